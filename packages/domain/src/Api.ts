@@ -35,7 +35,7 @@ import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
 
 const strictly = { errors: "all", onExcessProperty: "error", reportInput: true } as const
 
-/** Everything that crosses the wire, one group per noun. */
+/** The HTTP API of the service, with one group per noun. */
 export class Api extends HttpApi.make("scheduling")
   .add(
     AuthApi,
@@ -71,20 +71,20 @@ export class Api extends HttpApi.make("scheduling")
     SystemApi
   )
   .middleware(ErrorShape)
-  // An issue with its input tells a text that is too short from one that is too long. The input
-  // never leaves the service.
+  // With the input, an issue can distinguish too short from too long. The input never leaves the
+  // service.
   .annotate(HttpApi.ParamsParseOptions, { errors: "all", reportInput: true })
   .annotate(HttpApi.QueryParseOptions, strictly)
   .annotate(HttpApi.PayloadParseOptions, strictly)
-  // Answers hold only what was checked when it came in. Checking again would cost a third of a
-  // list's encoding.
+  // Responses contain only data that was validated as input. Validating it again would take a third
+  // of the time to encode a list.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
-  // The service sends it, so no endpoint mentions it.
+  // The service sends this body, so no endpoint mentions it.
   .annotate(HttpApi.AdditionalSchemas, [WebhookEvent])
   .annotateMerge(
     OpenApi.annotations({
       title: "Scheduling Service",
       description:
-        "Runs scheduled HTTP work: cron tasks, delayed tasks and chains. Watches what runs elsewhere."
+        "Runs scheduled HTTP calls: cron tasks, delayed tasks and chains. Monitors jobs, certificates, processes and URLs."
     })
   ) {}

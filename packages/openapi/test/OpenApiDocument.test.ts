@@ -163,7 +163,7 @@ describe("examples", () => {
         detail: {
           error: "quota_exceeded",
           message:
-            'The plan "self_hosted" allows at most 100 active API keys, and that limit is reached.',
+            'The plan "self_hosted" allows at most 100 active API keys. The limit has been reached.',
           quota: "active_api_keys",
           limit: 100,
           plan: "self_hosted"
@@ -328,7 +328,7 @@ describe("schemas", () => {
       name: "limit",
       in: "query",
       required: false,
-      description: "How many records a page holds.",
+      description: "The maximum number of records per page.",
       schema: { type: "integer", default: 20, minimum: 1, maximum: 100 }
     })
   })

@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)("credentials in the headers of tasks", ()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page
       .getByRole("alert")
-      .filter({ hasText: `holds the mask ${mask}` })
+      .filter({ hasText: `contains the mask ${mask}` })
       .first()
       .waitFor()
     await page.getByLabel("Value of header 1", { exact: true }).fill("new")

@@ -173,7 +173,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await person.client.cron.runAndWait(id)
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=failed`)
     await page.getByRole("link", { name: "Broken" }).click()
-    await page.getByText("There is nothing at this URL.").waitFor()
+    await page.getByText("No endpoint at this URL.").waitFor()
     const curl = page.getByRole("region", { name: "curl command" })
     await curl.getByText(`curl -X POST '${panel.url()}/nowhere'`).waitFor()
     await page.getByRole("button", { name: "Sign the command" }).click()

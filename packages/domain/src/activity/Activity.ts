@@ -5,11 +5,11 @@ import { oneOf } from "../shared/oneOf.ts"
 import { manyIds } from "../shared/requests/ManyIds.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** How many of a workspace's latest failures are looked at for tasks that fail now. */
-export const maxFailuresLookedAt = 1_000
+/** The number of the latest failures of a workspace that are examined for failing tasks. */
+export const maxExaminedFailures = 1_000
 
-/** How many executions of a task are looked at for its recent runs. */
-export const maxExecutionsLookedAt = 100
+/** The number of executions of a task that are examined for its recent runs. */
+export const maxExaminedExecutions = 100
 
 const maxRecentRuns = 20
 export const defaultRecentRuns = 12
@@ -19,17 +19,17 @@ const exampleTask = TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")
 export const ActivityQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
-      description: "How many to show.",
+      description: "The maximum number of results.",
       default: 20
     })
   )
 }
 
-/** A cron task or a chain whose latest run failed, with the execution that did. */
+/** A cron task or a chain whose latest run failed, with the failed execution. */
 export const FailingTask = Schema.Struct({
   kind: oneOf(["cron", "chain"], {
     identifier: "RepeatingTaskKind",
-    description: "What repeats: a cron task or a chain."
+    description: "A cron task or a chain."
   }),
   task_id: TaskId,
   name: Schema.String.annotate({
@@ -39,12 +39,15 @@ export const FailingTask = Schema.Struct({
   execution: Execution
 }).annotate({
   identifier: "FailingTask",
-  description: "`execution` is the latest that failed. Of a chain, it is that of the step."
+  description:
+    "`execution` is the latest failed execution. For a chain, the execution of the failed step."
 })
 export type FailingTask = typeof FailingTask.Type
 
 export const FailingTasks = Schema.Struct({
-  data: Schema.Array(FailingTask).annotate({ description: "The last to fail comes first." })
+  data: Schema.Array(FailingTask).annotate({
+    description: "The failing tasks, latest failure first."
+  })
 }).annotate({
   identifier: "FailingTasks",
   description: "Active tasks whose latest run failed."
@@ -58,13 +61,15 @@ export const UpcomingRun = Schema.Struct({
   name: Schema.NullOr(Schema.String).annotate({
     description: "The name of the task. Null for a delayed task without one."
   }),
-  url: Schema.NullOr(Schema.String).annotate({ description: "Null for a chain." }),
-  at: Timestamp.annotate({ description: "When it is due, jitter included." })
+  url: Schema.NullOr(Schema.String).annotate({
+    description: "The URL that the task calls. Null for a chain."
+  }),
+  at: Timestamp.annotate({ description: "When the run is due, including jitter." })
 }).annotate({ identifier: "UpcomingRun" })
 export type UpcomingRun = typeof UpcomingRun.Type
 
 export const UpcomingRuns = Schema.Struct({
-  data: Schema.Array(UpcomingRun).annotate({ description: "Soonest first." })
+  data: Schema.Array(UpcomingRun).annotate({ description: "The next runs, soonest first." })
 }).annotate({
   identifier: "UpcomingRuns",
   description: "The next run of each task that has one.",
@@ -86,7 +91,7 @@ export type UpcomingRuns = typeof UpcomingRuns.Type
 
 export const TaskNamesQuery = { task_ids: manyIds("tasks of all kinds", exampleTask) }
 
-/** What a task is called. */
+/** The names of tasks. */
 export const TaskNames = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
@@ -95,12 +100,14 @@ export const TaskNames = Schema.Struct({
       name: Schema.NullOr(Schema.String).annotate({
         description: "The name of the task. Null for a delayed task without one."
       }),
-      url: Schema.NullOr(Schema.String).annotate({ description: "Null for a chain." })
+      url: Schema.NullOr(Schema.String).annotate({
+        description: "The URL that the task calls. Null for a chain."
+      })
     }).annotate({ identifier: "TaskInShort" })
-  ).annotate({ description: "The tasks in no order. Those that do not exist are left out." })
+  ).annotate({ description: "The tasks, in no particular order. Unknown ids are omitted." })
 }).annotate({
   identifier: "TaskNames",
-  description: "The tasks that were asked for.",
+  description: "The requested tasks.",
   examples: [
     {
       data: [
@@ -120,18 +127,20 @@ export const RecentRunsQuery = {
   task_ids: manyIds("cron tasks and chains", exampleTask),
   runs: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxRecentRuns })).annotate({
-      description: "How many runs of each task to show.",
+      description: "The maximum number of runs per task.",
       default: defaultRecentRuns
     })
   )
 }
 
-/** A run that has ended, as small as it can be shown. */
+/** A minimal summary of a finished run. */
 export const RecentRun = Schema.Struct({
-  id: ExecutionId.annotate({ description: "The id of the execution, or of the run of a chain." }),
+  id: ExecutionId.annotate({ description: "The id of the execution or of the chain run." }),
   status: ExecutionStatus,
-  finished_at: Timestamp.annotate({ description: "When it ended." }),
-  duration_ms: Schema.NullOr(Schema.Int).annotate({ description: "Null if it never started." })
+  finished_at: Timestamp.annotate({ description: "When the run finished." }),
+  duration_ms: Schema.NullOr(Schema.Int).annotate({
+    description: "The duration of the run. Null if it never started."
+  })
 }).annotate({
   identifier: "RecentRun"
 })
@@ -141,9 +150,9 @@ export const RecentRuns = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
       task_id: TaskId,
-      runs: Schema.Array(RecentRun).annotate({ description: "Newest first." })
+      runs: Schema.Array(RecentRun).annotate({ description: "The runs, newest first." })
     }).annotate({ identifier: "TaskWithRecentRuns" })
-  ).annotate({ description: "The tasks. Those that do not exist, or never ran, are left out." })
+  ).annotate({ description: "The tasks. Unknown tasks and tasks that never ran are omitted." })
 }).annotate({
   identifier: "RecentRuns",
   description: "The latest runs of each task that has any.",

@@ -7,8 +7,8 @@ import { Internal } from "../shared/Internal.ts"
 import {
   ActivityQuery,
   FailingTasks,
-  maxExecutionsLookedAt,
-  maxFailuresLookedAt,
+  maxExaminedExecutions,
+  maxExaminedFailures,
   RecentRuns,
   RecentRunsQuery,
   TaskNames,
@@ -30,10 +30,10 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       .annotate(Internal, true)
       .annotateMerge(
         docs(
-          "List what fails now",
-          "Active cron tasks and chains whose latest run failed, the last to fail first. They are looked for " +
-            `among the workspace's latest ${inNumbers(maxFailuresLookedAt)} failed executions. Runs that were ` +
-            "skipped or cancelled, or are not over, say nothing."
+          "List failing tasks",
+          "Active cron tasks and chains whose latest run failed, latest failure first. Only the workspace's latest " +
+            `${inNumbers(maxExaminedFailures)} failed executions are examined. Runs that were ` +
+            "skipped or cancelled, or have not finished, do not count."
         )
       ),
 
@@ -46,7 +46,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       .annotate(Internal, true)
       .annotateMerge(
         docs(
-          "List what runs next",
+          "List upcoming runs",
           "The next run of each cron task, scheduled chain and pending delayed task, soonest first."
         )
       ),
@@ -61,8 +61,8 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       .annotateMerge(
         docs(
           "List the recent runs of many tasks",
-          "The outcomes and durations of the latest runs of up to 100 cron tasks and chains in one answer. At " +
-            `most ${maxExecutionsLookedAt} executions of each are looked at, so a chain of many steps shows ` +
+          "The results and durations of the latest runs of up to 100 cron tasks and chains in one response. At " +
+            `most ${maxExaminedExecutions} executions of each are examined, so a chain with many steps shows ` +
             "fewer runs."
         )
       ),
@@ -77,7 +77,7 @@ export class ActivityApi extends HttpApiGroup.make("activity")
       .annotateMerge(
         docs(
           "List the names of many tasks",
-          "What up to 100 tasks of any kind are called, for those who show executions."
+          "The names of up to 100 tasks of any kind, for displaying executions."
         )
       )
   )
@@ -86,6 +86,6 @@ export class ActivityApi extends HttpApiGroup.make("activity")
   .annotateMerge(
     OpenApi.annotations({
       title: "Activity",
-      description: "What tasks of all kinds did last, and what they do next."
+      description: "The latest and the next runs of tasks of all kinds."
     })
   ) {}

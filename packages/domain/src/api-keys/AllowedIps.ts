@@ -20,7 +20,7 @@ const isMapped = (network: IpNetwork.IpNetwork) =>
 
 const AllowedIp = Schema.String.check(
   Schema.makeFilter((text) => text.length <= 43 && networkFrom(text) !== undefined, {
-    expected: "an IP address, or a network from its first address on, such as 203.0.113.0/24"
+    expected: "an IP address, or a network in CIDR notation such as 203.0.113.0/24"
   })
 ).annotate({ examples: ["203.0.113.0/24"] })
 

@@ -16,10 +16,10 @@ const fields = {
     examples: ["pak_Zk3vT9qL"]
   }),
   scopes: Schema.Array(Scope).annotate({
-    description: "The scopes of the key: what it is allowed to do."
+    description: "The scopes of the key."
   }),
   allowed_ips: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "The networks from which the key can be used. Null: from anywhere.",
+    description: "The networks from which the key can be used. Null means any network.",
     examples: [["203.0.113.0/24"]]
   }),
   expires_at: Schema.NullOr(Timestamp).annotate({
@@ -62,12 +62,12 @@ export type ApiKey = typeof ApiKey.Type
 export const CreatedApiKey = Schema.Struct({
   ...fields,
   key: secret("api_key", {
-    description: "The API key itself. Only this answer shows it.",
+    description: "The API key. Only this response contains it.",
     examples: [exampleKey]
   })
 }).annotate({
   identifier: "CreatedApiKey",
-  description: "Only this answer contains the key itself. Store it now: it cannot be shown again."
+  description: "Only this response contains the key. Store it now; it cannot be shown again."
 })
 export type CreatedApiKey = typeof CreatedApiKey.Type
 
@@ -81,13 +81,12 @@ export const ApiKeyInput = Schema.Struct({
     .annotate({ description: "The scopes of the key, each once." }),
   expires_in_days: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))).annotate({
-      description: "Number of days until the key expires. Never when absent or null."
+      description: "Number of days until the key expires. Absent or null: never."
     })
   ),
   allowed_ips: Schema.optionalKey(
     Schema.NullOr(AllowedIps).annotate({
-      description:
-        "Networks from which the key can be used, 1 to 20. From anywhere when absent or null."
+      description: "Networks from which the key can be used, 1 to 20. Absent or null: any network."
     })
   )
 }).annotate({
@@ -99,13 +98,15 @@ export type ApiKeyInput = typeof ApiKeyInput.Type
 export const ApiKeyRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
-      description: "Number of seconds for which the old key still works. 0 when absent.",
+      description: "Number of seconds for which the old key still works. Defaults to 0.",
       examples: [3600]
     })
   )
 }).annotate({ identifier: "ApiKeyRotation" })
 
-/** A leaked key. Any text is accepted, so that the answer does not reveal whether it is a key. */
+/**
+ * A leaked key. Any string is accepted, so that the response does not reveal whether it is a key.
+ */
 export const LeakedApiKey = Schema.Struct({
   key: secret(
     "api_key",

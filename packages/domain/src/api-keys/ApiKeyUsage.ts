@@ -7,12 +7,12 @@ import { Scope } from "./Scope.ts"
 export const usageDays = 90
 
 /**
- * The age in days from which a key gets advice. A younger key has perhaps not yet done its monthly
- * work.
+ * The minimum age in days for advice about a key. A younger key may not have done its monthly work
+ * yet.
  */
 export const adviceAfterDays = 30
 
-export const shownAddresses = 10
+export const maxListedAddresses = 10
 
 const UsedAddress = Schema.Struct({
   ip: Schema.String.annotate({
@@ -32,24 +32,24 @@ const UsedScope = Schema.Struct({
 const Advice = oneOf(["keep", "narrow", "revoke", "wait"], {
   identifier: "ApiKeyAdvice",
   description:
-    "`keep`: the key uses all its scopes. `narrow`: replace it by a key with `scopes`. `revoke`: " +
-    `nobody has used the key. \`wait\`: the key is younger than ${adviceAfterDays} days.`,
+    "`keep`: the key uses all its scopes. `narrow`: replace the key with one that has only `scopes`. `revoke`: " +
+    `the key is unused. \`wait\`: the key is younger than ${adviceAfterDays} days.`,
   examples: ["narrow"]
 })
 export type Advice = typeof Advice.Type
 
 export const ApiKeyUsage = Schema.Struct({
   observed_since: Timestamp.annotate({
-    description: `The start of the observed time: ${usageDays} days ago, or the creation of the key.`
+    description: `The start of the observation period: ${usageDays} days ago, or when the key was created.`
   }),
   scopes: Schema.Array(UsedScope).annotate({
     description: "The scopes of the key, with the last use of each."
   }),
   addresses: Schema.Array(UsedAddress).annotate({
-    description: `The last ${shownAddresses} addresses from which the key was used.`
+    description: `The last ${maxListedAddresses} addresses from which the key was used.`
   }),
   refused_addresses: Schema.Array(UsedAddress).annotate({
-    description: `The last ${shownAddresses} addresses from which the key was refused because of \`allowed_ips\`.`
+    description: `The last ${maxListedAddresses} addresses from which the key was refused because of \`allowed_ips\`.`
   }),
   suggestion: Schema.Struct({
     advice: Advice,

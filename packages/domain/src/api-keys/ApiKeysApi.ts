@@ -37,7 +37,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Create an API key",
-          "Only this answer contains the key. " + planAllows("active keys", "active_api_keys", 100)
+          "Only this response contains the key. " +
+            planAllows("active keys", "active_api_keys", 100)
         )
       ),
 
@@ -54,7 +55,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Get the usage of an API key",
-          "Shows which scopes were used in the last 90 days, from which addresses, and which scopes are enough. Uses are recorded within seconds, to the hour."
+          "Returns the scopes that were used in the last 90 days, the addresses, and the scopes that would suffice. Uses are recorded within seconds, rounded to the hour."
         )
       ),
 
@@ -67,7 +68,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Revoke an API key",
-          "All nodes refuse the key from the next request on. The key stays in the list."
+          "All nodes refuse the key from the next request. The key stays in the list."
         )
       ),
 
@@ -81,8 +82,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Rotate an API key",
-          "Creates a new key with the same name, scopes and expiry. The old key works for `grace_seconds` " +
-            "more. Rotating the old key again answers 409 and names the new key."
+          "Creates a new key with the same name, scopes and expiry. The old key keeps working for " +
+            "`grace_seconds`. Rotating the old key again returns 409 with the id of the new key."
         )
       ),
 
@@ -101,7 +102,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Revoke a leaked API key",
-          "For anybody who finds a key in public: the key is revoked at once. The answer is always 204, also if the key does not exist. An address can send 100 of these requests in 15 minutes."
+          "For anyone who finds a leaked key: the key is revoked immediately. The response is always 204, even if the key does not exist. An IP address can send 100 of these requests in 15 minutes."
         )
       )
   )

@@ -98,7 +98,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Log in",
-        "Starts a session. An account has at most 200 sessions: a further login ends the session that was unused for longest. After 10 failed logins for an account, or 50 from an address, within 15 minutes, the answer is 429."
+        "Starts a session. An account has at most 200 sessions: a further login ends the least recently used session. After 10 failed logins for an account, or 50 from an IP address, within 15 minutes, the response is 429."
       )
     ),
 
@@ -111,7 +111,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Refresh the tokens",
-        "Returns a new token pair. A refresh token works once. If it is used again more than 10 seconds later, the session ends, because the token may be stolen."
+        "Returns a new token pair. A refresh token works once. If it is reused more than 10 seconds later, the session ends, because the token may have been stolen."
       )
     ),
 
@@ -122,8 +122,8 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotate(Access, Access.public)
     .annotateMerge(
       docs(
-        "Request a new password",
-        "Mails a token if the account exists. The answer does not reveal whether it does. If the server sends no mail, the answer is 409, and its operator can create a token."
+        "Request a password reset",
+        "Mails a token if the account exists. The response does not reveal whether it does. If the server sends no mail, the response is 409, and the operator can create a token."
       )
     ),
 
@@ -135,9 +135,9 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Set a new password",
-        "The token works once, within an hour. All sessions of the account end, and a second factor stays. " +
-          "If the token was mailed to an email that nobody had verified, the email is verified now. Then the second " +
-          "factor is removed, and in workspaces that nobody else owns also the API keys, the tokens of workers, " +
+        "The token works once, within an hour. All sessions of the account end; a second factor remains. " +
+          "If the token was mailed to an unverified email, the email becomes verified. In that case the second " +
+          "factor is removed, as are, in workspaces without another owner, the API keys, worker tokens, " +
           "other members, service accounts and invitations."
       )
     ),
@@ -164,7 +164,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Log out",
-          "Ends the session of the access token. Its access and refresh tokens stop working at once."
+          "Ends the session of the access token. Its access and refresh tokens stop working immediately."
         )
       ),
 
@@ -183,7 +183,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your account",
-          "Changes the name or the email. A new email requires the current password. It is the `pending_email` until the link that is mailed there is opened. If the server sends no mail, its operator can create a token."
+          "Changes the name or the email. A new email requires the current password. It is the `pending_email` until the mailed link is opened. If the server sends no mail, the operator can create a token."
         )
       ),
 
@@ -194,8 +194,8 @@ export class AuthApi extends publicEndpoints
       .annotate(Access, Access.jwt)
       .annotateMerge(
         docs(
-          "Send the link for your email again",
-          "Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working. The answer is 409 if no email is to be verified, or the server sends no mail."
+          "Resend the email verification link",
+          "Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working. The response is 409 if there is no email to verify, or the server sends no mail."
         )
       ),
 
@@ -208,7 +208,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Delete your account",
-          "Deletes the account, and every workspace of which it is the only owner, with all contents."
+          "Deletes the account, and every workspace of which it is the only owner, with all its contents."
         )
       ),
 
@@ -222,7 +222,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your password",
-          "Ends all sessions of the account, including this one, whose tokens stop working at once. Returns the token pair of a new session."
+          "Ends all sessions of the account, including this one, and revokes their tokens immediately. Returns the token pair of a new session."
         )
       ),
 

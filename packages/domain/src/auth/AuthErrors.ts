@@ -39,7 +39,7 @@ export class InvalidCredentials extends ApiError<InvalidCredentials>()("InvalidC
 export class TotpRequired extends ApiError<TotpRequired>()("TotpRequired", {
   status: 401,
   code: "totp_required",
-  message: "This account has a second factor. Send a code of it in the field `totp`.",
+  message: "This account has a second factor. Send its current code in the field `totp`.",
   headers: challenge
 }) {}
 
@@ -53,7 +53,7 @@ export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
 export class InvalidLink extends ApiError<InvalidLink>()("InvalidLink", {
   status: 401,
   code: "invalid_link",
-  message: "The token is not valid, has expired or was already used. Ask for a new one.",
+  message: "The token is not valid, has expired or was already used. Request a new one.",
   headers: challenge
 }) {}
 
@@ -102,7 +102,7 @@ export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
 export class RegistrationClosed extends ApiError<RegistrationClosed>()("RegistrationClosed", {
   status: 403,
   code: "registration_closed",
-  message: "Registration is closed on this server. Ask its operator for an account."
+  message: "Registration is closed on this server. Ask the operator for an account."
 }) {}
 
 export class EmailTaken extends ApiError<EmailTaken>()("EmailTaken", {

@@ -13,7 +13,7 @@ import {
 import type { CurrentWorkspace } from "./CurrentWorkspace.ts"
 import type { Principal } from "./Principal.ts"
 
-/** Admits a request if its credential satisfies the endpoint's `Access`. */
+/** Accepts a request if its credential satisfies the endpoint's `Access`. */
 export class Authentication extends HttpApiMiddleware.Service<
   Authentication,
   { provides: Principal | CurrentWorkspace }
@@ -33,7 +33,7 @@ export class Authentication extends HttpApiMiddleware.Service<
   ]
 }) {}
 
-/** Refuses API keys on the public endpoints under `/v1/auth`, with an answer that says so. */
+/** Rejects API keys on the public endpoints under `/v1/auth` with a specific error. */
 export class ApiKeysRefused extends HttpApiMiddleware.Service<ApiKeysRefused>()(
   "@scheduling/domain/auth/ApiKeysRefused",
   { error: [InvalidApiKey, JwtOnly] }

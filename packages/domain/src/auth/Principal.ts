@@ -10,13 +10,13 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
-  /** The lane of the account. Accounts take turns by their lanes. */
+  /** The account's lane for fair scheduling among accounts. */
   readonly lane: bigint
   /**
    * The user's role in the workspace of the path. Null without one, or if the user is not a member.
    */
   readonly role: Role | null
-  /** The name of the person or the service account. Null if the person has given none. */
+  /** The name of the person or the service account. Null if the person has no name. */
   readonly name: string | null
   /** The name of the service account. Null for a person. */
   readonly service_account: string | null
@@ -27,7 +27,7 @@ export interface ApiKeyPrincipal {
   readonly kind: "api_key"
   readonly api_key_id: ApiKeyId
   readonly workspace_id: AuthorizedWorkspaceId
-  /** The lane of the account that created the workspace. Accounts take turns by their lanes. */
+  /** The lane of the account that created the workspace, for fair scheduling among accounts. */
   readonly lane: bigint
   readonly name: string
   readonly key_prefix: string
@@ -35,12 +35,12 @@ export interface ApiKeyPrincipal {
   readonly expires_at: Date | null
 }
 
-/** The user or API key that makes the request. Handlers run only after its access was checked. */
+/** The user or API key that makes the request. Handlers run only after the access check. */
 export class Principal extends Context.Service<Principal, UserPrincipal | ApiKeyPrincipal>()(
   "@scheduling/domain/auth/Principal"
 ) {}
 
-/** The user, service account or API key as the author of a change. */
+/** Returns the principal as the author of a change. */
 export const actorOf = (principal: Principal["Service"]): Actor =>
   principal.kind === "api_key"
     ? { kind: "api_key", id: principal.api_key_id, name: principal.name }

@@ -9,7 +9,7 @@ export const Session = Schema.Struct({
     examples: ["Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"]
   }),
   ip: Schema.NullOr(Schema.String).annotate({
-    description: "The address of the login. Null if unknown.",
+    description: "The IP address of the login. Null if unknown.",
     examples: ["203.0.113.7"]
   }),
   created_at: createdAt,

@@ -4,23 +4,23 @@ import { secret } from "../shared/secret.ts"
 export const accessTokenSeconds = 900
 export const refreshTokenSeconds = 30 * 24 * 60 * 60
 
-/** A shortened JWT, which was never issued. */
+/** A shortened, fictional JWT. */
 const exampleToken = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImExIn0.eyJ0eXAiOiJhY2Nlc3MifQ.c2lnbmF0dXJl"
 
 const refreshToken = {
-  description: "Gets the next token pair, once, within 30 days.",
+  description: "The token to get the next token pair. Works once, within 30 days.",
   examples: [exampleToken]
 }
 
 export const TokenPair = Schema.Struct({
   access_token: secret("access_token", {
-    description: "The JWT to send as bearer token.",
+    description: "The JWT to send as a bearer token.",
     examples: [exampleToken]
   }),
   refresh_token: secret("refresh_token", refreshToken),
   token_type: Schema.Literal("bearer").annotate({ description: "Always `bearer`." }),
   expires_in: Schema.Int.annotate({
-    description: "Lifetime of the access token in seconds.",
+    description: "The lifetime of the access token in seconds.",
     examples: [accessTokenSeconds]
   })
 }).annotate({ identifier: "TokenPair" })

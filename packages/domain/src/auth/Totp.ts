@@ -4,7 +4,7 @@ import { Password } from "./User.ts"
 
 export const recoveryCodes = 10
 
-/** A code of six digits from an app, or a recovery code. Spaces and dashes are ignored. */
+/** A six-digit code from an app, or a recovery code. Spaces and dashes are ignored. */
 export const TotpCode = secret(
   "code",
   {
@@ -26,11 +26,11 @@ export const TotpStart = Schema.Struct({ current_password: Password }).annotate(
 
 export const TotpSecret = Schema.Struct({
   secret: secret("totp", {
-    description: "The secret in base32, to be typed into an app.",
+    description: "The secret in base32, for manual entry in an app.",
     examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
   }),
   uri: secret("totp", {
-    description: "The secret as an `otpauth` URI, to be shown as a QR code.",
+    description: "The secret as an `otpauth` URI, for display as a QR code.",
     examples: ["otpauth://totp/Scheduling:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"]
   })
 }).annotate({ identifier: "TotpSecret" })
@@ -44,7 +44,7 @@ export const RecoveryCodes = Schema.Struct({
   recovery_codes: Schema.Array(
     secret("code", { description: "A recovery code, which works once.", examples: ["abcde-fghij"] })
   ).annotate({
-    description: `${recoveryCodes} codes that replace the app if it is lost. Only this answer shows them.`
+    description: `${recoveryCodes} codes that replace the app if it is lost. Only this response contains them.`
   })
 }).annotate({ identifier: "RecoveryCodes" })
 export type RecoveryCodes = typeof RecoveryCodes.Type

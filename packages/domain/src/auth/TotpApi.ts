@@ -41,7 +41,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
       .annotateMerge(
         docs(
           "Confirm a second factor",
-          "Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this answer contains your recovery codes."
+          "Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this response contains your recovery codes."
         )
       ),
 
@@ -53,7 +53,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
       .annotateMerge(
         docs(
           "Remove your second factor",
-          "Turns the second factor off. Logins need only the password again."
+          "Turns the second factor off. Logins then need only the password."
         )
       )
   )

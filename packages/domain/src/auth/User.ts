@@ -13,12 +13,12 @@ const password = (least: number, description: string) =>
   )
 
 /**
- * A new password. A login checks only the length of a password, so that older rules do not lock
+ * A new password. Logins check only the length of a password, so that stricter rules do not lock
  * people out.
  */
 export const NewPassword = password(
   12,
-  "Not the email address, and not one of the most common passwords."
+  "The password. Must not be the email address or a common password."
 )
 
 export const Password = password(1, "The current password of the account.")
@@ -27,14 +27,14 @@ export const User = Schema.Struct({
   id: UserId,
   email: Schema.String.annotate({ description: "The email address of the account." }),
   email_verified: Schema.Boolean.annotate({
-    description: "True if a link that was mailed to the email has been opened."
+    description: "True if the email was verified by a mailed link."
   }),
   pending_email: Schema.NullOr(Schema.String).annotate({
     description:
-      "The new email, until the link that was mailed there is opened. Null if no change is pending."
+      "The new email, until it is verified by a mailed link. Null if no change is pending."
   }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The name of the user. Null if none was given."
+    description: "The name of the user. Null if none."
   }),
   created_at: createdAt
 }).annotate({

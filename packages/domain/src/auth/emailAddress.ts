@@ -5,7 +5,7 @@ export const maxEmailLength = 254
 
 /**
  * Matches a local part without quotes, comments and invisible characters. Letters of all scripts
- * are allowed. NFKC has replaced wide letters, ligatures and the like with plain ones.
+ * are allowed. NFKC has already replaced wide letters, ligatures and similar characters.
  */
 const localPart =
   /^(?=.{1,64}$)[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
@@ -18,14 +18,16 @@ const domainAsWritten = /^[\p{L}\p{N}\p{M}.。．｡-]{1,253}$/u
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
-/** Matches a domain whose last label has a letter. With digits alone it would be an IP address. */
+/**
+ * Matches a domain whose last label contains a letter. A label of digits only would make the domain
+ * an IP address.
+ */
 const domainOfMail = new RegExp(`^(?:${label}\\.)*(?=[a-z0-9-]*[a-z])${label}$`)
 
 /**
- * Returns the one spelling of an email address that is stored, compared, counted and mailed to, or
- * undefined if the text is not one address. The local part is lower-cased: a server could
- * distinguish `Ada@` from `ada@`, but hardly any does. The domain is converted to the ASCII of DNS
- * (UTS 46).
+ * Returns the canonical form of an email address, which is stored, compared, counted and mailed to,
+ * or undefined if the text is not a single address. The local part is lower-cased: a server could
+ * distinguish `Ada@` from `ada@`, but hardly any does. The domain is converted to ASCII (UTS 46).
  */
 export const canonicalEmail = (text: string): string | undefined => {
   const given = text.trim()
@@ -42,7 +44,7 @@ export const canonicalEmail = (text: string): string | undefined => {
 }
 
 /**
- * Returns the likely mailbox of an address, only for counting mails: without a `+tag` and without
+ * Returns the likely mailbox of an address, for rate limits on mails: without a `+tag` and without
  * dots, which many providers ignore.
  */
 export const mailboxOf = (email: string): string => {
@@ -88,6 +90,6 @@ export const Email = emailWhere(
 /** A rough pattern for forms, which cannot convert a domain. */
 const nearlyAnAddress = String.raw`^\s*[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}\s*$`
 
-/** An address to send mails to. It can be on a host of the operator's own network. */
+/** An address to send mail to. The host may be in the operator's own network. */
 export const MailAddress = (annotations: Schema.Annotations.Documentation<string>) =>
   emailWhere(() => true, { pattern: nearlyAnAddress }, annotations)

@@ -6,7 +6,7 @@ import { workerTokenPrefix } from "../workers/Worker.ts"
 /** Returns the pattern of a bearer key: a prefix and 32 random bytes in base64url. */
 export const bearerKeyForm = (prefix: string): string => `${prefix}[A-Za-z0-9_-]{43}`
 
-/** The beginning of every JWT, whose header is a JSON object. */
+/** The first characters of every JWT, because its header is a JSON object. */
 const jwtBeginning = "eyJ"
 
 /** The prefixes of all secrets that the service creates. */

@@ -5,7 +5,7 @@ import { Plan, PlanId, Price } from "./Plan.ts"
 
 export const UsedLimit = Schema.Struct({
   quota: Schema.String.annotate({ description: "The name of the limit." }),
-  used: Schema.Int.annotate({ description: "The used amount." }),
+  used: Schema.Int.annotate({ description: "The current usage." }),
   limit: Schema.NullOr(Schema.Int).annotate({ description: "The limit. Null if there is none." })
 }).annotate({
   identifier: "UsedLimit",
@@ -15,17 +15,17 @@ export type UsedLimit = typeof UsedLimit.Type
 
 export const BillingProvider = oneOf(["none", "stripe"], {
   identifier: "BillingProvider",
-  description: "`none` if the service sends no bills."
+  description: "`none` if billing is off."
 })
 
-/** A subscription, with its state in the words of the payment provider. */
+/** A subscription. `status` is the state at the payment provider. */
 export const Subscription = Schema.Struct({
   status: Schema.String.annotate({
     description:
-      "The state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or another.",
+      "The status: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or another.",
     examples: ["active"]
   }),
-  plan: Schema.NullOr(PlanId).annotate({ description: "The bought plan." }),
+  plan: Schema.NullOr(PlanId).annotate({ description: "The purchased plan." }),
   price: Schema.NullOr(Schema.String).annotate({
     description: "The id of the current price.",
     examples: ["price_1SVqTeam"]
@@ -41,7 +41,7 @@ export const Subscription = Schema.Struct({
     description: "When the subscription ends. Null if it continues."
   }),
   plan_ends_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the plan ends unless the failed payment is made. Null if no payment failed."
+    description: "When the plan ends unless the overdue payment is made. Null if no payment failed."
   })
 }).annotate({ identifier: "Subscription" })
 export type Subscription = typeof Subscription.Type
@@ -77,13 +77,13 @@ export const Invoice = Schema.Struct({
     examples: ["3F2A-0001"]
   }),
   status: Schema.NullOr(Schema.String).annotate({
-    description: "The state: `draft`, `open`, `paid`, `uncollectible`, `void` or another.",
+    description: "The status: `draft`, `open`, `paid`, `uncollectible`, `void` or another.",
     examples: ["paid"]
   }),
   currency: Price.fields.currency,
   total: Schema.Int.annotate({ description: "The total in the smallest unit of the currency." }),
   url: Schema.NullOr(Schema.String).annotate({
-    description: "The URL of a page that shows the invoice and accepts the payment.",
+    description: "The URL of a page that shows the invoice and accepts payment.",
     examples: ["https://invoice.stripe.com/i/acct_1/test_a1"]
   }),
   created_at: createdAt
@@ -91,5 +91,5 @@ export const Invoice = Schema.Struct({
 export type Invoice = typeof Invoice.Type
 
 export const Invoices = Schema.Struct({
-  data: Schema.Array(Invoice).annotate({ description: "The latest 100, newest first." })
+  data: Schema.Array(Invoice).annotate({ description: "The latest 100 invoices, newest first." })
 }).annotate({ identifier: "Invoices" })

@@ -32,7 +32,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Get the usage by day",
-          "The exact executions, notifications, monitors and seats of each day in UTC. At most 366 days."
+          "The number of executions, notifications, monitors and seats per UTC day. At most 366 days."
         )
       ),
 
@@ -46,7 +46,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Buy a plan",
-          "Returns the URL of a payment page. An earlier unused page stops working."
+          "Returns the URL of a payment page. Earlier unused payment pages stop working."
         )
       ),
 
@@ -73,7 +73,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Change the plan",
-          "An upgrade takes effect at once, and the difference is charged. A downgrade takes effect at the end of the period. During a trial, both take effect at once."
+          "An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at the end of the period. During a trial, both take effect immediately."
         )
       ),
 
@@ -84,7 +84,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
     })
       .annotate(Access, Access.role("owner"))
       .annotateMerge(
-        docs("Cancel the subscription", "The subscription ends with the paid period.")
+        docs("Cancel the subscription", "The subscription ends at the end of the paid period.")
       ),
 
     HttpApiEndpoint.post("resume", "/workspaces/:workspace_id/billing/resume", {
@@ -106,7 +106,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       error: [BillingDisabled, BillingUnavailable]
     })
       .annotate(Access, Access.role("owner"))
-      .annotateMerge(docs("List invoices", "The latest 100, newest first."))
+      .annotateMerge(docs("List invoices", "The latest 100 invoices, newest first."))
   )
   .middleware(Authentication)
   .add(

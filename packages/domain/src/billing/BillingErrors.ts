@@ -3,7 +3,7 @@ import { ApiError, retryAfterSeconds } from "../shared/Errors.ts"
 export class BillingDisabled extends ApiError<BillingDisabled>()("BillingDisabled", {
   status: 409,
   code: "billing_disabled",
-  message: "Billing is off on this server. Its operator can turn it on with STRIPE_SECRET_KEY."
+  message: "Billing is off on this server. The operator can turn it on with STRIPE_SECRET_KEY."
 }) {}
 
 export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSignature", {

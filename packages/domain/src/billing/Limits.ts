@@ -10,31 +10,31 @@ const orUnlimited = (description: string) =>
     description: `${description} Null if there is no limit.`
   })
 
-/** The limits of a plan. `quota_exceeded` names a limit by these names. */
+/** The limits of a plan. `quota_exceeded` errors use the same names. */
 export const Limits = Schema.Struct({
   cron_tasks: count("Cron tasks."),
   chains: count("Chains."),
   second_precision_tasks: count("Cron tasks and chains with seconds in their schedules."),
-  calendars: count("Calendars with days that schedules skip."),
+  calendars: count("Calendars of excluded days."),
   pending_delayed_tasks: count("Delayed tasks that have not run yet."),
-  unfinished_runs: count("Runs that wait or are in progress."),
+  unfinished_runs: count("Runs that are waiting or in progress."),
   executions_a_month: orUnlimited(
-    "Executions that make a call and finish in a calendar month, in UTC."
+    "Executions that make a call and finish within a calendar month in UTC."
   ),
   shortest_interval_seconds: count(
-    "The least time between two fires of a schedule. 5 or less allows every schedule, 60 every " +
+    "The minimum interval between firings of a schedule. 5 or less allows every schedule, 60 every " +
       "schedule without seconds."
   ),
   history_days: orUnlimited(
-    "Number of days for which executions are shown, if it is less than the service keeps them."
+    "Number of days for which executions are shown, if less than the service's retention."
   ),
   active_api_keys: count("Active API keys."),
-  api_keys: count("API keys, including revoked and expired ones that are not deleted."),
+  api_keys: count("API keys, including revoked and expired keys that are not deleted."),
   members: count("Members."),
-  open_invitations: count("Invitations that were not accepted yet."),
+  open_invitations: count("Open invitations."),
   monitors: count("Monitors of all kinds."),
   notification_channels: count("Notification channels."),
-  confirmation_mails_a_day: count("Mails that ask a stranger to confirm an email channel."),
+  confirmation_mails_a_day: count("Confirmation mails for email channels, per day."),
   waiting_callbacks: count(
     "Callbacks of tasks that wait for delivery. Further callbacks are dropped."
   ),
@@ -49,6 +49,6 @@ export type Limits = typeof Limits.Type
 
 export type LimitName = keyof Limits
 
-/** The sentence in the API reference about the limit of a create. */
+/** The sentence about a limit in the API reference of a create endpoint. */
 export const planAllows = (what: string, limit: LimitName, byDefault: number) =>
   `The plan limits the number of ${what} (\`${limit}\`, ${byDefault.toLocaleString("en")} by default).`

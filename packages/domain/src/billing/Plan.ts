@@ -3,7 +3,7 @@ import { Limits } from "./Limits.ts"
 
 export const PlanId = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,39}$/, {
-    expected: "up to 40 lower case letters, digits and underscores, a letter first"
+    expected: "up to 40 lower-case letters, digits and underscores, starting with a letter"
   })
 ).annotate({ description: "The id of the plan.", examples: ["self_hosted"] })
 export type PlanId = typeof PlanId.Type
@@ -34,7 +34,8 @@ export const Plan = Schema.Struct({
   }),
   limits: Limits.annotate({ description: "The limits of the plan." }),
   trial_days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 730 })).annotate({
-    description: "Number of days for which the first subscription is free. 0: no trial."
+    description:
+      "The length of the free trial of the first subscription, in days. 0 means no trial."
   }),
   prices: Schema.Array(Price).check(Schema.isMaxLength(10)).annotate({
     description: "The prices of the plan. Empty if it cannot be bought."

@@ -16,9 +16,9 @@ export type Day = typeof Day.Type
 
 export const UsageQuery = {
   from: Schema.optionalKey(
-    Day.annotate({ description: "The first day. 30 days before `to` when absent." })
+    Day.annotate({ description: "The first day. Defaults to 30 days before `to`." })
   ),
-  to: Schema.optionalKey(Day.annotate({ description: "The last day. Today when absent." }))
+  to: Schema.optionalKey(Day.annotate({ description: "The last day. Defaults to today." }))
 }
 
 export const UsageOfDay = Schema.Struct({
@@ -38,14 +38,16 @@ export const UsageOfDay = Schema.Struct({
 export type UsageOfDay = typeof UsageOfDay.Type
 
 export const Usage = Schema.Struct({
-  data: Schema.Array(UsageOfDay).annotate({ description: "Each day of the range, oldest first." })
+  data: Schema.Array(UsageOfDay).annotate({
+    description: "One entry per day of the range, oldest first."
+  })
 }).annotate({ identifier: "Usage" })
 export type Usage = typeof Usage.Type
 
 const maxDays = 366
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns the range of days of a query, which is at most a year. */
+/** Returns the day range of a query, at most one year. */
 export const usageRange = (
   query: { readonly from?: Day; readonly to?: Day },
   now: Date

@@ -16,7 +16,7 @@ import {
 } from "../shared/Ids.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-// The records in the data of events. A record has the same fields in every event.
+// Records in the data of events. A record has the same fields in every event.
 
 export const EventExecution = Schema.Struct(
   Struct.pick(Execution.fields, [
@@ -29,7 +29,7 @@ export const EventExecution = Schema.Struct(
     "status_code",
     "error"
   ])
-).annotate({ identifier: "EventExecution", description: "The execution, as it was at the event." })
+).annotate({ identifier: "EventExecution", description: "The execution at the time of the event." })
 export type EventExecution = typeof EventExecution.Type
 
 export const EventChainRun = Schema.Struct({
@@ -56,7 +56,8 @@ export type EventMonitor = typeof EventMonitor.Type
 
 export const EventIncident = Schema.Struct({
   id: Schema.NullOr(IncidentId).annotate({
-    description: "Null if the incident was closed before, because its monitor was changed."
+    description:
+      "The id of the incident. Null if the incident was closed earlier because its monitor was changed."
   }),
   monitor_id: MonitorId,
   monitor_kind: MonitorKind,
@@ -86,9 +87,9 @@ export const EventQuota = Schema.Struct({
     description: "The name of the limit, as in the `quota` of a `quota_exceeded`.",
     examples: ["cron_tasks"]
   }),
-  used: Schema.Int.annotate({ description: "How much is used." }),
-  limit: Schema.Int.annotate({ description: "How much the plan allows." })
-}).annotate({ identifier: "EventQuota", description: "The limit of the plan." })
+  used: Schema.Int.annotate({ description: "The current usage." }),
+  limit: Schema.Int.annotate({ description: "The limit of the plan." })
+}).annotate({ identifier: "EventQuota", description: "A limit of the plan." })
 
 export const EventNotice = Schema.Struct({
   title: Schema.String.annotate({
@@ -96,22 +97,26 @@ export const EventNotice = Schema.Struct({
     examples: ["Failed: Nightly report"]
   }),
   name: Schema.String.annotate({
-    description: "The name of the task, the monitor or whatever else the event is about.",
+    description: "The name of the event's subject, such as a task or a monitor.",
     examples: ["Nightly report"]
   }),
-  reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
+  reason: Schema.NullOr(Schema.String).annotate({ description: "The reason, in one line." }),
   facts: Schema.Array(
     Schema.Struct({
-      name: Schema.String.annotate({ description: "What the value is.", examples: ["Attempts"] }),
+      name: Schema.String.annotate({
+        description: "The name of the value.",
+        examples: ["Attempts"]
+      }),
       value: Schema.String.annotate({ description: "The value as text.", examples: ["3"] })
     })
-  ).annotate({ description: "More that people may want to know." }),
+  ).annotate({ description: "Further details for people." }),
   is_reminder: Schema.Boolean.annotate({
-    description: "True if the problem was announced before and goes on."
+    description: "True if this is a reminder of an ongoing problem."
   })
 }).annotate({
   identifier: "EventNotice",
-  description: "The event in words. Programs should read the other fields, which keep their form."
+  description:
+    "The event in words, for people. Programs should read the other fields, which are stable."
 })
 export type EventNotice = typeof EventNotice.Type
 
@@ -120,11 +125,11 @@ export type EventNotice = typeof EventNotice.Type
 const envelope = {
   id: Schema.String.annotate({
     description:
-      "The id of this message. In a webhook or a callback it is the id of the delivery, the same at " +
-      "every attempt: use it to handle a message once. In a stream, resume from it with `Last-Event-ID`.",
+      "The id of this message. In a webhook or a callback, the id of the delivery, which is the same for " +
+      "every attempt: use it to process each message once. A stream can be resumed from it with `Last-Event-ID`.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"]
   }),
-  created_at: Timestamp.annotate({ description: "When it happened." }),
+  created_at: Timestamp.annotate({ description: "When the event happened." }),
   workspace_id: WorkspaceId
 }
 
@@ -144,7 +149,7 @@ const typed = <const Types extends ReadonlyArray<string>>(types: Types, descript
   Schema.Literals(types).annotate({ description })
 
 const data = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.Struct(fields).annotate({ description: "What the event is about." })
+  Schema.Struct(fields).annotate({ description: "The data of the event." })
 
 const taskId = TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40")
 
@@ -178,8 +183,8 @@ export const ExecutionEvent = Schema.Struct({
       "execution.cancelled",
       "execution.skipped"
     ],
-    "The status that the execution has now. `execution.queued`: a request added it, or an attempt " +
-      "failed and another one follows. The first event of an execution that its schedule adds is " +
+    "The new status of the execution. `execution.queued`: a request added the execution, or an attempt " +
+      "failed and will be retried. The first event of a scheduled execution is " +
       "`execution.running`."
   ),
   data: data({ execution: EventExecution, notice })
@@ -198,7 +203,7 @@ export const ChainRunEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["chain_run.succeeded", "chain_run.failed", "chain_run.cancelled", "chain_run.skipped"],
-    "The status with which the run finished. A run fails if one of its steps failed, also if later " +
+    "The final status of the run. A run fails if any of its steps failed, even if later " +
       "steps succeeded."
   ),
   data: data({
@@ -208,35 +213,35 @@ export const ChainRunEvent = Schema.Struct({
   })
 }).annotate({
   identifier: "ChainRunEvent",
-  description: "The run of a chain has finished. `execution` is the one of its last step."
+  description: "A chain run has finished. `execution` is the execution of its last step."
 })
 
 export const TaskEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["task.created", "task.updated", "task.deleted", "task.paused", "task.recovered"],
-    "`task.updated`: somebody changed, paused or resumed it. `task.paused`: the service paused it, " +
-      "because it fails or the plan does not allow it. `task.recovered`: the first success after " +
-      "failures that were announced. Streams have only the first three."
+    "`task.updated`: somebody changed, paused or resumed the task. `task.paused`: the service paused the task, " +
+      "because it kept failing or exceeds the plan. `task.recovered`: the first success after " +
+      "failures that people were notified of. Streams contain only the first three types."
   ),
   data: data({
     task: EventTask,
     execution: Schema.NullOr(EventExecution).annotate({
-      description: "The execution that succeeded, of `task.recovered`. Otherwise null."
+      description: "The execution that succeeded, for `task.recovered`. Otherwise null."
     }),
     notice
   })
 }).annotate({
   identifier: "TaskEvent",
-  description: "A cron task, a delayed task or a chain was changed, or works again."
+  description: "A cron task, a delayed task or a chain was changed or has recovered."
 })
 
 export const MonitorChangeEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["monitor.created", "monitor.updated", "monitor.deleted", "monitor.status_changed"],
-    "`monitor.updated`: somebody changed it. `monitor.status_changed`: its status is now `status`. " +
-      "`late` is not announced, because it follows from the time alone."
+    "`monitor.updated`: somebody changed the monitor. `monitor.status_changed`: the status is now `status`. " +
+      "There is no event for `late`, which depends only on the time."
   ),
   data: data({ monitor: EventMonitor, notice })
 }).annotate({ identifier: "MonitorChangeEvent", description: "A monitor has changed." })
@@ -245,13 +250,13 @@ export const IncidentEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["incident.opened", "incident.closed", "incident.acknowledged"],
-    "`incident.opened`: the monitor went down. `incident.closed`: it is up again; in streams also if " +
-      "it was paused or changed. `incident.acknowledged` comes only in streams."
+    "`incident.opened`: the monitor went down. `incident.closed`: the monitor recovered; in streams also if " +
+      "it was paused or changed. `incident.acknowledged` occurs only in streams."
   ),
   data: data({ incident: EventIncident, notice })
 }).annotate({
   identifier: "IncidentEvent",
-  description: "A monitor went down or is up again, or somebody acknowledged that it is down.",
+  description: "A monitor went down or recovered, or somebody acknowledged the incident.",
   examples: [
     exampleOf("incident.opened", {
       incident: {
@@ -269,20 +274,20 @@ export const CertificateEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["certificate.expiring", "certificate.changed"],
-    "`certificate.expiring`: it expires within the days of `warn_days`. `certificate.changed`: the " +
-      "server shows another certificate."
+    "`certificate.expiring`: the certificate expires within `warn_days`. `certificate.changed`: the " +
+      "server presents another certificate."
   ),
   data: data({ monitor: EventMonitor, notice })
 }).annotate({
   identifier: "CertificateEvent",
-  description: "An SSL monitor has seen something about its certificate."
+  description: "The certificate of an SSL monitor expires soon or has changed."
 })
 
 export const WorkerEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["worker.online", "worker.offline"],
-    "`worker.offline`: its agent has stopped, or nothing was heard of it for 15 seconds."
+    "`worker.offline`: the agent has stopped, or has sent nothing for 15 seconds."
   ),
   data: data({
     worker: EventWorker,
@@ -290,7 +295,8 @@ export const WorkerEvent = Schema.Struct({
   })
 }).annotate({
   identifier: "WorkerEvent",
-  description: "The agent of a worker came or went. API keys do not hear of it in streams."
+  description:
+    "The agent of a worker came online or went offline. API keys do not receive this event in streams."
 })
 
 export const ApiKeyEvent = Schema.Struct({
@@ -309,20 +315,20 @@ export const QuotaEvent = Schema.Struct({
     quota: EventQuota,
     notice
   })
-}).annotate({ identifier: "QuotaEvent", description: "A limit of the plan is nearly used up." })
+}).annotate({ identifier: "QuotaEvent", description: "The usage is close to a limit of the plan." })
 
 export const ChannelEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["channel.paused", "test"],
-    "`channel.paused`: the service paused another channel, whose address or credential no longer " +
-      "exists. `test`: somebody tests this channel."
+    "`channel.paused`: the service paused another channel, because its address or credential no longer " +
+      "exists. `test`: somebody sent a test to this channel."
   ),
   data: data({
     channel: EventChannel,
     notice
   })
-}).annotate({ identifier: "ChannelEvent", description: "It is about a channel of notifications." })
+}).annotate({ identifier: "ChannelEvent", description: "An event about a notification channel." })
 
 const singleEvents = [
   ExecutionEvent,
@@ -340,35 +346,35 @@ export const DigestEvent = Schema.Struct({
   ...envelope,
   type: typed(["digest"], "Several events in one message."),
   data: data({
-    events_count: Schema.Int.annotate({ description: "How many events there were." }),
+    events_count: Schema.Int.annotate({ description: "The total number of events." }),
     events: Schema.Array(
       Schema.Union(singleEvents).annotate({
         identifier: "SingleEvent",
-        description: "An event of a digest. `type` says which of these it is."
+        description: "An event in a digest, one of these schemas according to `type`."
       })
     ).annotate({
-      description: `The first ${maxNamedEvents} of them. The id of each is the id of the message and a number.`
+      description: `The first ${maxNamedEvents} events. The id of each is the id of the message and a number.`
     }),
     notice
   })
 }).annotate({
   identifier: "DigestEvent",
   description:
-    "What happened within `group_seconds` or during quiet hours, as one message to a channel."
+    "The events within `group_seconds` or during quiet hours, as one message to a channel."
 })
 
 /** The body of a callback, or of a message to a webhook channel. */
 export const WebhookEvent = Schema.Union([...singleEvents, DigestEvent]).annotate({
   identifier: "WebhookEvent",
   description:
-    "The body of a callback or of a message to a webhook channel. `type` says which of these it is. " +
-    "More types may come, so ignore the ones that you do not know."
+    "The body of a callback or of a message to a webhook channel, one of these schemas according to `type`. " +
+    "New types may be added, so ignore unknown ones."
 })
 export type WebhookEvent = typeof WebhookEvent.Type
 
 export const ResetEvent = Schema.Struct({
   ...envelope,
-  type: typed(["reset"], "Read again what you show."),
+  type: typed(["reset"], "Some events may be missing: reload your data."),
   data: data({ notice })
 }).annotate({ identifier: "ResetEvent", description: "Events may be missing before this one." })
 
@@ -383,13 +389,13 @@ export const LiveEvent = Schema.Union([
 ]).annotate({
   identifier: "LiveEvent",
   description:
-    "What has changed. `type` says which of these it is. More types may come, so ignore the ones " +
-    "that you do not know."
+    "A change in the workspace, one of these schemas according to `type`. New types may be added, so ignore " +
+    "unknown ones."
 })
 export type LiveEvent = typeof LiveEvent.Type
 
-/** How long an id of a stream can be resumed from. */
+/** How long a stream can be resumed from an event id. */
 export const keptSeconds = 300
 
-/** How often a stream sends a comment, so that its reader knows that it is alive. */
+/** How often a stream sends a comment, so that clients can detect a dead connection. */
 export const beatSeconds = 15

@@ -24,22 +24,22 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotate(Access, Access.scope("executions:read"))
       .annotateMerge(
         docs(
-          "Follow what changes",
-          "Server-sent events, as they happen: each message has one event as JSON in `data`, in the " +
-            "form that webhooks and callbacks have too, without `notice`. An API key also needs " +
-            "`tasks:read` to hear of tasks and `monitors:read` to hear of monitors and incidents. It " +
-            "does not get the events of workers.\n\n" +
-            "With `Last-Event-ID` the stream goes on after that event, if it is not older than five " +
-            "minutes; an event may then come a second time, with the same id. It may also be a time in " +
-            "UTC by the clock of the service, such as the `Date` of an earlier answer, as ISO 8601: " +
-            "the stream then begins with the events since that time. If events may be missing, the " +
-            "stream has a `reset`. A comment comes every 15 seconds. The stream ends when the " +
-            "credential does, and when its reader is too slow."
+          "Stream live events",
+          "Server-sent events in real time. Each message has one event as JSON in `data`, in the " +
+            "same format as webhooks and callbacks, without `notice`. An API key also needs " +
+            "`tasks:read` for events of tasks and `monitors:read` for events of monitors and incidents. It " +
+            "does not receive events of workers.\n\n" +
+            "With `Last-Event-ID`, the stream continues after that event, if it is not older than five " +
+            "minutes; an event may then be repeated with the same id. The header may also be a time in " +
+            "UTC by the clock of the service, such as the `Date` of an earlier response, as ISO 8601: " +
+            "the stream then starts with the events since that time. If events may be missing, the " +
+            "stream contains a `reset`. A comment is sent every 15 seconds. The stream ends when the " +
+            "credential expires, and when its reader is too slow."
         )
       )
   )
   .middleware(Authentication)
   .prefix("/v1/workspaces/:workspace_id/events")
   .annotateMerge(
-    OpenApi.annotations({ title: "Events", description: "Changes of a workspace as they happen." })
+    OpenApi.annotations({ title: "Events", description: "Changes in a workspace, in real time." })
   ) {}

@@ -49,7 +49,7 @@ export type IncidentCode = typeof IncidentCode.Type
 
 export const IncidentCause = Schema.Struct({
   code: IncidentCode,
-  message: Schema.String.annotate({ description: "The reason, as a sentence for people." })
+  message: Schema.String.annotate({ description: "The reason, as a human-readable sentence." })
 }).annotate({ identifier: "IncidentCause", description: "Why the monitor went down." })
 export type IncidentCause = typeof IncidentCause.Type
 
@@ -137,7 +137,8 @@ export type IncidentDetail = typeof IncidentDetail.Type
 
 const RetentionDays = Schema.Int.annotate({
   identifier: "RetentionDays",
-  description: "Number of days for which closed incidents are kept. Older ones are not listed.",
+  description:
+    "Number of days for which closed incidents are kept. Older incidents are not listed.",
   examples: [30]
 })
 

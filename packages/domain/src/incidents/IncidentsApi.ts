@@ -21,7 +21,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "List incidents",
-          "The times when monitors were down, newest first. `from` (inclusive) and `to` (exclusive) " +
+          "The outages of monitors, newest first. `from` (inclusive) and `to` (exclusive) " +
             "refer to `opened_at`."
         )
       ),
@@ -32,9 +32,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       error: NotFound
     })
       .annotate(Access, Access.scope("monitors:read"))
-      .annotateMerge(
-        docs("Get an incident", "When a monitor was down, why, and which messages were sent.")
-      ),
+      .annotateMerge(docs("Get an incident", "The incident, its cause and the messages about it.")),
 
     HttpApiEndpoint.post("acknowledge", "/:incident_id/acknowledge", {
       params: incident,
@@ -45,7 +43,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "Acknowledge an incident",
-          "Records that somebody knows of the incident. Only the first acknowledgement counts."
+          "Records that somebody is aware of the incident. Only the first acknowledgement counts."
         )
       )
   )

@@ -28,7 +28,7 @@ export const CreatedInvitation = Schema.Struct({
   token: Schema.NullOr(Schema.RedactedFromValue(Schema.String, { label: "token" })).pipe(
     Schema.annotateEncoded({
       description:
-        "The token with which the invited person accepts. Null if the server has mailed it. Otherwise pass it on: only this answer shows it.",
+        "The token with which the invited person accepts. Null if the server has mailed it. Otherwise pass it on: only this response contains it.",
       examples: ["Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
     })
   )

@@ -26,9 +26,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: Page("InvitationPage", Invitation)
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(
-        docs("List invitations", "The invitations of the workspace that were not accepted yet.")
-      ),
+      .annotateMerge(docs("List invitations", "The open invitations of the workspace.")),
 
     HttpApiEndpoint.post("create", "/workspaces/:workspace_id/invitations", {
       params: workspace,
@@ -40,7 +38,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       .annotateMerge(
         docs(
           "Invite somebody",
-          `The account with this email can become a member within ${invitationDays} days. A further invitation for the same email replaces this one. If the server sends mail, it mails the invitation: within 15 minutes at most five to an address and fifty by a member. Only owners can invite owners.`
+          `The account with this email can become a member within ${invitationDays} days. A new invitation for the same email replaces this one. If the server sends mail, it mails the invitation: at most five per address and fifty per member within 15 minutes. Only owners can invite owners.`
         )
       ),
 
@@ -60,7 +58,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       .annotateMerge(
         docs(
           "Accept an invitation",
-          "You become a member of the workspace. Your account must have the email that was invited."
+          "You become a member of the workspace. Your account must have the invited email."
         )
       )
   )
@@ -76,7 +74,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       .annotateMerge(
         docs(
           "Preview an invitation",
-          "Shows the workspace, the role and who invites. It needs only the token, so that people can see it before they have an account. An address can send 100 of these requests in 15 minutes."
+          "Returns the workspace, the role and the inviting member. Requires only the token, so that people can see the invitation before they have an account. An IP address can send 100 of these requests in 15 minutes."
         )
       )
   )
@@ -84,6 +82,6 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
   .annotateMerge(
     OpenApi.annotations({
       title: "Invitations",
-      description: "Invitations of people to a workspace."
+      description: "Invitations to a workspace."
     })
   ) {}

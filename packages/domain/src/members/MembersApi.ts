@@ -30,7 +30,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Change a member's role",
-          "The role applies from the member's next request on. Only owners can make a member an owner or change the role of an owner. The last owner keeps the role."
+          "The role applies from the member's next request. Only owners can make a member an owner or change the role of an owner. The last owner keeps the role."
         )
       ),
 

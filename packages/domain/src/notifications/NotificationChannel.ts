@@ -36,12 +36,12 @@ export const notificationKinds = [
 
 export const NotificationKind = oneOf(notificationKinds, {
   identifier: "NotificationKind",
-  description: "Where a channel leads to. `GET …/notifications/kinds` says what each needs.",
+  description: "The kind of a channel. `GET …/notifications/kinds` lists the fields of each kind.",
   examples: ["slack"]
 })
 export type NotificationKind = typeof NotificationKind.Type
 
-const Name = label(100, { description: "The name for people.", examples: ["Operations"] })
+const Name = label(100, { description: "The display name.", examples: ["Operations"] })
 
 const Config = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -53,14 +53,14 @@ const definition = {
   kind: NotificationKind,
   config: Config.annotate({
     description:
-      "What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed " +
+      "The fields of the kind, as in `GET …/notifications/kinds`. Secrets are encrypted " +
       "at rest and never shown again.",
     examples: [configExample]
   }),
   paused: withoutField(
-    "When absent, a new channel is not paused, and an existing one stays as it is.",
+    "Defaults to false for a new channel. An existing channel is unchanged.",
     Schema.Boolean.annotate({
-      description: "While it is true, nothing is sent to it."
+      description: "While true, nothing is sent to the channel."
     })
   )
 }
@@ -77,56 +77,58 @@ export const NotificationChannelUpdate = Schema.Struct({
   config: Schema.optionalKey(
     Config.annotate({
       description:
-        "Fields to change. Absent fields keep their values, and null removes a field. A secret is " +
-        "kept if it is absent or sent as it is shown. If the server of a channel changes, its " +
+        "Fields to change. Absent fields are unchanged, and null removes a field. A secret is " +
+        "unchanged if it is absent or sent masked. If the server of a channel changes, its " +
         "secrets must be sent again.",
       examples: [configExample]
     })
   ),
   paused: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True: nothing is sent to it from now on. False resumes a paused channel."
+      description: "True pauses the channel, so that nothing is sent to it. False resumes it."
     })
   ),
   ...patchFields({ ...tagsInput, ...keyInput }),
   ...versionInput
 }).annotate({
   identifier: "NotificationChannelUpdate",
-  description: "Any of the fields. Absent fields keep their values.",
+  description: "Any of the fields. Absent fields are unchanged.",
   examples: [{ name: "Operations at night" }]
 })
 export type NotificationChannelUpdate = typeof NotificationChannelUpdate.Type
 
 const LastDelivery = Schema.Struct({
-  at: Timestamp.annotate({ description: "When it was sent." }),
-  delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),
+  at: Timestamp.annotate({ description: "When the message was sent." }),
+  delivered: Schema.Boolean.annotate({ description: "Whether the provider accepted the message." }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "Why it failed. Null if it did not fail."
+    description: "Why the attempt failed. Null if it did not fail."
   })
-}).annotate({ identifier: "LastDelivery", description: "The latest attempt to send something." })
+}).annotate({ identifier: "LastDelivery", description: "The latest attempt to send a message." })
 
 export const NotificationChannel = Schema.Struct({
   id: NotificationChannelId,
   workspace_id: WorkspaceId,
   ...keyFields,
   ...versionField,
-  name: Schema.String.annotate({ description: "The name for people." }),
+  name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
   kind: NotificationKind,
   config: Config.annotate({
-    description: `Secrets show as \`${mask}\` and their last four characters.`
+    description: `The fields of the kind. Secrets are shown as \`${mask}\` and their last four characters.`
   }),
-  paused: Schema.Boolean.annotate({ description: "Whether it is paused: nothing is sent to it." }),
+  paused: Schema.Boolean.annotate({
+    description: "Whether the channel is paused. While paused, nothing is sent to it."
+  }),
   paused_reason: Schema.NullOr(Schema.String).annotate({
     description:
-      "Why the service paused it: it is gone, or no longer takes our messages. Null if it did not."
+      "Why the service paused the channel: it no longer exists, or rejects messages. Null if it did not."
   }),
   confirmed: Schema.Boolean.annotate({
     description:
-      "False for an email address that is no member's until the link in the mail to it is opened."
+      "False for an email address of a non-member until the link in the confirmation mail is opened."
   }),
   last_delivery: Schema.NullOr(LastDelivery).annotate({
-    description: "The latest attempt to send something. Null before the first."
+    description: "The latest attempt to send a message. Null before the first."
   }),
   ...authorFields,
   created_at: createdAt,
@@ -160,8 +162,8 @@ export const NotificationChannelDefinition = Schema.Struct(
 ).annotate({
   identifier: "NotificationChannelDefinition",
   description:
-    "A channel whose key is in the path. A secret may be given as it is shown, and stays then. " +
-    "Fields that only answers have are ignored.",
+    "A channel whose key is in the path. A masked secret is unchanged. " +
+    "Fields that only responses have are ignored.",
   examples: [exampleDefinition]
 })
 export type NotificationChannelDefinition = typeof NotificationChannelDefinition.Type
@@ -171,7 +173,7 @@ export const ChannelQuery = {
   ...listQuery(["-created_at", "created_at", "name", "-name"]),
   paused: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "Shows channels that are paused, or those that are not."
+      description: "Returns only channels that are paused, or only channels that are not."
     })
   )
 }
@@ -179,14 +181,14 @@ export const ChannelQuery = {
 export const NotificationChannelPage = ListPage("NotificationChannelPage", NotificationChannel)
 
 export const TestDelivery = Schema.Struct({
-  delivered: Schema.Boolean.annotate({ description: "Whether the provider took it." }),
+  delivered: Schema.Boolean.annotate({ description: "Whether the provider accepted the message." }),
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "What the provider answered with; null where there was no answer."
+    description: "The status code of the provider's response. Null if there was no response."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "What the provider said, or why it was not reached."
+    description: "The provider's error message, or why it could not be reached."
   }),
-  duration_ms: Schema.Int.annotate({ description: "How long it took." })
+  duration_ms: Schema.Int.annotate({ description: "The duration in milliseconds." })
 }).annotate({
   identifier: "TestDelivery",
   examples: [{ delivered: false, status_code: 404, error: "no_service", duration_ms: 131 }]
@@ -195,17 +197,19 @@ export type TestDelivery = typeof TestDelivery.Type
 
 export const NotificationKindInfo = Schema.Struct({
   kind: NotificationKind,
-  title: Schema.String.annotate({ description: "The name for people.", examples: ["Slack"] }),
-  available: Schema.Boolean.annotate({ description: "Whether this service can send by it." }),
+  title: Schema.String.annotate({ description: "The display name.", examples: ["Slack"] }),
+  available: Schema.Boolean.annotate({
+    description: "Whether this service can send to channels of this kind."
+  }),
   unavailable_reason: Schema.NullOr(Schema.String).annotate({
-    description: "What the operator has to do first. Null where it is available.",
+    description: "What the operator must do first. Null if available.",
     examples: [null]
   }),
   config_schema: Schema.Record(Schema.String, Schema.Unknown).annotate({
     description: "A JSON schema of `config`. Secrets are `writeOnly`."
   }),
   secret_fields: Schema.Array(Schema.String).annotate({
-    description: "The fields of `config` that are sealed.",
+    description: "The fields of `config` that are encrypted.",
     examples: [["url"]]
   })
 }).annotate({ identifier: "NotificationKindInfo" })
@@ -213,7 +217,7 @@ export type NotificationKindInfo = typeof NotificationKindInfo.Type
 
 export const NotificationKinds = Schema.Struct({
   data: Schema.Array(NotificationKindInfo).annotate({
-    description: "All kinds. One that is unavailable says what the operator has to do."
+    description: "All kinds. An unavailable kind says what the operator must do."
   })
 }).annotate({
   identifier: "NotificationKinds",

@@ -7,7 +7,7 @@ import { Timestamp, createdAt, finishedAt } from "../shared/Timestamp.ts"
 import { notificationKinds } from "./NotificationChannel.ts"
 import { DeliveredEvent } from "./NotificationEvent.ts"
 
-/** A message names at most this many events, and gives the number of the others. */
+/** A message names at most this many events, and the number of further events. */
 export const maxNamedEvents = 10
 
 export const DeliveryStatus = oneOf(
@@ -15,10 +15,10 @@ export const DeliveryStatus = oneOf(
   {
     identifier: "DeliveryStatus",
     description:
-      "`queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, " +
-      "or did not accept it within 24 hours. `cancelled`: its channel was paused or deleted " +
-      "first. `dropped`: `events_count` callbacks were due while as many as the plan allows were " +
-      "waiting."
+      "`queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the message, " +
+      "or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted " +
+      "first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks " +
+      "was reached."
   }
 )
 export type DeliveryStatus = typeof DeliveryStatus.Type
@@ -26,35 +26,36 @@ export type DeliveryStatus = typeof DeliveryStatus.Type
 export const DeliveryKind = oneOf([...notificationKinds, "callback"], {
   identifier: "DeliveryKind",
   description:
-    "The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task."
+    "The kind of the channel, or `callback` for the `on_failure` or `on_success` of a task."
 })
 export type DeliveryKind = typeof DeliveryKind.Type
 
 export const NotifiedEvent = Schema.Struct({
   type: DeliveredEvent,
-  subject_id: SubjectId.annotate({ description: "What it is about: a task, a monitor, a key." }),
-  name: Schema.String.annotate({ description: "The name of what it is about." }),
-  reason: Schema.NullOr(Schema.String).annotate({ description: "Why, in one line." }),
-  at: Timestamp.annotate({ description: "When it happened." })
+  subject_id: SubjectId.annotate({
+    description: "The id of the event's subject, such as a task, a monitor or a key."
+  }),
+  name: Schema.String.annotate({ description: "The name of the subject." }),
+  reason: Schema.NullOr(Schema.String).annotate({ description: "The reason, in one line." }),
+  at: Timestamp.annotate({ description: "When the event happened." })
 }).annotate({ identifier: "NotifiedEvent" })
 export type NotifiedEvent = typeof NotifiedEvent.Type
 
 const fields = {
   id: NotificationDeliveryId.annotate({
     description:
-      "The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of " +
+      "Sent to the recipient as `Idempotency-Key`, the same for every attempt. Also the `id` of " +
       "the event in the body of a webhook or a callback."
   }),
   channel_id: Schema.NullOr(NotificationChannelId).annotate({
     description:
-      "The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no " +
+      "The channel, which may have been deleted. Null for the callbacks of tasks, which use no " +
       "channel."
   }),
   kind: DeliveryKind,
   status: DeliveryStatus,
   events_count: Schema.Int.annotate({
-    description:
-      "The number of events in the message. 0 for the mail that asks to confirm an address."
+    description: "The number of events in the message. 0 for a confirmation mail."
   }),
   events: Schema.Array(NotifiedEvent).annotate({
     description: "The first ten events."
@@ -62,7 +63,7 @@ const fields = {
   ...Struct.pick(Execution.fields, ["attempts_count", "status_code"]),
   error: Schema.NullOr(Schema.String).annotate({ description: "Why the last attempt failed." }),
   next_attempt_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null once the delivery is finished."
+    description: "When the next attempt is made. Null once the delivery has finished."
   }),
   created_at: createdAt,
   finished_at: finishedAt
@@ -103,13 +104,13 @@ export const NotificationDeliveryPage = Page("NotificationDeliveryPage", Notific
 export const DeliveryAttempt = Schema.Struct({
   ...Struct.pick(Attempt.fields, ["number", "started_at", "status_code"]),
   finished_at: Schema.NullOr(Timestamp).annotate({
-    description: "Null where the node was lost: how it ended is not known."
+    description: "When the attempt finished. Null if its node was lost."
   }),
   response_body: Schema.NullOr(Schema.String).annotate({
-    description: "The first 1,000 characters of the answer, without secrets of the channel."
+    description: "The first 1,000 characters of the response, without secrets of the channel."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "Why it failed. Null if it did not fail."
+    description: "Why the attempt failed. Null if it did not fail."
   })
 }).annotate({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
@@ -117,11 +118,11 @@ export type DeliveryAttempt = typeof DeliveryAttempt.Type
 export const NotificationDeliveryDetail = Schema.Struct({
   ...fields,
   attempts: Schema.Array(DeliveryAttempt).annotate({
-    description: "Every attempt, the first one first."
+    description: "All attempts, oldest first."
   })
 }).annotate({
   identifier: "NotificationDeliveryDetail",
-  description: "A delivery with every attempt, the first one first.",
+  description: "A delivery with all its attempts, oldest first.",
   examples: [
     {
       ...example,

@@ -17,21 +17,21 @@ export const notificationEvents = [
   "test"
 ] as const
 
-/** The types of the events that people are notified of. `events/Event.ts` has their schemas. */
+/** Event types that people are notified of. `events/Event.ts` has their schemas. */
 export const NotificationEvent = oneOf(notificationEvents, {
   identifier: "NotificationEvent",
   description:
     "What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline` " +
-    "begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent " +
-    "only to channels that got the beginning. `task.paused`: the service paused a task. " +
+    "start a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent " +
+    "only to channels that received the start. `task.paused`: the service paused a task. " +
     "`api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and " +
-    "100 % of a limit, `channel.paused` to every other channel, and `test` to the channel that is " +
-    "tested.",
+    "100 % of a limit, `channel.paused` to all other channels, and `test` to the channel under " +
+    "test.",
   examples: ["execution.failed"]
 })
 export type NotificationEvent = typeof NotificationEvent.Type
 
-/** The events of deliveries. Callbacks of tasks are about successes, too. */
+/** Event types of deliveries, which include successes for task callbacks. */
 export const DeliveredEvent = oneOf(
   [...notificationEvents, "execution.succeeded", "chain_run.succeeded"],
   {
@@ -44,7 +44,7 @@ export const DeliveredEvent = oneOf(
 )
 export type DeliveredEvent = typeof DeliveredEvent.Type
 
-/** The event that ends the problem that another event begins. */
+/** Maps each event that starts a problem to the event that ends it. */
 export const recoveries = {
   "execution.failed": "task.recovered",
   "chain_run.failed": "task.recovered",

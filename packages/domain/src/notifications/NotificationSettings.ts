@@ -9,7 +9,7 @@ import { label } from "../shared/Text.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { NotificationEvent, notificationEvents } from "./NotificationEvent.ts"
 
-/** What a workspace has where nothing else is said. */
+/** The default settings of a workspace. */
 export const settingsDefaults = {
   task_failure_threshold: 1,
   remind_every_seconds: null,
@@ -21,23 +21,23 @@ const listOf = <S extends Schema.Top>(item: S, max: number, min = 1) =>
   Schema.Array(item).check(Schema.isMinLength(min), Schema.isMaxLength(max))
 
 const events = listOf(NotificationEvent, notificationEvents.length).annotate({
-  description: "The events that the rule is about."
+  description: "The events that the rule applies to."
 })
 
 const maxOfRule = { channel: 20, task: 50, monitor: 50 } as const
 
-/** A list of ids or keys that a rule may have. Null is the same as none, because answers show it. */
+/** A list of ids or keys in a rule. Null means no list, because responses show null. */
 const given = <S extends Schema.Top>(item: S, max: number, description: string, min = 1) =>
   Schema.optionalKey(Schema.NullOr(listOf(item, max, min)).annotate({ description }))
 
-/** A list of keys. It is empty in answers if none of the records has a key. */
+/** A list of keys. Responses show an empty list if none of the records has a key. */
 const givenKeys = (max: number, description: string) => given(OwnKey, max, description, 0)
 
 const exampleChannel = NotificationChannelId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 
 type List = ReadonlyArray<string> | null
 
-/** Keys that name nothing are allowed only beside ids, as answers show them. */
+/** An empty list of keys is allowed only next to ids, as in responses. */
 const recordsAreNamed = Schema.makeFilter<{
   readonly [Name in `${keyof typeof maxOfRule}_${"ids" | "keys"}`]?: List
 }>((rule) =>
@@ -61,41 +61,45 @@ const recordsAreNamed = Schema.makeFilter<{
   ].map(filterIssue)
 )
 
-const bothGiven = "If both are given, the keys must be those of records that the ids name."
+const bothGiven = "If both are given, each key must belong to a record named by an id."
 
 export const NotificationRuleInput = Schema.Struct({
   events,
-  channel_ids: given(NotificationChannelId, maxOfRule.channel, "The channels that are notified."),
+  channel_ids: given(NotificationChannelId, maxOfRule.channel, "The channels to notify."),
   channel_keys: givenKeys(
     maxOfRule.channel,
-    `The keys of the channels, in place of \`channel_ids\`. ${bothGiven}`
+    `The keys of the channels, instead of \`channel_ids\`. ${bothGiven}`
   ),
-  tags: given(label(50), 20, "Only about what has one of these tags. All when absent or null."),
+  tags: given(
+    label(50),
+    20,
+    "Restricts the rule to records with one of these tags. Absent or null: no restriction."
+  ),
   task_ids: given(
     TaskId,
     maxOfRule.task,
-    "Only about these tasks and chains. All when absent or null."
+    "Restricts the rule to these tasks and chains. Absent or null: no restriction."
   ),
   task_keys: givenKeys(
     maxOfRule.task,
-    `The keys of the tasks and chains, in place of \`task_ids\`. ${bothGiven}`
+    `The keys of the tasks and chains, instead of \`task_ids\`. ${bothGiven}`
   ),
   monitor_ids: given(
     SubjectId,
     maxOfRule.monitor,
-    "Only about these monitors. All when absent or null."
+    "Restricts the rule to these monitors. Absent or null: no restriction."
   ),
   monitor_keys: givenKeys(
     maxOfRule.monitor,
-    `The keys of the monitors, in place of \`monitor_ids\`. ${bothGiven}`
+    `The keys of the monitors, instead of \`monitor_ids\`. ${bothGiven}`
   )
 })
   .check(recordsAreNamed)
   .annotate({
     identifier: "NotificationRuleInput",
     description:
-      "Which channels are notified of which events. A rule with tasks alone is about no monitor, and " +
-      "one with monitors alone about no task. A key that records of several kinds have names all of " +
+      "Selects the channels that are notified of some events. A rule with only tasks excludes monitors, and " +
+      "a rule with only monitors excludes tasks. A key that is used by several kinds of records selects all of " +
       "them.",
     examples: [{ events: ["execution.failed", "task.recovered"], channel_keys: ["operations"] }]
   })
@@ -103,7 +107,7 @@ export type NotificationRuleInput = typeof NotificationRuleInput.Type
 
 const keysOf = (what: string) =>
   Schema.Array(Schema.String).annotate({
-    description: `The keys of those of the ${what} that have one.`
+    description: `The keys of the ${what}. Records without a key are omitted.`
   })
 
 const ruleExample = {
@@ -120,29 +124,31 @@ const ruleExample = {
 export const NotificationRule = Schema.Struct({
   events,
   channel_ids: Schema.Array(NotificationChannelId).annotate({
-    description: "The channels that are notified."
+    description: "The channels to notify."
   }),
   channel_keys: keysOf("channels"),
   tags: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-    description: "Only about what has one of these tags. Null: about all."
+    description: "Restricts the rule to records with one of these tags. Null: no restriction."
   }),
   task_ids: Schema.NullOr(Schema.Array(TaskId)).annotate({
-    description: "Only about these tasks and chains. Null: about all."
+    description: "Restricts the rule to these tasks and chains. Null: no restriction."
   }),
   task_keys: Schema.NullOr(keysOf("tasks")).annotate({
-    description: "The keys of those of the tasks and chains that have one. Null: about all."
+    description:
+      "The keys of the tasks and chains. Records without a key are omitted. Null: no restriction."
   }),
   monitor_ids: Schema.NullOr(Schema.Array(SubjectId)).annotate({
-    description: "Only about these monitors. Null: about all."
+    description: "Restricts the rule to these monitors. Null: no restriction."
   }),
   monitor_keys: Schema.NullOr(keysOf("monitors")).annotate({
-    description: "The keys of those of the monitors that have one. Null: about all."
+    description:
+      "The keys of the monitors. Records without a key are omitted. Null: no restriction."
   })
 }).annotate({
   identifier: "NotificationRule",
   description:
-    "Which channels are notified of which events. A rule with `task_ids` alone is about no monitor, " +
-    "and one with `monitor_ids` alone about no task.",
+    "Selects the channels that are notified of some events. A rule with only `task_ids` excludes monitors, " +
+    "and a rule with only `monitor_ids` excludes tasks.",
   examples: [ruleExample]
 })
 export type NotificationRule = typeof NotificationRule.Type
@@ -153,7 +159,7 @@ const ClockTime = Schema.String.check(
 
 export const QuietHours = Schema.Struct({
   timezone: TimeZone,
-  from: ClockTime.annotate({ description: "When quiet hours begin." }),
+  from: ClockTime.annotate({ description: "When quiet hours start." }),
   to: ClockTime.annotate({
     description: "When quiet hours end, on the next day if this is earlier than `from`."
   })
@@ -166,7 +172,7 @@ export const QuietHours = Schema.Struct({
   .annotate({
     identifier: "QuietHours",
     description:
-      "From `from` until `to` messages are held. They are sent as one when quiet hours end.",
+      "Messages between `from` and `to` are held and sent as one message when quiet hours end.",
     examples: [{ timezone: TimeZone.make("Europe/Berlin"), from: "22:00", to: "07:00" }]
   })
 export type QuietHours = typeof QuietHours.Type
@@ -174,31 +180,32 @@ export type QuietHours = typeof QuietHours.Type
 const rulesOf = <S extends Schema.Top>(rule: S) =>
   Schema.Array(rule)
     .check(Schema.isMaxLength(20))
-    .annotate({ description: "If several rules are about an event, each channel gets it once." })
+    .annotate({ description: "If several rules apply to an event, each channel is notified once." })
 
 const threshold = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
   description:
-    "How many times in a row a cron task or a chain must fail before channels are notified. 1 " +
-    "when absent. A delayed task runs once, and its failure notifies at once.",
+    "The number of consecutive failures of a cron task or a chain before channels are notified. Defaults to " +
+    "1. A delayed task runs once, so its failure notifies immediately.",
   examples: [1]
 })
 
 const remindEvery = Schema.NullOr(
   Schema.Int.check(Schema.isBetween({ minimum: 3_600, maximum: 604_800 }))
 ).annotate({
-  description: "How often to remind of a problem that goes on. Never when null or absent.",
+  description:
+    "The interval of reminders about an ongoing problem, in seconds. Null or absent: no reminders.",
   examples: [86_400]
 })
 
 const quietHours = Schema.NullOr(QuietHours).annotate({
-  description: "When messages are held. Never when null or absent."
+  description: "When messages are held. Null or absent: never."
 })
 
 const groupSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })).annotate({
   description:
-    "How long events are collected for one message. The first message is sent at once. The events " +
-    "after it are collected for a tenth of this time at first, and twice as long each time. 10 " +
-    "when absent.",
+    "For how many seconds events are collected into one message. The first message is sent immediately. Later events " +
+    "are collected for a tenth of this time at first, and twice as long each time. Defaults to " +
+    "10.",
   examples: [10]
 })
 
@@ -206,7 +213,7 @@ const version = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_4
 
 export const NotificationSettings = Schema.Struct({
   version: version.annotate({
-    description: "Grows with each change. 0 where nothing was changed."
+    description: "Increases with each change. 0 if the settings were never changed."
   }),
   rules: rulesOf(NotificationRule),
   task_failure_threshold: threshold,
@@ -214,7 +221,7 @@ export const NotificationSettings = Schema.Struct({
   quiet_hours: quietHours,
   group_seconds: groupSeconds,
   updated_at: Schema.NullOr(Timestamp).annotate({
-    description: "When they were last changed. Null if never."
+    description: "When the settings were last changed. Null if never."
   })
 }).annotate({
   identifier: "NotificationSettings",
@@ -234,7 +241,7 @@ export const NotificationSettingsInput = Schema.Struct(
     {
       version: version.annotate({
         description:
-          "The version that was read. If the settings have another version by now, the answer is 412 `stale`.",
+          "The version that you read. If the settings have changed since, the response is 412 `stale`.",
         examples: [1]
       }),
       rules: rulesOf(NotificationRuleInput),
@@ -247,7 +254,7 @@ export const NotificationSettingsInput = Schema.Struct(
   )
 ).annotate({
   identifier: "NotificationSettingsInput",
-  description: "An answer may be sent back. Fields that only answers have are ignored.",
+  description: "A response may be sent back. Fields that only responses have are ignored.",
   examples: [{ version: 0, rules: [] }]
 })
 export type NotificationSettingsInput = typeof NotificationSettingsInput.Type

@@ -68,8 +68,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Create a channel",
-          "Nothing is sent to it until a rule of the settings names it. An email address that " +
-            "belongs to no member gets a mail with a link, by which it must be confirmed first. " +
+          "Nothing is sent to a channel until a rule in the settings names it. An email address that " +
+            "belongs to no member must first be confirmed by a link in a mail. " +
             planAllows("channels", "notification_channels", 100)
         )
       ),
@@ -85,7 +85,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         upsertDocs(
           "a channel",
-          "Secrets are part of the definition. The kind cannot change; a definition of another kind is answered with 409."
+          "Secrets are part of the definition. The kind cannot change; a definition with another kind gets a 409."
         )
       ),
 
@@ -95,7 +95,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       error: NotFound
     })
       .annotate(Access, Access.scope("notifications:read"))
-      .annotateMerge(docs("Get a channel", "The channel, its secrets masked.")),
+      .annotateMerge(docs("Get a channel", "The channel, with its secrets masked.")),
 
     ...versionEndpoints({
       noun: "a channel",
@@ -118,7 +118,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Change a channel",
-          "Changes the fields that are given. Waiting messages are sent with the new settings."
+          "Changes the given fields. Waiting messages are sent with the new settings."
         )
       ),
 
@@ -131,7 +131,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Delete a channel",
-          "It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay listed."
+          "Removes the channel from all rules and cancels its waiting messages. Sent messages stay listed."
         )
       ),
 
@@ -144,8 +144,8 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Test a channel",
-          "Sends a message now and returns its outcome within 15 seconds. For an address that is not " +
-            "confirmed the answer is 409. At most 6 per minute and channel."
+          "Sends a message now and returns its result within 15 seconds. If the address is not " +
+            "confirmed, the response is 409. At most 6 per minute and channel."
         )
       ),
 
@@ -154,7 +154,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       success: NotificationSettings
     })
       .annotate(Access, Access.scope("notifications:read"))
-      .annotateMerge(docs("Get the settings", "Who hears of what, when and how often.")),
+      .annotateMerge(docs("Get the settings", "The rules and timing of notifications.")),
 
     HttpApiEndpoint.put("replaceSettings", "/settings", {
       params: workspace,
@@ -166,7 +166,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         docs(
           "Replace the settings",
-          "All of them, if `version` is still the one that was read; otherwise the answer is 412 `stale`."
+          "Replaces all settings if `version` is current. Otherwise the response is 412 `stale`."
         )
       ),
 
@@ -176,7 +176,9 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       success: NotificationDeliveryPage
     })
       .annotate(Access, Access.scope("notifications:read"))
-      .annotateMerge(docs("List deliveries", "What was sent or waits to be sent, newest first.")),
+      .annotateMerge(
+        docs("List deliveries", "Messages that were sent or are waiting, newest first.")
+      ),
 
     HttpApiEndpoint.get("getDelivery", "/deliveries/:delivery_id", {
       params: delivery,
@@ -184,7 +186,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       error: NotFound
     })
       .annotate(Access, Access.scope("notifications:read"))
-      .annotateMerge(docs("Get a delivery", "The delivery and what came of each attempt.")),
+      .annotateMerge(docs("Get a delivery", "The delivery with the result of each attempt.")),
 
     HttpApiEndpoint.post("resend", "/deliveries/:delivery_id/resend", {
       params: delivery,
@@ -195,17 +197,20 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
         docs(
-          "Send a delivery again",
-          "Queues the same message as a delivery of its own. One that has not ended, or whose " +
-            "channel is gone, paused or not confirmed, answers 409, and so does the mail that asks " +
-            "an address to confirm."
+          "Resend a delivery",
+          "Queues the same message as a new delivery. If the delivery has not finished, or its " +
+            "channel is deleted, paused or not confirmed, the response is 409. A confirmation mail cannot " +
+            "be resent."
         )
       ),
 
     HttpApiEndpoint.get("listKinds", "/kinds", { params: workspace, success: NotificationKinds })
       .annotate(Access, Access.scope("notifications:read"))
       .annotateMerge(
-        docs("List kinds of channels", "Each with a JSON schema that a form can be drawn from.")
+        docs(
+          "List kinds of channels",
+          "Each kind has a JSON schema, from which a form can be generated."
+        )
       )
   )
   .middleware(Authentication)

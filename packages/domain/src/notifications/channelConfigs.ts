@@ -4,28 +4,32 @@ import { line, providerUrl, secretText, serverUrl, word } from "./channelFields.
 
 const phone = /^\+[1-9]\d{6,14}$/
 
-/** The key of an application, a user or a group of Pushover. */
+/** A key of a Pushover application, user or group. */
 const key = /^[A-Za-z0-9]{30}$/
 
 const region = Schema.Literals(["us", "eu"]).annotate({
-  description: "Where the account is. `us` when absent."
+  description: "The region of the account. Defaults to `us`."
 })
 
 const priorities = ["P1", "P2", "P3", "P4", "P5"] as const
 const severities = ["critical", "error", "warning", "info"] as const
 
-/** The schema of the `config` of each kind of channel. */
+/** The schema of `config` for each kind of channel. */
 export const channelConfigs = {
   email: Schema.Struct({
     to: MailAddress({ description: "The address", examples: ["ops@example.com"] })
   }),
   webhook: Schema.Struct({
     url: serverUrl(
-      "Where the message is POSTed to, signed with the `message_secret` of its origin.",
+      "The URL that receives messages as POST requests, signed with the `message_secret` of its origin.",
       "https://alerts.example.com/hook"
     ),
     authorization: Schema.optionalKey(
-      secretText("The Authorization header, if it needs one", "Bearer abcdef", /^[\x20-\x7e]+$/)
+      secretText(
+        "The Authorization header, if the server needs one",
+        "Bearer abcdef",
+        /^[\x20-\x7e]+$/
+      )
     )
   }),
   slack: Schema.Struct({
@@ -75,7 +79,7 @@ export const channelConfigs = {
     ),
     thread_id: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate({
-        description: "The topic of a forum."
+        description: "The topic in a forum."
       })
     )
   }),
@@ -87,7 +91,9 @@ export const channelConfigs = {
     ),
     region: Schema.optionalKey(region),
     severity: Schema.optionalKey(
-      Schema.Literals(severities).annotate({ description: "Of what fails. `error` when absent." })
+      Schema.Literals(severities).annotate({
+        description: "The severity of problems. Defaults to `error`."
+      })
     )
   }),
   opsgenie: Schema.Struct({
@@ -98,7 +104,9 @@ export const channelConfigs = {
     ),
     region: Schema.optionalKey(region),
     priority: Schema.optionalKey(
-      Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
+      Schema.Literals(priorities).annotate({
+        description: "The priority of problems. Defaults to P2."
+      })
     )
   }),
   jira_service_management: Schema.Struct({
@@ -108,32 +116,35 @@ export const channelConfigs = {
       /^[0-9a-fA-F-]{36}$/
     ),
     email: word(
-      "The address of the account of the API token",
+      "The email address of the API token's account",
       "ops@example.com",
       /^[^\s@:]+@[^\s@:]+$/
     ),
-    api_token: secretText("An API token of that account", "ATATT3xFfGF0abcdef"),
+    api_token: secretText("An API token of the account", "ATATT3xFfGF0abcdef"),
     priority: Schema.optionalKey(
-      Schema.Literals(priorities).annotate({ description: "Of what fails. P2 when absent." })
+      Schema.Literals(priorities).annotate({
+        description: "The priority of problems. Defaults to P2."
+      })
     )
   }),
   ntfy: Schema.Struct({
     server: Schema.optionalKey(
-      serverUrl("The server. https://ntfy.sh when absent.", "https://ntfy.sh")
+      serverUrl("The server. Defaults to https://ntfy.sh.", "https://ntfy.sh")
     ),
     topic: word("The topic", "ops-alerts", /^[-\w]{1,64}$/),
     token: Schema.optionalKey(secretText("An access token, if the topic needs one", "tk_abcdefgh"))
   }),
   gotify: Schema.Struct({
-    server: serverUrl("The server, with the path that it is under", "https://push.example.com"),
-    token: secretText("The token of an application", "AbCdEfGhIjKlMnO")
+    server: serverUrl("The server, including its base path", "https://push.example.com"),
+    token: secretText("The application token", "AbCdEfGhIjKlMnO")
   }),
   pushover: Schema.Struct({
-    token: secretText("The token of an application", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
+    token: secretText("The application token", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
     user: secretText("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
     urgent: Schema.optionalKey(
       Schema.Boolean.annotate({
-        description: "What fails rings every minute for an hour, until somebody acknowledges it."
+        description:
+          "Repeats alerts about problems every minute for an hour, until somebody acknowledges them."
       })
     )
   }),
@@ -144,27 +155,27 @@ export const channelConfigs = {
       /^[aA][cC][0-9a-fA-F]{32}$/
     ),
     auth_token: secretText(
-      "The token of the account",
+      "The auth token of the account",
       "0123456789abcdef0123456789abcdef",
       /^[0-9a-fA-F]{32}$/
     ),
     from: word(
-      "The number that sends, or a messaging service: MG…",
+      "The sender's number, or a messaging service: MG…",
       "+14155550123",
       /^(?:\+[1-9]\d{6,14}|[mM][gG][0-9a-fA-F]{32})$/
     ),
-    to: word("The number that receives, such as +4915112345678", "+4915112345678", phone)
+    to: word("The recipient's number, such as +4915112345678", "+4915112345678", phone)
   }),
   zulip: Schema.Struct({
     server: serverUrl("The server: https://….zulipchat.com", "https://example.zulipchat.com"),
     bot_email: word(
-      "The address of the bot",
+      "The email address of the bot",
       "alerts-bot@example.zulipchat.com",
       /^[^\s@:]+@[^\s@:]+$/
     ),
     api_key: secretText("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
     channel: line("The channel", "operations", 60),
-    topic: Schema.optionalKey(line("The topic. `alerts` when absent.", "alerts", 60))
+    topic: Schema.optionalKey(line("The topic. Defaults to `alerts`.", "alerts", 60))
   }),
   matrix: Schema.Struct({
     server: serverUrl("The homeserver: https://matrix.org", "https://matrix.org"),
@@ -173,10 +184,10 @@ export const channelConfigs = {
   })
 } as const
 
-/** The reference has whole sentences, while forms show the description as a label. */
+/** The reference needs whole sentences; forms show the description as a label. */
 const documented = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => ({
   ...schema,
-  description: "What the kind needs.",
+  description: "The fields of the kind.",
   properties: Object.fromEntries(
     Object.entries(schema.properties as Readonly<Record<string, { description?: string }>>).map(
       ([name, field]) => [
@@ -192,8 +203,8 @@ const pascal = (kind: string) =>
   kind.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * A check that refuses nothing and documents which `config` belongs to which `kind`. The service
- * decodes the config itself, because it also accepts secrets as they are shown.
+ * A check that accepts everything and documents the `config` of each `kind`. The service decodes
+ * the config itself, because it also accepts masked secrets.
  */
 export const configOfKind = Schema.makeFilter<object>(() => true, {
   toJsonSchema: () => ({

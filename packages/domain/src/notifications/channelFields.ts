@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { CallUrl, maxUrlLength, parseCallUrl } from "../calls/CallUrl.ts"
 import { text } from "../shared/Text.ts"
 
-/** The description as the end of the sentence `Expected …`. */
+/** Lower-cases the description so that it can end the sentence `Expected …`. */
 const asExpected = (description: string) =>
   description.charAt(0).toLowerCase() + description.slice(1)
 
@@ -16,7 +16,7 @@ const token = (description: string, example: string, pattern: RegExp, maxLength 
     )
     .annotate({ description, examples: [example] })
 
-/** Texts that are sent in a header or a URL have no spaces. */
+/** Values for a header or a URL contain no spaces. */
 const printable = /^[\x21-\x7e]+$/
 
 export const secretText = (description: string, example: string, pattern = printable) =>
@@ -25,7 +25,7 @@ export const secretText = (description: string, example: string, pattern = print
 export const word = (description: string, example: string, pattern = printable, max = 200) =>
   token(description, example, pattern, max)
 
-/** Text of one line that is not blank. */
+/** A single line that is not blank. */
 export const line = (description: string, example: string, maxLength: number) =>
   text({ min: 1, max: maxLength })
     .check(
@@ -40,7 +40,7 @@ export const line = (description: string, example: string, maxLength: number) =>
     )
     .annotate({ description, examples: [example] })
 
-/** A URL at the provider, which is a secret as a whole. `hosts` is a pattern. */
+/** A URL at the provider. The whole URL is a secret. `hosts` is a regular expression. */
 export const providerUrl = (description: string, example: string, hosts: string) => {
   const host = new RegExp(`^(?:${hosts})$`)
   return Schema.String.check(
@@ -63,6 +63,6 @@ export const providerUrl = (description: string, example: string, hosts: string)
   ).annotate({ description, examples: [example] })
 }
 
-/** The URL of a server that anybody may run. */
+/** The URL of a self-hosted server. */
 export const serverUrl = (description: string, example: string) =>
   CallUrl.annotate({ description, examples: [example] })

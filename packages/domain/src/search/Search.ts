@@ -7,32 +7,32 @@ import { label } from "../shared/Text.ts"
 
 export const defaultSearchLimit = 20
 
-/** More words do not make a search more precise. */
+/** Further words do not make a search more precise. */
 export const maxSearchWords = 8
 
 export const SearchQuery = {
   q: label(200, {
     description:
-      `What to look for: up to ${maxSearchWords} words that must all occur, anywhere in a name, a key, a tag, a URL, ` +
-      "a label or a host. Letter case does not count. An id finds its record.",
+      `The search text: up to ${maxSearchWords} words, all of which must occur in a name, a key, a tag, a URL, ` +
+      "a label or a host. Case-insensitive. An id finds its record.",
     examples: ["nightly report"]
   }),
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 })).annotate({
-      description: "How many to show.",
+      description: "The maximum number of results.",
       default: defaultSearchLimit
     })
   )
 }
 
-/** What can be found besides tasks and monitors. */
+/** Kinds of search results besides tasks and monitors. */
 const otherKinds = ["queue", "channel", "worker", "secret", "execution", "incident"] as const
 
 export const FoundKind = oneOf(
   [...ExecutionKind.literals, ...MonitorKind.literals, ...otherKinds],
   {
     identifier: "FoundKind",
-    description: "What was found: the kind of a task or a monitor, or another noun."
+    description: "The kind of the record that was found."
   }
 )
 export type FoundKind = typeof FoundKind.Type
@@ -42,22 +42,22 @@ export const FoundRecord = Schema.Struct({
   id: RecordId,
   name: Schema.NullOr(Schema.String).annotate({
     description:
-      "Its name. For an execution that of its task, and for an incident that of its monitor.",
+      "The name of the record. For an execution, the name of its task; for an incident, the name of its monitor.",
     examples: ["Nightly report"]
   }),
   key: Schema.NullOr(Schema.String).annotate({
-    description: "Its key, if it has one.",
+    description: "The key of the record. Null if none.",
     examples: ["nightly-report"]
   }),
   target: Schema.NullOr(Schema.String).annotate({
     description:
-      "The URL that a task calls, the URLs of the steps of a chain, or what a monitor watches.",
+      "The URL that a task calls, the URLs of a chain's steps, or the target of a monitor.",
     examples: ["https://api.example.com/reports"]
   })
 }).annotate({ identifier: "FoundRecord", description: "A record that a search found." })
 export type FoundRecord = typeof FoundRecord.Type
 
 export const SearchResults = Schema.Struct({
-  data: Schema.Array(FoundRecord).annotate({ description: "The best match comes first." })
-}).annotate({ identifier: "SearchResults", description: "What a search found." })
+  data: Schema.Array(FoundRecord).annotate({ description: "The results, best match first." })
+}).annotate({ identifier: "SearchResults", description: "The results of a search." })
 export type SearchResults = typeof SearchResults.Type

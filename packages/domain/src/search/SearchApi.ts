@@ -16,11 +16,11 @@ export class SearchApi extends HttpApiGroup.make("search")
       .annotateMerge(
         docs(
           "Search a workspace",
-          "Finds tasks, queues, monitors, channels, workers and secrets by a part of what they are called, and " +
-            "executions and incidents by their ids. First come those with exactly this name or key, then those " +
-            "whose name begins with it or contains it. Delayed tasks without a name and a key are found by their ids.\n\n" +
+          "Finds tasks, queues, monitors, channels, workers and secrets by a part of their name or key, and " +
+            "executions and incidents by their ids. Exact matches of the name or key come first, then records " +
+            "whose name starts with or contains the text. Delayed tasks without a name and a key are found by their ids.\n\n" +
             "An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to find " +
-            "channels, and `executions:read` to find executions. It finds no workers and no secrets."
+            "channels, and `executions:read` to find executions. It cannot find workers and secrets."
         )
       )
   )

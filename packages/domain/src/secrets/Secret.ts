@@ -11,15 +11,18 @@ import { parseAllowedHost } from "./allowedHosts.ts"
 
 const maxValueBytes = 8 * 1024
 
-/** How many users of a secret an answer lists. */
+/** The maximum number of uses of a secret in a response. */
 export const maxShownUses = 20
 
-/** The name of a secret, as templates write it. */
+/** The name of a secret, as templates refer to it. */
 export const SecretName = Schema.String.check(
   Schema.isPattern(secretName, {
-    expected: "1 to 63 capital letters, digits and _, beginning with a letter"
+    expected: "1 to 63 upper-case letters, digits and _, starting with a letter"
   })
-).annotate({ description: "The name, as templates write it.", examples: ["API_TOKEN"] })
+).annotate({
+  description: "The name by which templates refer to the secret.",
+  examples: ["API_TOKEN"]
+})
 
 const encoder = new TextEncoder()
 
@@ -48,8 +51,8 @@ const description = text({ min: 0, max: 500 })
 /** The definition of a secret whose name is in the path. */
 export const SecretDefinition = Schema.Struct({
   value: withoutField(
-    "When absent, the value stays as it is. It is required for a new secret, and when `allowed_hosts` " +
-      "gets a host to which the secret could not be sent before.",
+    "When absent, the value is unchanged. Required for a new secret, and when `allowed_hosts` " +
+      "adds a host to which the secret could not be sent before.",
     secret(
       "secret",
       {
@@ -64,15 +67,15 @@ export const SecretDefinition = Schema.Struct({
     .check(Schema.isBetweenLength(1, 20))
     .annotate({
       description:
-        "The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all names " +
-        "below a domain. They stand for HTTPS on its usual port; another port is written as " +
+        "The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all hosts " +
+        "below a domain. Each means HTTPS on its default port; write another port as " +
         "`api.example.com:8443`, and HTTP as `http://jobs.internal:8080`.",
       examples: [["api.example.com"]]
     }),
   description: whenAbsent(
     "None",
     Schema.NullOr(description).annotate({
-      description: "What it is for, for people.",
+      description: "The purpose of the secret.",
       examples: ["The token of the billing robot"]
     })
   )
@@ -95,20 +98,20 @@ const SecretUse = Schema.Struct({
 }).annotate({ identifier: "SecretUse" })
 export type SecretUse = typeof SecretUse.Type
 
-/** A secret without its value, which no answer ever holds. */
+/** A secret without its value. No response ever contains the value. */
 export const Secret = Schema.Struct({
   id: SecretId,
   name: SecretName,
   description: Schema.NullOr(Schema.String).annotate({
-    description: "What it is for. Null if nobody said."
+    description: "The purpose of the secret. Null if none."
   }),
   allowed_hosts: Schema.Array(Schema.String).annotate({
     description: "The hosts to which the secret may be sent."
   }),
   used_by: Schema.Array(SecretUse).annotate({
-    description: `What names it now: tasks that may still run, chains, HTTP monitors and notification channels. The first ${maxShownUses}.`
+    description: `The first ${maxShownUses} records that use the secret: tasks that may still run, chains, HTTP monitors and notification channels.`
   }),
-  value_set_at: Timestamp.annotate({ description: "When it got its present value." }),
+  value_set_at: Timestamp.annotate({ description: "When the value was last changed." }),
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({

@@ -22,7 +22,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotateMerge(
         docs(
           "List secrets",
-          "The workspace's secrets without their values, newest first, and what uses each of them."
+          "The workspace's secrets without their values, newest first, with the records that use them."
         )
       ),
 
@@ -36,7 +36,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotateMerge(
         docs(
           "Create or change a secret",
-          "Calls that start from now on use the new value. Calls, channels and `auth` name it as " +
+          "Calls that start later use the new value. Calls, channels and `auth` refer to the secret as " +
             `\`{{ secrets.NAME }}\`. ${planAllows("secrets", "secrets", 100)}`
         )
       ),
@@ -49,7 +49,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotateMerge(
         docs(
           "Delete a secret",
-          "While tasks, chains or channels name it, the answer is 409 and names them, because their calls would fail."
+          "While tasks, chains or channels use the secret, the response is 409 and names them, because their calls would fail."
         )
       )
   )
@@ -59,7 +59,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
     OpenApi.annotations({
       title: "Secrets",
       description:
-        "Values that calls and channels use and nobody can read: tokens, passwords, keys. A secret is " +
+        "Write-only values for calls and channels: tokens, passwords, keys. A secret is " +
         "filled in when a call is made, and only if the call goes to one of its hosts."
     })
   ) {}

@@ -2,20 +2,20 @@ import { Result } from "effect"
 
 const wildcard = "*."
 
-/** A host to which a secret may be sent, read from its text. */
+/** A parsed host to which a secret may be sent. */
 export interface AllowedHost {
-  /** `https:` unless the text says `http://`. */
+  /** `https:` unless the text starts with `http://`. */
   readonly protocol: string
-  /** The host name as a URL has it. With `isWildcard`, what the names of hosts end with. */
+  /** The host name as in a URL. With `isWildcard`, the domain that host names must end with. */
   readonly hostname: string
   readonly port: string
   readonly isWildcard: boolean
 }
 
 /**
- * Reads `api.example.com`, `*.example.com`, `api.example.com:8443` or `http://jobs.internal:8080`.
- * A host stands for HTTPS on one port: without these, whoever may change a task could send the secret
- * in the clear, or to another program on the same machine.
+ * Parses `api.example.com`, `*.example.com`, `api.example.com:8443` or `http://jobs.internal:8080`.
+ * The protocol and the port are fixed: otherwise anyone who can change a task could send the secret
+ * unencrypted, or to another program on the same machine.
  */
 export const parseAllowedHost = (text: string): Result.Result<AllowedHost, string> => {
   const isPlain = text.startsWith("http://")
@@ -36,8 +36,8 @@ export const parseAllowedHost = (text: string): Result.Result<AllowedHost, strin
 }
 
 /**
- * True if a secret with these hosts may be sent to the URL. The URL is read as the call will read it,
- * so no other spelling of a host gets by.
+ * Returns true if a secret with these hosts may be sent to the URL. The URL is parsed exactly as
+ * the call does, so alternative spellings of a host cannot bypass the check.
  */
 export const mayReceive = (url: URL, allowedHosts: ReadonlyArray<AllowedHost>): boolean =>
   allowedHosts.some(

@@ -9,12 +9,13 @@ import { createdAt, Timestamp } from "../shared/Timestamp.ts"
 
 export const clientSecretPrefix = "psk_"
 
-/** Gives an access token for a client id and a client secret, as RFC 6749 says. */
+/** Issues an access token for a client id and a client secret, according to RFC 6749. */
 export const tokenPath = "/v1/auth/token"
 
 const ServiceAccountRole = oneOf(["viewer", "editor", "admin"] satisfies ReadonlyArray<Role>, {
   identifier: "ServiceAccountRole",
-  description: "The permissions of a service account, as those of a member. It cannot be an owner.",
+  description:
+    "The permissions of a service account, like those of a member. It cannot be an owner.",
   examples: ["admin"]
 })
 
@@ -22,7 +23,7 @@ const name = label(100, { description: "The display name.", examples: ["Terrafor
 
 const fields = {
   id: ServiceAccountId.annotate({
-    description: "The id of the service account. It is also its `client_id`."
+    description: "The id of the service account, which is also its `client_id`."
   }),
   name: Schema.String.annotate({ description: "The display name.", examples: ["Terraform"] }),
   role: ServiceAccountRole,
@@ -32,7 +33,7 @@ const fields = {
   }),
   old_secret_expires_at: Schema.NullOr(Timestamp).annotate({
     description:
-      "Until when the secret before the last rotation works. Null if it does not work any more.",
+      "When the secret before the last rotation stops working. Null if it no longer works.",
     examples: [null]
   }),
   last_used_at: Schema.NullOr(Timestamp).annotate({
@@ -59,21 +60,23 @@ const example = {
 
 export const ServiceAccount = Schema.Struct(fields).annotate({
   identifier: "ServiceAccount",
-  description: "A member without a person.",
+  description: "A non-human member.",
   examples: [example]
 })
 export type ServiceAccount = typeof ServiceAccount.Type
 
 export const CreatedServiceAccount = Schema.Struct({
   ...fields,
-  client_id: ServiceAccountId.annotate({ description: "The id, as the token endpoint names it." }),
+  client_id: ServiceAccountId.annotate({
+    description: "The id of the service account, for the token endpoint."
+  }),
   client_secret: secret("client_secret", {
-    description: "The client secret. Only this answer shows it.",
+    description: "The client secret. Only this response contains it.",
     examples: ["psk_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM"]
   })
 }).annotate({
   identifier: "CreatedServiceAccount",
-  description: `Get an access token of ${accessTokenSeconds} seconds with the client id and the client secret: \`POST ${tokenPath}\`. Store the secret now: it cannot be shown again.`
+  description: `\`POST ${tokenPath}\` with the client id and the client secret returns an access token for ${accessTokenSeconds} seconds. Store the secret now; it cannot be shown again.`
 })
 export type CreatedServiceAccount = typeof CreatedServiceAccount.Type
 
@@ -87,7 +90,7 @@ export const ServiceAccountUpdate = ServiceAccountInput.mapFields(
   Struct.map(Schema.optionalKey)
 ).annotate({
   identifier: "ServiceAccountUpdate",
-  description: "Absent fields do not change.",
+  description: "Any of the fields. Absent fields are unchanged.",
   examples: [{ role: "editor" }]
 })
 export type ServiceAccountUpdate = typeof ServiceAccountUpdate.Type
@@ -96,7 +99,7 @@ export const ServiceAccountRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
       description:
-        "Number of seconds for which the old secret and its tokens still work. 0 when absent.",
+        "Number of seconds for which the old secret and its tokens still work. Defaults to 0.",
       examples: [3600]
     })
   )

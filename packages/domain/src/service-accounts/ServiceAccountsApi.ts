@@ -42,7 +42,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotateMerge(
         docs(
           "Create a service account",
-          "Only this answer contains the client secret. A service account counts as a member. " +
+          "Only this response contains the client secret. A service account counts as a member. " +
             planAllows("members", "members", 1_000)
         )
       ),
@@ -53,7 +53,9 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))
-      .annotateMerge(docs("Get a service account", "The record, without the client secret.")),
+      .annotateMerge(
+        docs("Get a service account", "The service account, without the client secret.")
+      ),
 
     HttpApiEndpoint.patch("update", "/:service_account_id", {
       params: account,
@@ -65,7 +67,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotateMerge(
         docs(
           "Change a service account",
-          "Changes the name or the role. A role applies from the next request on, also to tokens that exist."
+          "Changes the name or the role. A role applies from the next request, also to existing tokens."
         )
       ),
 
@@ -79,7 +81,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotateMerge(
         docs(
           "Rotate the secret of a service account",
-          "Creates a new client secret. The old one and its access tokens work for `grace_seconds` more. An even older one, of a rotation before, stops working."
+          "Creates a new client secret. The old secret and its access tokens keep working for `grace_seconds`. Secrets from earlier rotations stop working."
         )
       ),
 
@@ -88,7 +90,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotateMerge(
         docs(
           "Delete a service account",
-          "Its client secret and its access tokens stop working at once. API keys and everything else that it created stay. Its invitations are deleted."
+          "The client secret and access tokens stop working immediately. Invitations that the service account sent are deleted. API keys and everything else that it created are kept."
         )
       )
   )
@@ -97,7 +99,6 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .annotateMerge(
     OpenApi.annotations({
       title: "Service accounts",
-      description:
-        "Members without a person, for tools that set up workers, keys, members and tasks."
+      description: "Non-human members, for tools that set up workers, keys, members and tasks."
     })
   ) {}

@@ -14,18 +14,18 @@ const Ready = Schema.Struct({
   statistics_lag_seconds: Schema.optionalKey(
     Schema.Int.annotate({
       description:
-        "With `deep=1`: the age in seconds of the oldest ended execution that is not rolled up yet. Statistics stay exact, but they are slower the more there is to roll up."
+        "With `deep=1`: the age in seconds of the oldest finished execution that is not yet rolled up. Statistics stay exact, but become slower as the backlog grows."
     })
   ),
   oldest_due_seconds: Schema.optionalKey(
     Schema.Int.annotate({
       description:
-        "With `deep=1`: how long the oldest due run has waited for a node, in the whole service."
+        "With `deep=1`: how many seconds the oldest due run has waited for a node, across the service."
     })
   ),
   timer_delay_ms: Schema.optionalKey(
     Schema.Int.annotate({
-      description: "With `deep=1`: how late a timer of this node was. Runs start by such timers."
+      description: "With `deep=1`: the delay of this node's timers, which start runs."
     })
   )
 }).annotate({
@@ -47,7 +47,7 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotateMerge(
         docs(
           "Is the process alive?",
-          "Answers as long as the process runs, without asking the database."
+          "Returns 200 while the process runs, without querying the database."
         )
       ),
 
@@ -59,8 +59,8 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotate(Access, Access.public)
       .annotateMerge(
         docs(
-          "Can it serve?",
-          "Asks the database. Answers 503 while the database is unavailable or the process is stopping. Use it for load balancers. With `deep=1` it also answers 503 `degraded` while a background loop of this node keeps failing, and says which loops and since when, or while due runs have waited for more than a minute. Otherwise the answer says how far the roll-up of statistics is behind. Use that for monitoring: a node whose maintenance fails still serves."
+          "Is the service ready?",
+          "Queries the database. Returns 503 while the database is unavailable or the process is stopping. Use it for load balancers. With `deep=1` it also returns 503 `degraded` while a background loop of this node keeps failing, with the names of the loops and the time since when, or while due runs have waited for more than a minute. Otherwise the response says how far the roll-up of statistics is behind. Use `deep=1` for monitoring: a node whose maintenance fails still serves requests."
         )
       )
   )

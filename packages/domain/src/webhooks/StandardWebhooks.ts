@@ -1,7 +1,7 @@
 /**
  * Standard Webhooks (https://www.standardwebhooks.com) on WebCrypto alone, so that the same code
- * signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. It imports
- * nothing, because the SDK ships it to people who verify webhooks and do not use Effect.
+ * signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. Imports nothing,
+ * because the SDK ships this file to users without Effect.
  */
 export const header = {
   id: "webhook-id",
@@ -9,21 +9,24 @@ export const header = {
   signature: "webhook-signature"
 } as const
 
-/** How old or how far ahead a message may be. This is the default of the reference libraries. */
+/**
+ * The maximum clock difference of a message in either direction. The default of the reference
+ * libraries.
+ */
 export const defaultToleranceSeconds = 300
 
 export const signingSecretPrefix = "whsec_"
 
 /**
- * Begins the `webhook-id` of callbacks and of messages to webhook channels. The `webhook-id` of a
- * task's call is the id of its execution alone.
+ * The prefix of the `webhook-id` of callbacks and of messages to webhook channels. The `webhook-id`
+ * of a task's call is the execution id without a prefix.
  */
 export const messageIdPrefix = "msg_"
 
-/** Whole groups of four, with padding only at the end. `atob` alone enforces neither rule. */
+/** Requires whole groups of four and padding only at the end. `atob` enforces neither. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The key in `whsec_...`. Undefined if the text is not a secret of 24 to 64 bytes. */
+/** Returns the key in `whsec_...`, or undefined if the string is not a secret of 24 to 64 bytes. */
 export const parseSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
   const encoded = secret.slice(signingSecretPrefix.length)
   if (!secret.startsWith(signingSecretPrefix) || !base64.test(encoded)) return undefined
@@ -35,19 +38,17 @@ export interface Message {
   readonly id: string
   /** Unix seconds. */
   readonly timestamp: number
-  /**
-   * The body as it was sent. Give bytes if you have them: decoding and encoding may change them.
-   */
+  /** The body as sent. Pass bytes if you have them: decoding and encoding may change them. */
   readonly body: string | Uint8Array
 }
 
-/** The part before the body in the signed string `{id}.{timestamp}.{body}`. */
+/** Returns the part before the body of the signed string `{id}.{timestamp}.{body}`. */
 export const signedPrefix = (message: Pick<Message, "id" | "timestamp">) =>
   `${message.id}.${message.timestamp}.`
 
 const encoder = new TextEncoder()
 
-/** The signed string as bytes. */
+/** Returns the signed string as bytes. */
 export const signedContent = (message: Message): Uint8Array<ArrayBuffer> => {
   const head = encoder.encode(signedPrefix(message))
   const body = typeof message.body === "string" ? encoder.encode(message.body) : message.body
@@ -59,7 +60,7 @@ export const signedContent = (message: Message): Uint8Array<ArrayBuffer> => {
 
 const hmac = { name: "HMAC", hash: "SHA-256" } as const
 
-/** One signature of the `webhook-signature` header. */
+/** Computes one signature for the `webhook-signature` header. */
 export const signature = async (
   content: Uint8Array<ArrayBuffer>,
   secret: Uint8Array<ArrayBuffer>
@@ -69,7 +70,7 @@ export const signature = async (
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(mac)))}`
 }
 
-/** Takes the same time wherever the texts differ, so that timing reveals nothing about a guess. */
+/** Compares in constant time, so that timing reveals nothing about a guess. */
 export const equalInConstantTime = (left: string, right: string): boolean => {
   const a = encoder.encode(left)
   const b = encoder.encode(right)
@@ -80,7 +81,7 @@ export const equalInConstantTime = (left: string, right: string): boolean => {
 
 export type TimestampProblem = "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new"
 
-/** Reads `webhook-timestamp` and refuses a time that suggests a replay. */
+/** Parses `webhook-timestamp` and rejects a time that suggests a replay. */
 export const readTimestamp = (
   text: string,
   nowSeconds: number,
@@ -92,18 +93,20 @@ export const readTimestamp = (
   return timestamp > nowSeconds + toleranceSeconds ? "timestamp_too_new" : timestamp
 }
 
-/** A message as it arrived, before anything in it is trusted. */
+/** A received message that is not verified yet. */
 export interface Received {
   readonly id: string
   readonly timestamp: string
-  /** The whole header, which may list several signatures and versions. */
+  /** The whole header, which may contain several signatures and versions. */
   readonly signature: string
   readonly body: string | Uint8Array
 }
 
 export type Problem = TimestampProblem | "malformed_secret" | "no_matching_signature"
 
-/** Returns no problem if one signature in the header was made with one of the secrets, recently. */
+/**
+ * Returns undefined if the message is recent and one of its signatures matches one of the secrets.
+ */
 export const findProblem = async (
   received: Received,
   secrets: ReadonlyArray<string>,

@@ -14,7 +14,7 @@ const generation = {
 }
 
 /**
- * A generation of the workspace's secret, from which the secrets of all receivers are derived. The
+ * A generation of the workspace's secret, from which the secrets of all recipients are derived. The
  * secret itself is never shown.
  */
 export const SigningSecretGeneration = Schema.Struct(generation).annotate({
@@ -23,15 +23,15 @@ export const SigningSecretGeneration = Schema.Struct(generation).annotate({
 })
 export type SigningSecretGeneration = typeof SigningSecretGeneration.Type
 
-/** The secrets with which one receiver verifies signatures, according to Standard Webhooks. */
+/** The secrets with which a recipient verifies signatures, according to Standard Webhooks. */
 export const SigningSecret = Schema.Struct({
   ...generation,
   origin: Schema.String.annotate({
-    description: "The scheme, the host and the port of the receiver.",
+    description: "The scheme, host and port of the recipient.",
     examples: ["https://api.example.com"]
   }),
   call_secret: secret("signing_secret", {
-    description: "Verifies calls of tasks and of steps of chains.",
+    description: "Verifies the calls of tasks and of chain steps.",
     examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
   }),
   message_secret: secret("signing_secret", {
@@ -41,15 +41,14 @@ export const SigningSecret = Schema.Struct({
 }).annotate({
   identifier: "SigningSecret",
   description:
-    "The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the service " +
+    "The secrets of one recipient: `whsec_` and the secret in base64. They verify only requests that the service " +
     "sends to this origin."
 })
 export type SigningSecret = typeof SigningSecret.Type
 
 export const SigningSecretQuery = {
   url: CallUrl.annotate({
-    description:
-      "The URL of the receiver. Only its origin matters: the scheme, the host and the port."
+    description: "The URL of the recipient. Only its origin matters: the scheme, host and port."
   }),
   ...PageQuery
 }

@@ -15,7 +15,10 @@ const ApiKeyIdentity = Schema.Struct({
     description: "The workspace of the key."
   }),
   ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
-}).annotate({ identifier: "ApiKeyIdentity", description: "What an API key may do, and where." })
+}).annotate({
+  identifier: "ApiKeyIdentity",
+  description: "The workspace and the permissions of an API key."
+})
 
 const ServiceAccountIdentity = Schema.Struct({
   kind: Schema.Literal("service_account").annotate({
@@ -25,16 +28,16 @@ const ServiceAccountIdentity = Schema.Struct({
   service_account: ServiceAccount
 }).annotate({
   identifier: "ServiceAccountIdentity",
-  description: "What a service account may do, and where."
+  description: "The workspace and the permissions of a service account."
 })
 
-/** A credential with its permissions, so that a script can check them before it starts. */
+/** A credential with its permissions, so that scripts can check them in advance. */
 export const WhoAmI = Schema.Union([
   AccessTokenIdentity,
   ServiceAccountIdentity,
   ApiKeyIdentity
 ]).annotate({
   identifier: "WhoAmI",
-  description: "The credential of the request. `kind` says which of these it is."
+  description: "The credential of the request, one of these schemas according to `kind`."
 })
 export type WhoAmI = typeof WhoAmI.Type

@@ -26,6 +26,6 @@ export const WorkspaceInput = Schema.Struct({
 
 export const WorkspaceUpdate = WorkspaceInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "WorkspaceUpdate",
-  description: "Without a name nothing changes.",
+  description: "Any of the fields. Absent fields are unchanged.",
   examples: [{ name: "Acme staging" }]
 })

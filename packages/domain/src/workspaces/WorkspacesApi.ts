@@ -62,7 +62,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "List signing secrets",
-          "The secrets with which a receiver verifies calls and messages of the service: one record, or two " +
+          "The secrets with which a recipient verifies calls and messages of the service: one record, or two " +
             "during a rotation. Each origin has separate secrets."
         )
       ),
@@ -80,7 +80,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "Rotate the signing secret",
-          "Changes the secrets of all receivers. For 24 hours, calls and messages have signatures with " +
+          "Changes the secrets of all recipients. For 24 hours, calls and messages have signatures with " +
             "the old and the new secret."
         )
       ),
@@ -103,7 +103,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "Describe the credential",
-          "Shows the user of an access token, or the workspace and scopes of an API key."
+          "Returns the user of an access token, or the workspace and scopes of an API key."
         )
       )
   )

@@ -4,14 +4,14 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 import type { Execution, ExecutionId, ExecutionKind, ExecutionStatus, Timestamp } from "./shared.ts"
 
-/** What tasks of all kinds did last, and what they do next. */
+/** The latest and the next runs of tasks of all kinds. */
 export class ActivityResource extends Resource {
   /**
-   * List what fails now.
+   * List failing tasks.
    *
-   * Active cron tasks and chains whose latest run failed, the last to fail first. They are looked
-   * for among the workspace's latest 1,000 failed executions. Runs that were skipped or cancelled,
-   * or are not over, say nothing.
+   * Active cron tasks and chains whose latest run failed, latest failure first. Only the workspace's
+   * latest 1,000 failed executions are examined. Runs that were skipped or cancelled, or have not
+   * finished, do not count.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -33,7 +33,7 @@ export class ActivityResource extends Resource {
   }
 
   /**
-   * List what runs next.
+   * List upcoming runs.
    *
    * The next run of each cron task, scheduled chain and pending delayed task, soonest first.
    *
@@ -59,8 +59,8 @@ export class ActivityResource extends Resource {
   /**
    * List the recent runs of many tasks.
    *
-   * The outcomes and durations of the latest runs of up to 100 cron tasks and chains in one answer.
-   * At most 100 executions of each are looked at, so a chain of many steps shows fewer runs.
+   * The results and durations of the latest runs of up to 100 cron tasks and chains in one response.
+   * At most 100 executions of each are examined, so a chain with many steps shows fewer runs.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -87,7 +87,7 @@ export class ActivityResource extends Resource {
   /**
    * List the names of many tasks.
    *
-   * What up to 100 tasks of any kind are called, for those who show executions.
+   * The names of up to 100 tasks of any kind, for displaying executions.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -106,7 +106,7 @@ export class ActivityResource extends Resource {
   }
 }
 
-/** `execution` is the latest that failed. Of a chain, it is that of the step. */
+/** `execution` is the latest failed execution. For a chain, the execution of the failed step. */
 export interface FailingTask {
   readonly kind: RepeatingTaskKind
   /** The id of a cron task, a delayed task or a chain. */
@@ -118,27 +118,27 @@ export interface FailingTask {
 
 /** Active tasks whose latest run failed. */
 export interface FailingTasks {
-  /** The last to fail comes first. */
+  /** The failing tasks, latest failure first. */
   readonly data: ReadonlyArray<FailingTask>
 }
 
 export interface RecentRun {
-  /** The id of the execution, or of the run of a chain. */
+  /** The id of the execution or of the chain run. */
   readonly id: ExecutionId
   readonly status: ExecutionStatus
-  /** When it ended. */
+  /** When the run finished. */
   readonly finished_at: Timestamp
-  /** Null if it never started. */
+  /** The duration of the run. Null if it never started. */
   readonly duration_ms: number | null
 }
 
 /** The latest runs of each task that has any. */
 export interface RecentRuns {
-  /** The tasks. Those that do not exist, or never ran, are left out. */
+  /** The tasks. Unknown tasks and tasks that never ran are omitted. */
   readonly data: ReadonlyArray<TaskWithRecentRuns>
 }
 
-/** What repeats: a cron task or a chain. */
+/** A cron task or a chain. */
 export type RepeatingTaskKind = "cron" | "chain"
 
 export interface TaskInShort {
@@ -147,20 +147,20 @@ export interface TaskInShort {
   readonly task_id: string
   /** The name of the task. Null for a delayed task without one. */
   readonly name: string | null
-  /** Null for a chain. */
+  /** The URL that the task calls. Null for a chain. */
   readonly url: string | null
 }
 
-/** The tasks that were asked for. */
+/** The requested tasks. */
 export interface TaskNames {
-  /** The tasks in no order. Those that do not exist are left out. */
+  /** The tasks, in no particular order. Unknown ids are omitted. */
   readonly data: ReadonlyArray<TaskInShort>
 }
 
 export interface TaskWithRecentRuns {
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** Newest first. */
+  /** The runs, newest first. */
   readonly runs: ReadonlyArray<RecentRun>
 }
 
@@ -170,36 +170,36 @@ export interface UpcomingRun {
   readonly task_id: string
   /** The name of the task. Null for a delayed task without one. */
   readonly name: string | null
-  /** Null for a chain. */
+  /** The URL that the task calls. Null for a chain. */
   readonly url: string | null
-  /** When it is due, jitter included. */
+  /** When the run is due, including jitter. */
   readonly at: Timestamp
 }
 
 /** The next run of each task that has one. */
 export interface UpcomingRuns {
-  /** Soonest first. */
+  /** The next runs, soonest first. */
   readonly data: ReadonlyArray<UpcomingRun>
 }
 
 export interface ActivityFailingQuery {
-  /** How many to show. 1 to 100. 20 when absent. */
+  /** The maximum number of results. 1 to 100. 20 when absent. */
   readonly limit?: number | undefined
 }
 
 export interface ActivityUpcomingQuery {
-  /** How many to show. 1 to 100. 20 when absent. */
+  /** The maximum number of results. 1 to 100. 20 when absent. */
   readonly limit?: number | undefined
 }
 
 export interface ActivityRecentQuery {
-  /** The ids of cron tasks and chains with commas between them, at most 100. */
+  /** The ids of cron tasks and chains, separated by commas. At most 100. */
   readonly task_ids: string
-  /** How many runs of each task to show. 1 to 20. 12 when absent. */
+  /** The maximum number of runs per task. 1 to 20. 12 when absent. */
   readonly runs?: number | undefined
 }
 
 export interface ActivityNamesQuery {
-  /** The ids of tasks of all kinds with commas between them, at most 100. */
+  /** The ids of tasks of all kinds, separated by commas. At most 100. */
   readonly task_ids: string
 }

@@ -32,8 +32,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Create an API key.
    *
-   * Only this answer contains the key. The plan limits the number of active keys (`active_api_keys`,
-   * 100 by default).
+   * Only this response contains the key. The plan limits the number of active keys
+   * (`active_api_keys`, 100 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -76,8 +76,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Get the usage of an API key.
    *
-   * Shows which scopes were used in the last 90 days, from which addresses, and which scopes are
-   * enough. Uses are recorded within seconds, to the hour.
+   * Returns the scopes that were used in the last 90 days, the addresses, and the scopes that would
+   * suffice. Uses are recorded within seconds, rounded to the hour.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -97,7 +97,7 @@ export class ApiKeysResource extends Resource {
   /**
    * Revoke an API key.
    *
-   * All nodes refuse the key from the next request on. The key stays in the list.
+   * All nodes refuse the key from the next request. The key stays in the list.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -117,8 +117,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Rotate an API key.
    *
-   * Creates a new key with the same name, scopes and expiry. The old key works for `grace_seconds`
-   * more. Rotating the old key again answers 409 and names the new key.
+   * Creates a new key with the same name, scopes and expiry. The old key keeps working for
+   * `grace_seconds`. Rotating the old key again returns 409 with the id of the new key.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -163,8 +163,8 @@ export class ApiKeysResource extends Resource {
   /**
    * Revoke a leaked API key.
    *
-   * For anybody who finds a key in public: the key is revoked at once. The answer is always 204,
-   * also if the key does not exist. An address can send 100 of these requests in 15 minutes.
+   * For anyone who finds a leaked key: the key is revoked immediately. The response is always 204,
+   * even if the key does not exist. An IP address can send 100 of these requests in 15 minutes.
    *
    * Needs no credential.
    *
@@ -183,9 +183,9 @@ export interface ApiKey {
   readonly name: string
   /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
-  /** The scopes of the key: what it is allowed to do. */
+  /** The scopes of the key. */
   readonly scopes: ReadonlyArray<Scope>
-  /** The networks from which the key can be used. Null: from anywhere. */
+  /** The networks from which the key can be used. Null means any network. */
   readonly allowed_ips: ReadonlyArray<string> | null
   /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
@@ -202,8 +202,8 @@ export interface ApiKey {
 }
 
 /**
- * `keep`: the key uses all its scopes. `narrow`: replace it by a key with `scopes`. `revoke`:
- * nobody has used the key. `wait`: the key is younger than 30 days.
+ * `keep`: the key uses all its scopes. `narrow`: replace the key with one that has only `scopes`.
+ * `revoke`: the key is unused. `wait`: the key is younger than 30 days.
  */
 export type ApiKeyAdvice = "keep" | "narrow" | "revoke" | "wait"
 
@@ -212,22 +212,19 @@ export interface ApiKeyInput {
   readonly name: string
   /** The scopes of the key, each once. 1 to 8 items. */
   readonly scopes: ReadonlyArray<Scope>
-  /** Number of days until the key expires. Never when absent or null. 1 to 3,650. */
+  /** Number of days until the key expires. Absent or null: never. 1 to 3,650. */
   readonly expires_in_days?: number | null | undefined
-  /**
-   * Networks from which the key can be used, 1 to 20. From anywhere when absent or null. 1 to 20
-   * items.
-   */
+  /** Networks from which the key can be used, 1 to 20. Absent or null: any network. 1 to 20 items. */
   readonly allowed_ips?: ReadonlyArray<string> | null | undefined
 }
 
 export interface ApiKeyRotation {
-  /** Number of seconds for which the old key still works. 0 when absent. 0 to 604,800. */
+  /** Number of seconds for which the old key still works. Defaults to 0. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
 export interface ApiKeyUsage {
-  /** The start of the observed time: 90 days ago, or the creation of the key. */
+  /** The start of the observation period: 90 days ago, or when the key was created. */
   readonly observed_since: Timestamp
   /** The scopes of the key, with the last use of each. */
   readonly scopes: ReadonlyArray<UsedScope>
@@ -243,7 +240,7 @@ export interface ApiKeyUsage {
   }
 }
 
-/** Only this answer contains the key itself. Store it now: it cannot be shown again. */
+/** Only this response contains the key. Store it now; it cannot be shown again. */
 export interface CreatedApiKey {
   /** The id of the API key. */
   readonly id: ApiKeyId
@@ -251,9 +248,9 @@ export interface CreatedApiKey {
   readonly name: string
   /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
-  /** The scopes of the key: what it is allowed to do. */
+  /** The scopes of the key. */
   readonly scopes: ReadonlyArray<Scope>
-  /** The networks from which the key can be used. Null: from anywhere. */
+  /** The networks from which the key can be used. Null means any network. */
   readonly allowed_ips: ReadonlyArray<string> | null
   /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
@@ -267,7 +264,7 @@ export interface CreatedApiKey {
   readonly revoked_at: Timestamp | null
   /** The user who created the key. */
   readonly created_by: UserId | null
-  /** The API key itself. Only this answer shows it. */
+  /** The API key. Only this response contains it. */
   readonly key: string
 }
 

@@ -29,9 +29,9 @@ export class AuthResource extends Resource {
   /**
    * Log in.
    *
-   * Starts a session. An account has at most 200 sessions: a further login ends the session that was
-   * unused for longest. After 10 failed logins for an account, or 50 from an address, within 15
-   * minutes, the answer is 429.
+   * Starts a session. An account has at most 200 sessions: a further login ends the least recently
+   * used session. After 10 failed logins for an account, or 50 from an IP address, within 15
+   * minutes, the response is 429.
    *
    * Needs no credential.
    *
@@ -48,8 +48,8 @@ export class AuthResource extends Resource {
   /**
    * Refresh the tokens.
    *
-   * Returns a new token pair. A refresh token works once. If it is used again more than 10 seconds
-   * later, the session ends, because the token may be stolen.
+   * Returns a new token pair. A refresh token works once. If it is reused more than 10 seconds
+   * later, the session ends, because the token may have been stolen.
    *
    * Needs no credential.
    *
@@ -63,10 +63,10 @@ export class AuthResource extends Resource {
   }
 
   /**
-   * Request a new password.
+   * Request a password reset.
    *
-   * Mails a token if the account exists. The answer does not reveal whether it does. If the server
-   * sends no mail, the answer is 409, and its operator can create a token.
+   * Mails a token if the account exists. The response does not reveal whether it does. If the server
+   * sends no mail, the response is 409, and the operator can create a token.
    *
    * Needs no credential.
    *
@@ -86,10 +86,10 @@ export class AuthResource extends Resource {
   /**
    * Set a new password.
    *
-   * The token works once, within an hour. All sessions of the account end, and a second factor
-   * stays. If the token was mailed to an email that nobody had verified, the email is verified now.
-   * Then the second factor is removed, and in workspaces that nobody else owns also the API keys,
-   * the tokens of workers, other members, service accounts and invitations.
+   * The token works once, within an hour. All sessions of the account end; a second factor remains.
+   * If the token was mailed to an unverified email, the email becomes verified. In that case the
+   * second factor is removed, as are, in workspaces without another owner, the API keys, worker
+   * tokens, other members, service accounts and invitations.
    *
    * Needs no credential.
    *
@@ -127,7 +127,7 @@ export class AuthResource extends Resource {
   /**
    * Log out.
    *
-   * Ends the session of the access token. Its access and refresh tokens stop working at once.
+   * Ends the session of the access token. Its access and refresh tokens stop working immediately.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -156,8 +156,8 @@ export class AuthResource extends Resource {
    * Change your account.
    *
    * Changes the name or the email. A new email requires the current password. It is the
-   * `pending_email` until the link that is mailed there is opened. If the server sends no mail, its
-   * operator can create a token.
+   * `pending_email` until the mailed link is opened. If the server sends no mail, the operator can
+   * create a token.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -173,10 +173,10 @@ export class AuthResource extends Resource {
   }
 
   /**
-   * Send the link for your email again.
+   * Resend the email verification link.
    *
    * Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working.
-   * The answer is 409 if no email is to be verified, or the server sends no mail.
+   * The response is 409 if there is no email to verify, or the server sends no mail.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -190,7 +190,7 @@ export class AuthResource extends Resource {
   /**
    * Delete your account.
    *
-   * Deletes the account, and every workspace of which it is the only owner, with all contents.
+   * Deletes the account, and every workspace of which it is the only owner, with all its contents.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -204,8 +204,8 @@ export class AuthResource extends Resource {
   /**
    * Change your password.
    *
-   * Ends all sessions of the account, including this one, whose tokens stop working at once. Returns
-   * the token pair of a new session.
+   * Ends all sessions of the account, including this one, and revokes their tokens immediately.
+   * Returns the token pair of a new session.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -279,7 +279,7 @@ export interface Login {
 export interface PasswordReset {
   /** The token from the mail, or from the person who created the link. 1 to 128 characters. */
   readonly token: string
-  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
+  /** The password. Must not be the email address or a common password. 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -289,7 +289,7 @@ export interface PasswordResetRequest {
 }
 
 export interface Refresh {
-  /** Gets the next token pair, once, within 30 days. 1 to 4,096 characters. */
+  /** The token to get the next token pair. Works once, within 30 days. 1 to 4,096 characters. */
   readonly refresh_token: string
 }
 
@@ -302,7 +302,7 @@ export interface Registered {
 export interface Registration {
   /** An email address, in upper or lower case. At most 254 characters. */
   readonly email: string
-  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
+  /** The password. Must not be the email address or a common password. 12 to 256 characters. */
   readonly password: string
   /** Your name. 1 to 100 characters. */
   readonly name?: string | undefined
@@ -313,7 +313,7 @@ export interface Session {
   readonly id: SessionId
   /** The `User-Agent` of the login. Null if there was none. */
   readonly user_agent: string | null
-  /** The address of the login. Null if unknown. */
+  /** The IP address of the login. Null if unknown. */
   readonly ip: string | null
   /** When it was created. */
   readonly created_at: Timestamp

@@ -23,7 +23,7 @@ export class BillingResource extends Resource {
   /**
    * Get the usage by day.
    *
-   * The exact executions, notifications, monitors and seats of each day in UTC. At most 366 days.
+   * The number of executions, notifications, monitors and seats per UTC day. At most 366 days.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -45,7 +45,7 @@ export class BillingResource extends Resource {
   /**
    * Buy a plan.
    *
-   * Returns the URL of a payment page. An earlier unused page stops working.
+   * Returns the URL of a payment page. Earlier unused payment pages stop working.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -82,8 +82,8 @@ export class BillingResource extends Resource {
   /**
    * Change the plan.
    *
-   * An upgrade takes effect at once, and the difference is charged. A downgrade takes effect at the
-   * end of the period. During a trial, both take effect at once.
+   * An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at
+   * the end of the period. During a trial, both take effect immediately.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -102,7 +102,7 @@ export class BillingResource extends Resource {
   /**
    * Cancel the subscription.
    *
-   * The subscription ends with the paid period.
+   * The subscription ends at the end of the paid period.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -138,7 +138,7 @@ export class BillingResource extends Resource {
   /**
    * List invoices.
    *
-   * The latest 100, newest first.
+   * The latest 100 invoices, newest first.
    *
    * Needs an access token of a member who is an `owner`; API keys are refused.
    *
@@ -173,7 +173,7 @@ export interface BillingPage {
   readonly url: string
 }
 
-/** `none` if the service sends no bills. */
+/** `none` if billing is off. */
 export type BillingProvider = "none" | "stripe"
 
 export interface Invoice {
@@ -181,20 +181,20 @@ export interface Invoice {
   readonly id: string
   /** The number on the invoice. Null while it is a draft. */
   readonly number: string | null
-  /** The state: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
+  /** The status: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
   readonly status: string | null
   /** The currency, as three letters. */
   readonly currency: string
   /** The total in the smallest unit of the currency. */
   readonly total: number
-  /** The URL of a page that shows the invoice and accepts the payment. */
+  /** The URL of a page that shows the invoice and accepts payment. */
   readonly url: string | null
   /** When it was created. */
   readonly created_at: Timestamp
 }
 
 export interface Invoices {
-  /** The latest 100, newest first. */
+  /** The latest 100 invoices, newest first. */
   readonly data: ReadonlyArray<Invoice>
 }
 
@@ -206,37 +206,40 @@ export interface Limits {
   readonly chains: number
   /** Cron tasks and chains with seconds in their schedules. */
   readonly second_precision_tasks: number
-  /** Calendars with days that schedules skip. */
+  /** Calendars of excluded days. */
   readonly calendars: number
   /** Delayed tasks that have not run yet. */
   readonly pending_delayed_tasks: number
-  /** Runs that wait or are in progress. */
+  /** Runs that are waiting or in progress. */
   readonly unfinished_runs: number
-  /** Executions that make a call and finish in a calendar month, in UTC. Null if there is no limit. */
+  /**
+   * Executions that make a call and finish within a calendar month in UTC. Null if there is no
+   * limit.
+   */
   readonly executions_a_month: number | null
   /**
-   * The least time between two fires of a schedule. 5 or less allows every schedule, 60 every
+   * The minimum interval between firings of a schedule. 5 or less allows every schedule, 60 every
    * schedule without seconds.
    */
   readonly shortest_interval_seconds: number
   /**
-   * Number of days for which executions are shown, if it is less than the service keeps them. Null
-   * if there is no limit.
+   * Number of days for which executions are shown, if less than the service's retention. Null if
+   * there is no limit.
    */
   readonly history_days: number | null
   /** Active API keys. */
   readonly active_api_keys: number
-  /** API keys, including revoked and expired ones that are not deleted. */
+  /** API keys, including revoked and expired keys that are not deleted. */
   readonly api_keys: number
   /** Members. */
   readonly members: number
-  /** Invitations that were not accepted yet. */
+  /** Open invitations. */
   readonly open_invitations: number
   /** Monitors of all kinds. */
   readonly monitors: number
   /** Notification channels. */
   readonly notification_channels: number
-  /** Mails that ask a stranger to confirm an email channel. */
+  /** Confirmation mails for email channels, per day. */
   readonly confirmation_mails_a_day: number
   /** Callbacks of tasks that wait for delivery. Further callbacks are dropped. */
   readonly waiting_callbacks: number
@@ -257,7 +260,7 @@ export interface Plan {
   /** The display name. */
   readonly name: string
   readonly limits: Limits
-  /** Number of days for which the first subscription is free. 0: no trial. */
+  /** The length of the free trial of the first subscription, in days. 0 means no trial. */
   readonly trial_days: number
   /** The prices of the plan. Empty if it cannot be bought. */
   readonly prices: ReadonlyArray<Price>
@@ -286,11 +289,11 @@ export interface PriceChoice {
 
 export interface Subscription {
   /**
-   * The state: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or
+   * The status: `trialing`, `active`, `past_due`, `unpaid`, `canceled`, `paused`, `incomplete` or
    * another.
    */
   readonly status: string
-  /** The bought plan. */
+  /** The purchased plan. */
   readonly plan: string | null
   /** The id of the current price. */
   readonly price: string | null
@@ -300,12 +303,12 @@ export interface Subscription {
   readonly current_period_end: Timestamp | null
   /** When the subscription ends. Null if it continues. */
   readonly cancel_at: Timestamp | null
-  /** When the plan ends unless the failed payment is made. Null if no payment failed. */
+  /** When the plan ends unless the overdue payment is made. Null if no payment failed. */
   readonly plan_ends_at: Timestamp | null
 }
 
 export interface Usage {
-  /** Each day of the range, oldest first. */
+  /** One entry per day of the range, oldest first. */
   readonly data: ReadonlyArray<UsageOfDay>
 }
 
@@ -325,7 +328,7 @@ export interface UsageOfDay {
 export interface UsedLimit {
   /** The name of the limit. */
   readonly quota: string
-  /** The used amount. */
+  /** The current usage. */
   readonly used: number
   /** The limit. Null if there is none. */
   readonly limit: number | null
@@ -341,8 +344,8 @@ export interface WorkspaceBilling {
 }
 
 export interface BillingGetUsageQuery {
-  /** The first day. 30 days before `to` when absent. */
+  /** The first day. Defaults to 30 days before `to`. */
   readonly from?: string | undefined
-  /** The last day. Today when absent. */
+  /** The last day. Defaults to today. */
   readonly to?: string | undefined
 }

@@ -39,7 +39,7 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** HTTP calls that run one after the other and may use the answers of earlier ones. */
+/** HTTP calls that run one after the other and may use earlier responses. */
 export class ChainsResource extends ChainsBase {
   /**
    * List chains.
@@ -109,8 +109,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Create up to 100 chains.
    *
-   * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Each item counts as one request.
+   * Each item is created or refused independently and has its own status in the response. The
+   * response is 200 even if items were refused. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -162,9 +162,9 @@ export class ChainsResource extends ChainsBase {
   /**
    * Create or replace a chain by its key.
    *
-   * Creates a chain with this key, or gives the one that has it exactly this definition. The answer
-   * is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused chain
-   * stays paused, and runs that have started keep their steps.
+   * Creates a chain with this key, or replaces the definition of the existing one. The response is
+   * 201 if it was created and 200 if it existed. An identical definition changes nothing. A paused
+   * chain stays paused, and runs that have started keep their steps.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -214,7 +214,7 @@ export class ChainsResource extends ChainsBase {
   /**
    * Get a chain.
    *
-   * The chain, its next fire and its latest run.
+   * The chain, its next scheduled run and its latest run.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -427,7 +427,7 @@ export class ChainsResource extends ChainsBase {
   /**
    * List a chain's runs.
    *
-   * The runs with the state of their steps, newest first.
+   * The runs with the status of each step, newest first.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -454,8 +454,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Get a chain run.
    *
-   * One run with the state and the answer of each step. With `wait_seconds` the answer comes when
-   * the run has ended.
+   * One run with the status and the response of each step. With `wait_seconds`, the response waits
+   * until the run has finished.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -480,10 +480,11 @@ export class ChainsResource extends ChainsBase {
   }
 
   /**
-   * Get what a step sent.
+   * Get a step's request.
    *
-   * The request of a step that has begun, with the answers of earlier steps filled in. If the chain
-   * was changed after the run began, the answer is 409: only its present steps are kept.
+   * The request of a step that has started, with the responses of earlier steps filled in. If the
+   * chain was changed after the run started, the response is 409, because only its current steps are
+   * stored.
    *
    * Needs an access token; API keys are refused.
    *
@@ -510,27 +511,27 @@ export class ChainsResource extends ChainsBase {
   }
 }
 
-/** Calls that run one after the other, each with the answers before it. */
+/** Calls that run one after the other. Each can use earlier responses. */
 export interface Chain {
   /** The id of the chain. */
   readonly id: ChainId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
-  /** A cron expression. Null if it runs only when somebody runs it. */
+  /** A cron expression. Null if the chain only runs manually. */
   readonly schedule: string | null
-  /** The queue in which its runs wait for a slot. Null if there is none. */
+  /** The queue in which the runs wait for a slot. Null if none. */
   readonly queue_id: QueueId | null
-  /** The key of the queue. Null if there is no queue, or if it has no key. */
+  /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
@@ -538,38 +539,38 @@ export interface Chain {
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
   readonly precision: Precision
-  /** How long after its slot a run may start. 0 if it starts at its slot. */
+  /** The maximum delay of a run after its slot, in seconds. 0 means no jitter. */
   readonly jitter_seconds: number
   /** Slots before this time do not fire. Null if there is none. */
   readonly starts_at: Timestamp | null
   /** Slots after this time do not fire. Null if there is none. */
   readonly ends_at: Timestamp | null
-  /** The dates on which nothing fires. */
+  /** Dates on which the schedule does not fire. */
   readonly excluded_days: ReadonlyArray<string>
-  /** The calendar on whose days nothing fires. Null if there is none. */
+  /** The calendar of days on which the schedule does not fire. Null if there is none. */
   readonly excluded_calendar: ExcludedCalendar | null
   readonly on_pause: OnPause
-  /** After how many failed runs in a row the service pauses it. Null if never. */
+  /** The number of consecutive failed runs after which the service pauses the task. Null if never. */
   readonly pause_after_failures: number | null
-  /** Why the service paused it. Null if it did not. */
+  /** Why the service paused the task. Null if it did not. */
   readonly paused_reason: string | null
-  /** Gets each run that failed, once all attempts are used. Null if nobody does. */
+  /** Receives each run that has failed after all its attempts. Null if none. */
   readonly on_failure: Callback | null
-  /** Gets each run that succeeded. Null if nobody does. */
+  /** Receives each run that has succeeded. Null if none. */
   readonly on_success: Callback | null
-  /** Whether it is paused: the schedule does not fire. A manual run still works. */
+  /** Whether the task is paused. While paused, the schedule does not fire. Manual runs still work. */
   readonly paused: boolean
   readonly status: TaskStatus
   /**
-   * When it runs next, jitter included. Null while paused, without a schedule, and after the last
-   * slot before `ends_at`.
+   * The time of the next run, including jitter. Null while paused, without a schedule, and after the
+   * last slot before `ends_at`.
    */
   readonly next_run_at: Timestamp | null
-  /** How the latest run went. Null before the first run. */
+  /** The latest run. Null before the first run. */
   readonly last_run: LastChainRun | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -578,23 +579,23 @@ export interface Chain {
 }
 
 export interface ChainBatch {
-  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  /** 1 to 100 inputs, each as in a separate create request. 1 to 100 items. */
   readonly items: ReadonlyArray<ChainInput>
 }
 
 export interface ChainBatchResult {
   /**
-   * One per input, in the same order: the status and the body that a create of its own would have
-   * been answered with.
+   * One result per input, in the same order: the status and the body that a separate create request
+   * would have returned.
    */
   readonly items: ReadonlyArray<
     | {
-        /** It was created. */
+        /** The item was created. */
         readonly status: 201
         readonly data: Chain
       }
     | {
-        /** It was refused. */
+        /** The item was refused. */
         readonly status: 402 | 409 | 422
         readonly error: BatchError
       }
@@ -602,56 +603,56 @@ export interface ChainBatchResult {
 }
 
 /**
- * A chain whose key is in the path. Absent fields get their defaults. Fields that only answers
+ * A chain whose key is in the path. Absent fields get their defaults. Fields that only responses
  * have are ignored.
  */
 export interface ChainDefinition {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain runs only when somebody runs it when absent or null. */
+  /** A cron expression. The chain only runs manually when absent or null. */
   readonly schedule?: string | null | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -659,86 +660,86 @@ export interface ChainDefinition {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
 
 export interface ChainInput {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain runs only when somebody runs it when absent or null. */
+  /** A cron expression. The chain only runs manually when absent or null. */
   readonly schedule?: string | null | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -746,69 +747,72 @@ export interface ChainInput {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded. None when absent or null.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded. None when absent or null.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 export interface ChainStep {
-  /** Later steps use the answer by this name. Each name is used once in a chain. */
+  /** Later steps refer to the response by this name. Names are unique within a chain. */
   readonly name: string
   readonly method: CallMethod
-  /** The address that is called. */
+  /** The URL to call. */
   readonly url: string
   /**
    * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
-   * reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are
-   * shown to keep them.
+   * reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep
+   * the value.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call as it is sent. Null if it has none. */
+  /** The request body. Null if none. */
   readonly body: string | null
-  /** How long one attempt may take. */
+  /** The timeout of one attempt, in seconds. */
   readonly timeout_seconds: number
-  /** How often a call that failed is made again. */
+  /** How many times a failed call is retried. */
   readonly retry_count: number
-  /** The statuses that count as a success. Null if 200-299 do. */
+  /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** What an answer must contain to be a success. Null if nothing. */
+  /** The text that a successful response must contain. Null if none. */
   readonly body_contains: string | null
-  /** What an answer must not contain to be a success. Null if nothing. */
+  /** The text that a successful response must not contain. Null if none. */
   readonly body_lacks: string | null
-  /** Retries with waits of their own. Null: the usual waits. */
+  /** Custom retry delays. Null means the default delays. */
   readonly retry: Retry | null
-  /** How the end of a job is reported that goes on after its answer. Null: it does not. */
+  /**
+   * How a job that continues after its response reports that it has finished. Null if the response
+   * ends the attempt.
+   */
   readonly completion: Completion | null
-  /** How the call authenticates itself. Null if only its headers say. */
+  /** How the call authenticates. Null if it only uses its headers. */
   readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
@@ -818,91 +822,91 @@ export interface ChainStep {
 }
 
 /**
- * Any of the fields. Absent fields keep their values. `steps` replaces all steps. Runs that have
+ * Any of the fields. Absent fields are unchanged. `steps` replaces all steps. Runs that have
  * started keep the steps they started with.
  */
 export interface ChainUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
-  /** A cron expression. Null: the chain runs only when somebody runs it. */
+  /** A cron expression. Null: the chain only runs manually. */
   readonly schedule?: string | null | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. Null removes it.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. Null: `minute`.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. Null: `minute`.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. Null removes it. 0
-   * to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * Null removes it. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** Null removes it. */
   readonly starts_at?: Timestamp | Date | null | undefined
   /** Null removes it. */
   readonly ends_at?: Timestamp | Date | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
+  /** Dates on which the schedule does not fire, in its time zone. At most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded. Null removes it.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded. Null removes it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. Null: no callback. */
+  /** Receives each run that has failed after all its attempts. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. Null: no callback. */
+  /** Receives each run that has succeeded. Null: no callback. */
   readonly on_success?: Callback | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, the schedule does not fire. A manual run still works. */
+  /** While true, the schedule does not fire. Manual runs still work. */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
@@ -918,11 +922,11 @@ export interface LastChainRun {
 
 export interface StepRequest {
   readonly method: CallMethod
-  /** The address that was called. */
+  /** The URL that was called. */
   readonly url: string
   /**
-   * Without those that the service adds, such as the signature. Values that look like credentials
-   * are shown as `•••`.
+   * The request headers without those that the service adds, such as the signature. Values that look
+   * like credentials are shown as `•••`.
    */
   readonly headers: Readonly<Record<string, string>>
   /** The body of the call. Null if it had none. */
@@ -932,10 +936,7 @@ export interface StepRequest {
 export interface ChainsListQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: TaskStatus | ReadonlyArray<TaskStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?:
     | "-created_at"
     | "created_at"
@@ -944,23 +945,24 @@ export interface ChainsListQuery extends PageQuery {
     | "next_run_at"
     | "-next_run_at"
     | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }
 
 export interface ChainsGetRunQuery {
   /**
-   * Holds the answer until the record has ended, but at most for this many seconds. Then the answer
-   * is the record as it is. 0 when absent: the answer comes at once. It may also come early: when
-   * the node stops, or when too many requests wait. Ask again while `finished_at` is null.
+   * Waits up to this many seconds for the record to finish, and then returns its current state.
+   * Defaults to 0, which returns immediately. The response may come early if the node stops or too
+   * many requests are waiting. Repeat the request while `finished_at` is null. 0 to 30. 0 when
+   * absent.
    */
   readonly wait_seconds?: number | undefined
 }

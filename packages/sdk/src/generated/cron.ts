@@ -63,8 +63,8 @@ export class CronResource extends CronBase {
   /**
    * Create a cron task.
    *
-   * It is active at once. The plan limits the number of cron tasks (`cron_tasks`, 10,000 by
-   * default).
+   * The task is active immediately. The plan limits the number of cron tasks (`cron_tasks`, 10,000
+   * by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -97,8 +97,8 @@ export class CronResource extends CronBase {
   /**
    * Create up to 100 cron tasks.
    *
-   * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Each item counts as one request.
+   * Each item is created or refused independently and has its own status in the response. The
+   * response is 200 even if items were refused. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -135,7 +135,8 @@ export class CronResource extends CronBase {
   /**
    * Preview a schedule.
    *
-   * When a schedule would fire from now on, and how clock changes and excluded days affect it.
+   * The next times at which a schedule would fire, and how clock changes and excluded days affect
+   * them.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -157,9 +158,9 @@ export class CronResource extends CronBase {
   /**
    * Create or replace a cron task by its key.
    *
-   * Creates a cron task with this key, or gives the one that has it exactly this definition. The
-   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused
-   * task stays paused.
+   * Creates a cron task with this key, or replaces the definition of the existing one. The response
+   * is 201 if it was created and 200 if it existed. An identical definition changes nothing. A
+   * paused task stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -437,8 +438,8 @@ export class CronResource extends CronBase {
   /**
    * List cron tasks of all workspaces.
    *
-   * The cron tasks of every workspace that you are a member of. An API key sees those of its own
-   * workspace.
+   * The cron tasks of every workspace that you are a member of. An API key sees the cron tasks of
+   * its own workspace.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -461,50 +462,53 @@ export interface CronTask {
   readonly id: CronTaskId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   /** The cron expression, as its author wrote it. */
   readonly schedule: string
   readonly method: CallMethod
-  /** The address that is called. */
+  /** The URL to call. */
   readonly url: string
   /**
    * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
-   * reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are
-   * shown to keep them.
+   * reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep
+   * the value.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call as it is sent. Null if it has none. */
+  /** The request body. Null if none. */
   readonly body: string | null
-  /** How long one attempt may take. */
+  /** The timeout of one attempt, in seconds. */
   readonly timeout_seconds: number
-  /** How often a call that failed is made again. */
+  /** How many times a failed call is retried. */
   readonly retry_count: number
-  /** The statuses that count as a success. Null if 200-299 do. */
+  /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** What an answer must contain to be a success. Null if nothing. */
+  /** The text that a successful response must contain. Null if none. */
   readonly body_contains: string | null
-  /** What an answer must not contain to be a success. Null if nothing. */
+  /** The text that a successful response must not contain. Null if none. */
   readonly body_lacks: string | null
-  /** Retries with waits of their own. Null: the usual waits. */
+  /** Custom retry delays. Null means the default delays. */
   readonly retry: Retry | null
-  /** How the end of a job is reported that goes on after its answer. Null: it does not. */
+  /**
+   * How a job that continues after its response reports that it has finished. Null if the response
+   * ends the attempt.
+   */
   readonly completion: Completion | null
-  /** How the call authenticates itself. Null if only its headers say. */
+  /** How the call authenticates. Null if it only uses its headers. */
   readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
-  /** The queue in which its runs wait for a slot. Null if there is none. */
+  /** The queue in which the runs wait for a slot. Null if none. */
   readonly queue_id: QueueId | null
-  /** The key of the queue. Null if there is no queue, or if it has no key. */
+  /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
   /** The IANA time zone of the schedule. */
   readonly timezone: string
@@ -512,38 +516,38 @@ export interface CronTask {
   readonly missed: Missed
   readonly dst_overlap: DstOverlap
   readonly precision: Precision
-  /** How long after its slot a run may start. 0 if it starts at its slot. */
+  /** The maximum delay of a run after its slot, in seconds. 0 means no jitter. */
   readonly jitter_seconds: number
   /** Slots before this time do not fire. Null if there is none. */
   readonly starts_at: Timestamp | null
   /** Slots after this time do not fire. Null if there is none. */
   readonly ends_at: Timestamp | null
-  /** The dates on which nothing fires. */
+  /** Dates on which the schedule does not fire. */
   readonly excluded_days: ReadonlyArray<string>
-  /** The calendar on whose days nothing fires. Null if there is none. */
+  /** The calendar of days on which the schedule does not fire. Null if there is none. */
   readonly excluded_calendar: ExcludedCalendar | null
   readonly on_pause: OnPause
-  /** After how many failed runs in a row the service pauses it. Null if never. */
+  /** The number of consecutive failed runs after which the service pauses the task. Null if never. */
   readonly pause_after_failures: number | null
-  /** Why the service paused it. Null if it did not. */
+  /** Why the service paused the task. Null if it did not. */
   readonly paused_reason: string | null
-  /** Gets each run that failed, once all attempts are used. Null if nobody does. */
+  /** Receives each run that has failed after all its attempts. Null if none. */
   readonly on_failure: Callback | null
-  /** Gets each run that succeeded. Null if nobody does. */
+  /** Receives each run that has succeeded. Null if none. */
   readonly on_success: Callback | null
-  /** Whether it is paused: the schedule does not fire. A manual run still works. */
+  /** Whether the task is paused. While paused, the schedule does not fire. Manual runs still work. */
   readonly paused: boolean
   readonly status: TaskStatus
   /**
-   * When it runs next, jitter included. Null while paused, without a schedule, and after the last
-   * slot before `ends_at`.
+   * The time of the next run, including jitter. Null while paused, without a schedule, and after the
+   * last slot before `ends_at`.
    */
   readonly next_run_at: Timestamp | null
-  /** How the latest run went. Null before the first run. */
+  /** The latest run. Null before the first run. */
   readonly last_run: LastRun | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -552,23 +556,23 @@ export interface CronTask {
 }
 
 export interface CronTaskBatch {
-  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  /** 1 to 100 inputs, each as in a separate create request. 1 to 100 items. */
   readonly items: ReadonlyArray<CronTaskInput>
 }
 
 export interface CronTaskBatchResult {
   /**
-   * One per input, in the same order: the status and the body that a create of its own would have
-   * been answered with.
+   * One result per input, in the same order: the status and the body that a separate create request
+   * would have returned.
    */
   readonly items: ReadonlyArray<
     | {
-        /** It was created. */
+        /** The item was created. */
         readonly status: 201
         readonly data: CronTask
       }
     | {
-        /** It was refused. */
+        /** The item was refused. */
         readonly status: 402 | 409 | 422
         readonly error: BatchError
       }
@@ -576,85 +580,82 @@ export interface CronTaskBatchResult {
 }
 
 /**
- * A cron task whose key is in the path. Absent fields get their defaults. Fields that only answers
- * have are ignored.
+ * A cron task whose key is in the path. Absent fields get their defaults. Fields that only
+ * responses have are ignored.
  */
 export interface CronTaskDefinition {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then firings must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
+   * for seconds may come first; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -669,43 +670,43 @@ export interface CronTaskDefinition {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -713,115 +714,112 @@ export interface CronTaskDefinition {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
 
 export interface CronTaskInput {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then firings must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
+   * for seconds may come first; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -836,43 +834,43 @@ export interface CronTaskInput {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -880,106 +878,107 @@ export interface CronTaskInput {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded. None when absent or null.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded. None when absent or null.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
-/** Any of the fields. Absent fields keep their values. */
+/** Any of the fields. Absent fields are unchanged. */
 export interface CronTaskUpdate {
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then firings must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
+   * for seconds may come first; then firings must be at least 5 seconds apart.
    */
   readonly schedule?: string | undefined
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url?: string | undefined
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
   /**
-   * Headers to set. Null removes a header, and headers that are absent here stay as they are. A
-   * credential sent as `•••` stays too. At most 100 entries.
+   * Headers to set. Null removes a header, and absent headers are unchanged. A credential sent as
+   * `•••` keeps its stored value. At most 100 entries.
    */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. Null removes it.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /** The statuses that count as a success: codes and ranges. Null: 200-299. 1 to 10 items. */
+  /** The status codes and ranges that count as success. Null: 200-299. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. Null removes it.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. Null removes it.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. Null removes it.
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. Null removes it.
    */
   readonly body_lacks?: string | null | undefined
-  /** Retries with waits of your own. Null: the usual waits. */
+  /** Retries with custom delays. Null: the default delays. */
   readonly retry?: RetryUpdate | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Null: the answer ends the attempt.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. Null: the response ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. Null removes it.
    */
   readonly auth?: CallAuth | null | undefined
@@ -994,100 +993,100 @@ export interface CronTaskUpdate {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. Null removes it.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. Null: `minute`.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. Null: `minute`.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. Null removes it. 0
-   * to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * Null removes it. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** Null removes it. */
   readonly starts_at?: Timestamp | Date | null | undefined
   /** Null removes it. */
   readonly ends_at?: Timestamp | Date | null | undefined
-  /** Dates in the time zone of the schedule on which nothing fires, at most 100. Null removes it. */
+  /** Dates on which the schedule does not fire, in its time zone. At most 100. Null removes it. */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded. Null removes it.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded. Null removes it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
   /** What a pause does to runs. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Null: never. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. Null: no callback. */
+  /** Receives each run that has failed after all its attempts. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. Null: no callback. */
+  /** Receives each run that has succeeded. Null: no callback. */
   readonly on_success?: Callback | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, the schedule does not fire. A manual run still works. */
+  /** While true, the schedule does not fire. Manual runs still work. */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
 
 export interface PreviewedFiring {
-  /** When it fires. */
+  /** When the schedule fires. */
   readonly at: Timestamp
-  /** The same moment on the clocks of the time zone, with its offset from UTC. */
+  /** The same time in the schedule's time zone, with its UTC offset. */
   readonly local: string
-  /** What a clock change did to this firing. Null if it was not affected. */
+  /** The effect of a clock change on this firing. Null if not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
-  /** Whether it is on an excluded day, so that this is not a firing. */
+  /** Whether the day is excluded, so that the schedule does not fire. */
   readonly excluded: boolean
 }
 
 /**
- * The next firings, soonest first. `clock_change` says what a clock change did: `moved` a firing
- * out of the skipped hour, `doubled` one, or `dropped` a repetition, which is not a firing and
- * does not count. An excluded day is shown by its first firing, marked `excluded`, which does not
- * count either. There are fewer than asked for if `ends_at` comes before, or if they are more than
- * ten years away; the first is shown however far it is. Jitter is not shown, as each task has its
- * own.
+ * The next firings, soonest first. `clock_change` is the effect of a clock change: `moved` (out of
+ * the skipped hour), `doubled` (fires twice), or `dropped` (the repetition does not fire and does
+ * not count). An excluded day is shown by its first firing, marked `excluded`, which does not
+ * count either. There are fewer firings than requested if `ends_at` comes first, or if they are
+ * more than ten years ahead; the first firing is always shown. Jitter is not included, because
+ * each task has its own.
  */
 export interface SchedulePreview {
   /** The next firings, soonest first. */
@@ -1097,10 +1096,7 @@ export interface SchedulePreview {
 export interface CronListQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: TaskStatus | ReadonlyArray<TaskStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?:
     | "-created_at"
     | "created_at"
@@ -1109,49 +1105,49 @@ export interface CronListQuery extends PageQuery {
     | "next_run_at"
     | "-next_run_at"
     | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }
 
 export interface CronPreviewQuery {
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then firings must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
+   * for seconds may come first; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
-  /** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
+  /** `minute`: the schedule has five fields. `second`: it may begin with a sixth field for seconds. */
   readonly precision?: Precision | undefined
   /** Slots before this time do not fire. */
   readonly starts_at?: Timestamp | Date | undefined
   /** Slots after this time do not fire. */
   readonly ends_at?: Timestamp | Date | undefined
-  /** Dates on which nothing fires, with commas between them, at most 100. */
+  /** Dates on which the schedule does not fire, separated by commas. At most 100. */
   readonly excluded_days?: string | undefined
   /**
-   * The URL of a calendar that a task of the workspace has. Any other is refused, because a preview
-   * reads no calendar. At most 2,048 characters.
+   * The URL of a calendar that a task of the workspace uses. Other URLs are refused, because a
+   * preview does not fetch calendars. At most 2,048 characters.
    */
   readonly excluded_calendar?: string | undefined
-  /** How many firings to show. 10 when absent. 1 to 100. */
+  /** The number of firings to return. Defaults to 10. 1 to 100. */
   readonly count?: number | undefined
 }
 
@@ -1160,28 +1156,22 @@ export interface CronListExecutionsQuery extends PageQuery {
   readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
   /** The trigger of the execution is one of these. */
   readonly trigger?: ExecutionTrigger | ReadonlyArray<ExecutionTrigger> | undefined
-  /** The status code that answered the last attempt is one of these. */
+  /** The status code of the last attempt's response is one of these. */
   readonly status_code?: number | ReadonlyArray<number> | undefined
-  /**
-   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
-   * 2,147,483,647.
-   */
+  /** The minimum duration, in milliseconds. Excludes unfinished executions. 0 to 2,147,483,647. */
   readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Scheduled before this time. */
   readonly to?: Timestamp | Date | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
 }
 
 export interface CronListAllQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: TaskStatus | ReadonlyArray<TaskStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?:
     | "-created_at"
     | "created_at"
@@ -1190,14 +1180,14 @@ export interface CronListAllQuery extends PageQuery {
     | "next_run_at"
     | "-next_run_at"
     | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }

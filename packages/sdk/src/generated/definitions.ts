@@ -127,54 +127,54 @@ export interface AppliedDefinitions {
 
 /** A chain with its key. Absent fields get their defaults. */
 export interface ChainInDocument {
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain runs only when somebody runs it when absent or null. */
+  /** A cron expression. The chain only runs manually when absent or null. */
   readonly schedule?: string | null | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -182,30 +182,30 @@ export interface ChainInDocument {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
 }
@@ -221,104 +221,101 @@ export interface ChangedField {
 
 /** A channel with its key. A secret may be given as it is shown, and stays then. */
 export interface ChannelInDocument {
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   readonly kind: NotificationKind
   /**
-   * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
-   * rest and never shown again.
+   * The fields of the kind, as in `GET …/notifications/kinds`. Secrets are encrypted at rest and
+   * never shown again.
    */
   readonly config: Readonly<Record<string, unknown>>
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 /** A cron task with its key. Absent fields get their defaults. */
 export interface CronTaskInDocument {
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
-  /** The name for people. 1 to 200 characters. */
+  /** The display name. 1 to 200 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
    * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
+   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
    * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are taken too. With `precision: "second"` a sixth may come
-   * before them, for seconds; then firings must be at least 5 seconds apart.
+   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
+   * for seconds may come first; then firings must be at least 5 seconds apart.
    */
   readonly schedule: string
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -333,43 +330,43 @@ export interface CronTaskInDocument {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
-   * `queue` starts it after that run, `skip` drops it and records a skipped execution. `skip` when
-   * absent.
+   * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+   * starts a run after the previous one, `skip` records a skipped execution. `skip` when absent.
    */
   readonly overlap?: Overlap | undefined
   /**
-   * What to do with slots that were missed while the service was down: `once` makes one run for all
-   * of them, `skip` makes none. `once` when absent.
+   * What to do about slots that were missed while the service was down: `once` starts one run for
+   * all of them, `skip` starts none. `once` when absent.
    */
   readonly missed?: Missed | undefined
   /**
-   * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
-   * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
-   * and always fire both times. `first` when absent.
+   * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+   * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+   * time and always fire both times. `first` when absent.
    */
   readonly dst_overlap?: DstOverlap | undefined
   /**
-   * `second` allows a sixth field at the start of the schedule, for seconds. Fires are at least 5
-   * seconds apart, and a workspace has few such schedules. `minute` when absent or null.
+   * `second` allows a sixth field for seconds at the start of the schedule. Firings must be at least
+   * 5 seconds apart, and the number of such schedules per workspace is limited. `minute` when absent
+   * or null.
    */
   readonly precision?: Precision | null | undefined
   /**
-   * Each run starts up to so many seconds after its slot. How many is drawn from the id of the task
-   * and the slot, so tasks with one schedule do not start together. 0 means none. None when absent
-   * or null. 0 to 3,600.
+   * Each run starts up to this many seconds after its slot. The delay is derived from the id of the
+   * task and the slot, so tasks with the same schedule do not start together. 0 means no jitter.
+   * None when absent or null. 0 to 3,600.
    */
   readonly jitter_seconds?: number | null | undefined
   /** None when absent or null. */
@@ -377,30 +374,30 @@ export interface CronTaskInDocument {
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * Dates in the time zone of the schedule on which nothing fires, at most 100. None when absent or
+   * Dates on which the schedule does not fire, in its time zone. At most 100. None when absent or
    * null.
    */
   readonly excluded_days?: ReadonlyArray<string> | null | undefined
   /**
-   * An iCalendar file on the web, read when it is saved and once a day. Nothing fires on the days of
-   * its all-day events, in the time zone of the schedule. If it cannot be read later, the days of
-   * the last good copy stay excluded.
+   * The URL of an iCalendar file, read when it is saved and once a day. The schedule does not fire
+   * on days with all-day events, in the schedule's time zone. If the file cannot be read later, the
+   * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
   /** What a pause does to runs. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and announces `task.paused`. A
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
    * change or a resume resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * While it is true, the schedule does not fire. A manual run still works. When absent, a new one
-   * is not paused, and an existing one stays as it is.
+   * While true, the schedule does not fire. Manual runs still work. Defaults to false for a new
+   * task. An existing task is unchanged.
    */
   readonly paused?: boolean | undefined
 }
@@ -468,75 +465,72 @@ export type DefinitionsSection =
  * whenever the document is applied.
  */
 export interface DelayedTaskInDocument {
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
-  /** The name for people. None when absent or null. 1 to 200 characters. */
+  /** The display name. None when absent or null. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -551,18 +545,18 @@ export interface DelayedTaskInDocument {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /** When it runs, at most 365 days ahead. A time in the past means now. */
   readonly run_at: Timestamp | Date
@@ -572,7 +566,7 @@ export interface DelayedTaskInDocument {
 export interface DnsMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "dns"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -676,7 +670,7 @@ export type FindingCode =
 export interface HeartbeatMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "heartbeat"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -715,7 +709,7 @@ export interface HeartbeatMonitorInDocument {
 export interface HttpMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "http"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -802,21 +796,24 @@ export interface HttpMonitorInDocument {
 
 /** The notification settings. Fields that only answers have are ignored. */
 export interface NotificationSettingsDefinition {
-  /** If several rules are about an event, each channel gets it once. At most 20 items. */
+  /** If several rules apply to an event, each channel is notified once. At most 20 items. */
   readonly rules: ReadonlyArray<NotificationRuleInput>
   /**
-   * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
-   * absent. A delayed task runs once, and its failure notifies at once. 1 to 100.
+   * The number of consecutive failures of a cron task or a chain before channels are notified.
+   * Defaults to 1. A delayed task runs once, so its failure notifies immediately. 1 to 100.
    */
   readonly task_failure_threshold?: number | undefined
-  /** How often to remind of a problem that goes on. Never when null or absent. 3,600 to 604,800. */
+  /**
+   * The interval of reminders about an ongoing problem, in seconds. Null or absent: no reminders.
+   * 3,600 to 604,800.
+   */
   readonly remind_every_seconds?: number | null | undefined
-  /** When messages are held. Never when null or absent. */
+  /** When messages are held. Null or absent: never. */
   readonly quiet_hours?: QuietHours | null | undefined
   /**
-   * How long events are collected for one message. The first message is sent at once. The events
-   * after it are collected for a tenth of this time at first, and twice as long each time. 10 when
-   * absent. 0 to 300.
+   * For how many seconds events are collected into one message. The first message is sent
+   * immediately. Later events are collected for a tenth of this time at first, and twice as long
+   * each time. Defaults to 10. 0 to 300.
    */
   readonly group_seconds?: number | undefined
 }
@@ -825,7 +822,7 @@ export interface NotificationSettingsDefinition {
 export interface ProcessMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "process"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -871,25 +868,25 @@ export interface ProcessMonitorInDocument {
 
 /** A queue with its key. An absent limit is none. */
 export type QueueInDocument = {
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How many of its runs may go on at once. Null: any number. No limit when absent or null. 1 to
+   * The maximum number of runs in progress. Null means no limit. No limit when absent or null. 1 to
    * 1,000.
    */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. No limit
-   * when absent or null. 0 to 1,000.
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit. No limit when absent or null. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
-   * While it is true, none of its waiting runs starts. When absent, a new queue is not paused, and
-   * an existing one stays as it is.
+   * While true, no run of the queue starts. Defaults to false for a new queue. An existing queue is
+   * unchanged.
    */
   readonly paused?: boolean | undefined
 } & (
@@ -907,7 +904,7 @@ export type QueueInDocument = {
 export interface SslMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "ssl"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string
@@ -952,7 +949,7 @@ export interface SslMonitorInDocument {
 export interface TcpMonitorInDocument {
   /** The kind of the monitor. */
   readonly kind: "tcp"
-  /** Your own id for it. 1 to 200 characters. */
+  /** An id that you choose. 1 to 200 characters. */
   readonly key: string
   /** The display name. 1 to 200 characters. */
   readonly name: string

@@ -28,12 +28,12 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** HTTP calls that are made once, later. */
+/** HTTP calls that are made once, at a later time. */
 export class DelayedResource extends DelayedBase {
   /**
    * List delayed tasks.
    *
-   * Pending, finished and cancelled ones, newest first.
+   * Delayed tasks of any status, newest first.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -88,8 +88,8 @@ export class DelayedResource extends DelayedBase {
   /**
    * Create up to 100 delayed tasks.
    *
-   * Each item is created or refused on its own, and has its own status in the answer, which is 200
-   * whatever became of them. Each item counts as one request.
+   * Each item is created or refused independently and has its own status in the response. The
+   * response is 200 even if items were refused. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -123,10 +123,11 @@ export class DelayedResource extends DelayedBase {
   /**
    * Create or replace a delayed task by its key.
    *
-   * Creates a delayed task with this key, or gives the one that has it exactly this definition. The
-   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. That
-   * holds even after the task has run. If something differs, a task that is no longer pending keeps
-   * its outcome, and a new task takes over its key. `delay_seconds` counts anew from each request.
+   * Creates a delayed task with this key, or replaces the definition of the existing one. The
+   * response is 201 if it was created and 200 if it existed. An identical definition changes
+   * nothing. This also holds after the task has run. If the definition differs, a task that is no
+   * longer pending keeps its result, and a new task takes over its key. `delay_seconds` restarts
+   * with each request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -158,7 +159,7 @@ export class DelayedResource extends DelayedBase {
   /**
    * Get a delayed task.
    *
-   * The task and how its execution went.
+   * The task and its latest execution.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -255,7 +256,7 @@ export class DelayedResource extends DelayedBase {
   /**
    * Change a delayed task.
    *
-   * Changes the fields that are given. Once the task is no longer pending, the answer is 409.
+   * Changes the fields that are given. If the task is no longer pending, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -281,8 +282,8 @@ export class DelayedResource extends DelayedBase {
   /**
    * Cancel a delayed task.
    *
-   * A pending task will not run. It stays listed as `cancelled`, and cancelling again changes
-   * nothing. If it is running or finished, the answer is 409.
+   * A cancelled task does not run. It stays listed as `cancelled`, and cancelling again changes
+   * nothing. If the task is running or finished, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -306,8 +307,8 @@ export class DelayedResource extends DelayedBase {
   /**
    * Run a delayed task now.
    *
-   * A pending task runs now instead of at `run_at`. A finished task runs once more. If it is running
-   * or cancelled, the answer is 409.
+   * A pending task runs now instead of at `run_at`. A finished task runs once more. If the task is
+   * running or cancelled, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -338,61 +339,64 @@ export interface DelayedTask {
   readonly id: DelayedTaskId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The name for people. Null if it has none. */
+  /** The display name. Null if none. */
   readonly name: string | null
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   readonly method: CallMethod
-  /** The address that is called. */
+  /** The URL to call. */
   readonly url: string
   /**
    * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
-   * reference, perhaps after `Bearer`, `Basic`, `Token` or `ApiKey`. Send them back as they are
-   * shown to keep them.
+   * reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep
+   * the value.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the call as it is sent. Null if it has none. */
+  /** The request body. Null if none. */
   readonly body: string | null
-  /** How long one attempt may take. */
+  /** The timeout of one attempt, in seconds. */
   readonly timeout_seconds: number
-  /** How often a call that failed is made again. */
+  /** How many times a failed call is retried. */
   readonly retry_count: number
-  /** The statuses that count as a success. Null if 200-299 do. */
+  /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** What an answer must contain to be a success. Null if nothing. */
+  /** The text that a successful response must contain. Null if none. */
   readonly body_contains: string | null
-  /** What an answer must not contain to be a success. Null if nothing. */
+  /** The text that a successful response must not contain. Null if none. */
   readonly body_lacks: string | null
-  /** Retries with waits of their own. Null: the usual waits. */
+  /** Custom retry delays. Null means the default delays. */
   readonly retry: Retry | null
-  /** How the end of a job is reported that goes on after its answer. Null: it does not. */
+  /**
+   * How a job that continues after its response reports that it has finished. Null if the response
+   * ends the attempt.
+   */
   readonly completion: Completion | null
-  /** How the call authenticates itself. Null if only its headers say. */
+  /** How the call authenticates. Null if it only uses its headers. */
   readonly auth: CallAuth | null
   /** The worker that makes the call. Null: the service itself. */
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
-  /** The queue in which its runs wait for a slot. Null if there is none. */
+  /** The queue in which the runs wait for a slot. Null if none. */
   readonly queue_id: QueueId | null
-  /** The key of the queue. Null if there is no queue, or if it has no key. */
+  /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
-  /** Gets each run that failed, once all attempts are used. Null if nobody does. */
+  /** Receives each run that has failed after all its attempts. Null if none. */
   readonly on_failure: Callback | null
-  /** Gets each run that succeeded. Null if nobody does. */
+  /** Receives each run that has succeeded. Null if none. */
   readonly on_success: Callback | null
   readonly status: DelayedTaskStatus
-  /** When it runs. */
+  /** When the task runs. */
   readonly run_at: Timestamp
-  /** How the latest run went. Null before the first run. */
+  /** The latest run. Null before the first run. */
   readonly last_run: LastRun | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -401,23 +405,23 @@ export interface DelayedTask {
 }
 
 export interface DelayedTaskBatch {
-  /** 1 to 100 inputs, each as for a create of its own. 1 to 100 items. */
+  /** 1 to 100 inputs, each as in a separate create request. 1 to 100 items. */
   readonly items: ReadonlyArray<DelayedTaskInput>
 }
 
 export interface DelayedTaskBatchResult {
   /**
-   * One per input, in the same order: the status and the body that a create of its own would have
-   * been answered with.
+   * One result per input, in the same order: the status and the body that a separate create request
+   * would have returned.
    */
   readonly items: ReadonlyArray<
     | {
-        /** It was created. */
+        /** The item was created. */
         readonly status: 201
         readonly data: DelayedTask
       }
     | {
-        /** It was refused. */
+        /** The item was refused. */
         readonly status: 402 | 409 | 422
         readonly error: BatchError
       }
@@ -426,76 +430,73 @@ export interface DelayedTaskBatchResult {
 
 /**
  * A delayed task whose key is in the path. Absent fields get their defaults. Give either `run_at`
- * or `delay_seconds`. Fields that only answers have are ignored.
+ * or `delay_seconds`. Fields that only responses have are ignored.
  */
 export type DelayedTaskDefinition = {
-  /** The name for people. None when absent or null. 1 to 200 characters. */
+  /** The display name. None when absent or null. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -510,22 +511,22 @@ export type DelayedTaskDefinition = {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 } & (
@@ -536,80 +537,77 @@ export type DelayedTaskDefinition = {
     }
   | {
       readonly run_at?: undefined
-      /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
+      /** The delay in seconds from when the service accepts the request. 0 to 31,536,000. */
       readonly delay_seconds: number
     }
 )
 
 /** Give either `run_at` or `delay_seconds`. */
 export type DelayedTaskInput = {
-  /** The name for people. None when absent or null. 1 to 200 characters. */
+  /** The display name. None when absent or null. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -624,23 +622,23 @@ export type DelayedTaskInput = {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. None when absent or null.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. None when absent or null.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
-  /** Gets each run that failed, once all attempts are used. No callback when absent or null. */
+  /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. No callback when absent or null. */
+  /** Receives each run that has succeeded. No callback when absent or null. */
   readonly on_success?: Callback | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 } & (
@@ -651,78 +649,79 @@ export type DelayedTaskInput = {
     }
   | {
       readonly run_at?: undefined
-      /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
+      /** The delay in seconds from when the service accepts the request. 0 to 31,536,000. */
       readonly delay_seconds: number
     }
 )
 
 /**
- * `pending` until `run_at`, then `running` while its execution is queued or running, then
- * `finished`: `last_run` says how it went. `cancelled` if it was deleted before.
+ * `pending` until `run_at`, `running` while its execution is queued or running, and then
+ * `finished`, with the result in `last_run`. `cancelled` if it was deleted before it ran.
  */
 export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
 
 /**
- * Any of the fields. Absent fields keep their values. Give `run_at` or `delay_seconds`, not both.
- * The delay counts from now.
+ * Any of the fields. Absent fields are unchanged. Give `run_at` or `delay_seconds`, not both. The
+ * delay counts from now.
  */
 export interface DelayedTaskUpdate {
-  /** The name for people. Null removes it. 1 to 200 characters. */
+  /** The display name. Null removes it. 1 to 200 characters. */
   readonly name?: string | null | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url?: string | undefined
   /** The HTTP method. */
   readonly method?: CallMethod | undefined
   /**
-   * Headers to set. Null removes a header, and headers that are absent here stay as they are. A
-   * credential sent as `•••` stays too. At most 100 entries.
+   * Headers to set. Null removes a header, and absent headers are unchanged. A credential sent as
+   * `•••` keeps its stored value. At most 100 entries.
    */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. Null removes it.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /** The statuses that count as a success: codes and ranges. Null: 200-299. 1 to 10 items. */
+  /** The status codes and ranges that count as success. Null: 200-299. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. Null removes it.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. Null removes it.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. Null removes it.
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. Null removes it.
    */
   readonly body_lacks?: string | null | undefined
-  /** Retries with waits of your own. Null: the usual waits. */
+  /** Retries with custom delays. Null: the default delays. */
   readonly retry?: RetryUpdate | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. Null: the answer ends the attempt.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. Null: the response ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. Null removes it.
    */
   readonly auth?: CallAuth | null | undefined
@@ -737,32 +736,32 @@ export interface DelayedTaskUpdate {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * A queue of the workspace, which limits how many runs go on at once and how often one begins.
-   * Each step of a chain counts. Null removes it.
+   * A queue of the workspace. The queue limits how many runs are in progress and how often a run
+   * starts. Each step of a chain counts as a run. Null removes it.
    */
   readonly queue_id?: QueueId | null | undefined
   /**
-   * The key of the queue, in place of `queue_id`. If both are given, they must name the same queue.
+   * The key of the queue, instead of `queue_id`. If both are given, they must name the same queue.
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
-  /** Gets each run that failed, once all attempts are used. Null: no callback. */
+  /** Receives each run that has failed after all its attempts. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
-  /** Gets each run that succeeded. Null: no callback. */
+  /** Receives each run that has succeeded. Null: no callback. */
   readonly on_success?: Callback | null | undefined
   /** At most 365 days ahead. A time in the past means now. */
   readonly run_at?: Timestamp | Date | undefined
-  /** Counted from the moment that the service accepts the request. 0 to 31,536,000. */
+  /** The delay in seconds from when the service accepts the request. 0 to 31,536,000. */
   readonly delay_seconds?: number | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
@@ -770,19 +769,16 @@ export interface DelayedTaskUpdate {
 export interface DelayedListQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: DelayedTaskStatus | ReadonlyArray<DelayedTaskStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?: "-created_at" | "created_at" | "name" | "-name" | "run_at" | "-run_at" | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }

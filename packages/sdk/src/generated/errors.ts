@@ -11,9 +11,9 @@ import {
 import type { Role, Scope, ValidationIssue, Timestamp } from "./shared.ts"
 
 export interface MalformedJsonErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "malformed_json"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -25,9 +25,9 @@ export class MalformedJsonError extends BadRequestError {
 }
 
 export interface MalformedRequestErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "malformed_request"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -39,9 +39,9 @@ export class MalformedRequestError extends BadRequestError {
 }
 
 export interface InvalidApiKeyErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_api_key"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -53,9 +53,9 @@ export class InvalidApiKeyError extends AuthenticationError {
 }
 
 export interface InvalidCodeErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_code"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -67,9 +67,9 @@ export class InvalidCodeError extends AuthenticationError {
 }
 
 export interface InvalidCredentialsErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_credentials"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -81,13 +81,13 @@ export class InvalidCredentialsError extends AuthenticationError {
 }
 
 export interface InvalidLinkErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_link"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
-/** 401 `invalid_link`: The token is not valid, has expired or was already used. Ask for a new one. */
+/** 401 `invalid_link`: The token is not valid, has expired or was already used. Request a new one. */
 export class InvalidLinkError extends AuthenticationError {
   override readonly name: string = "InvalidLinkError"
   declare readonly code: "invalid_link"
@@ -95,9 +95,9 @@ export class InvalidLinkError extends AuthenticationError {
 }
 
 export interface InvalidRefreshTokenErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_refresh_token"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -112,9 +112,9 @@ export class InvalidRefreshTokenError extends AuthenticationError {
 }
 
 export interface InvalidTokenErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "invalid_token"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -126,9 +126,9 @@ export class InvalidTokenError extends AuthenticationError {
 }
 
 export interface MissingCredentialsErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "missing_credentials"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -143,13 +143,16 @@ export class MissingCredentialsError extends AuthenticationError {
 }
 
 export interface TotpRequiredErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "totp_required"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
-/** 401 `totp_required`: This account has a second factor. Send a code of it in the field `totp`. */
+/**
+ * 401 `totp_required`: This account has a second factor. Send its current code in the field
+ * `totp`.
+ */
 export class TotpRequiredError extends AuthenticationError {
   override readonly name: string = "TotpRequiredError"
   declare readonly code: "totp_required"
@@ -157,9 +160,9 @@ export class TotpRequiredError extends AuthenticationError {
 }
 
 export interface PaymentErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "payment_failed"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -174,13 +177,13 @@ export class PaymentError extends ApiError {
 }
 
 export interface QuotaExceededErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "quota_exceeded"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
   /** The limit that was reached. */
   readonly quota: string
-  /** How many it allows. */
+  /** The value of the limit. */
   readonly limit: number
   /** The plan that has this limit. */
   readonly plan: string
@@ -206,9 +209,9 @@ export class QuotaExceededError extends ApiError {
 }
 
 export interface ForbiddenErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "forbidden"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
   readonly required_role: Role
 }
@@ -225,9 +228,9 @@ export class ForbiddenError extends PermissionError {
 }
 
 export interface InsufficientScopeErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "insufficient_scope"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
   readonly required_scope: Scope
 }
@@ -244,9 +247,9 @@ export class InsufficientScopeError extends PermissionError {
 }
 
 export interface JwtOnlyErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "jwt_only"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -258,9 +261,9 @@ export class JwtOnlyError extends PermissionError {
 }
 
 export interface OriginRefusedErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "origin_refused"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -275,9 +278,9 @@ export class OriginRefusedError extends PermissionError {
 }
 
 export interface PersonOnlyErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "person_only"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -289,14 +292,14 @@ export class PersonOnlyError extends PermissionError {
 }
 
 export interface RegistrationClosedErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "registration_closed"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
 /**
- * 403 `registration_closed`: Registration is closed on this server. Ask its operator for an
+ * 403 `registration_closed`: Registration is closed on this server. Ask the operator for an
  * account.
  */
 export class RegistrationClosedError extends PermissionError {
@@ -306,9 +309,9 @@ export class RegistrationClosedError extends PermissionError {
 }
 
 export interface WorkspaceForbiddenErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "workspace_forbidden"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -320,9 +323,9 @@ export class WorkspaceForbiddenError extends PermissionError {
 }
 
 export interface NotFoundErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "not_found"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
   /** What was not found. */
   readonly resource:
@@ -363,11 +366,11 @@ export class NotFoundError extends ApiError {
 }
 
 export interface MethodNotAllowedErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "method_not_allowed"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** The methods that it allows. */
+  /** The methods that the URL supports. */
   readonly allow: ReadonlyArray<string>
 }
 
@@ -383,9 +386,9 @@ export class MethodNotAllowedError extends ApiError {
 }
 
 export interface RequestTimeoutErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "request_timeout"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -397,14 +400,14 @@ export class RequestTimeoutError extends ApiError {
 }
 
 export interface BillingDisabledErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "billing_disabled"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
 /**
- * 409 `billing_disabled`: Billing is off on this server. Its operator can turn it on with
+ * 409 `billing_disabled`: Billing is off on this server. The operator can turn it on with
  * STRIPE_SECRET_KEY.
  */
 export class BillingDisabledError extends ConflictError {
@@ -414,11 +417,11 @@ export class BillingDisabledError extends ConflictError {
 }
 
 export interface ResourceConflictErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "conflict"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** The kind of record whose state does not allow the request. */
+  /** The kind of record that caused the conflict. */
   readonly resource:
     | "route"
     | "workspace"
@@ -443,9 +446,9 @@ export interface ResourceConflictErrorDetail {
     | "user"
     | "notification_settings"
     | "subscription"
-  /** The field that conflicts. Null if it is the state of the record as a whole. */
+  /** The conflicting field. Null if the state of the whole record conflicts. */
   readonly field: string | null
-  /** The id of the record that is in the way. Null if there is none. */
+  /** The id of the existing record that conflicts. Null if there is none. */
   readonly existing_id: string | null
 }
 
@@ -469,9 +472,9 @@ export class ResourceConflictError extends ConflictError {
 }
 
 export interface EmailTakenErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "email_taken"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -483,17 +486,17 @@ export class EmailTakenError extends ConflictError {
 }
 
 export interface IdempotencyInProgressErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "idempotency_in_progress"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** How many seconds to wait before the next try. */
+  /** How many seconds to wait before retrying. */
   readonly retry_after: number
 }
 
 /**
- * 409 `idempotency_in_progress`: A request with this Idempotency-Key is still in progress. Send it
- * again in a moment to get its answer.
+ * 409 `idempotency_in_progress`: A request with this Idempotency-Key is still in progress. Retry
+ * in a moment to get its response.
  */
 export class IdempotencyInProgressError extends ConflictError {
   override readonly name: string = "IdempotencyInProgressError"
@@ -506,11 +509,11 @@ export class IdempotencyInProgressError extends ConflictError {
 }
 
 export interface StaleErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "stale"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** The version that the record has now. Null if there is no record. */
+  /** The current version of the record. Null if the record does not exist. */
   readonly version: number | null
 }
 
@@ -526,9 +529,9 @@ export class StaleError extends ApiError {
 }
 
 export interface PayloadTooLargeErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "payload_too_large"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -540,9 +543,9 @@ export class PayloadTooLargeError extends ApiError {
 }
 
 export interface UnsupportedMediaTypeErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "unsupported_media_type"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -557,15 +560,15 @@ export class UnsupportedMediaTypeError extends ApiError {
 }
 
 export interface MisdirectedRequestErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "misdirected_request"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
 /**
- * 421 `misdirected_request`: The service does not answer for the host in the Host header. Its
- * operator can add the host to ALLOWED_HOSTS.
+ * 421 `misdirected_request`: The service does not serve the host in the Host header. The operator
+ * can add the host to ALLOWED_HOSTS.
  */
 export class MisdirectedRequestError extends ApiError {
   override readonly name: string = "MisdirectedRequestError"
@@ -574,9 +577,9 @@ export class MisdirectedRequestError extends ApiError {
 }
 
 export interface IdempotencyMismatchErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "idempotency_mismatch"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -591,11 +594,11 @@ export class IdempotencyMismatchError extends ApiError {
 }
 
 export interface ValidationErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "validation_failed"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** Everything that is wrong with the request, at most 100 items. */
+  /** All problems found in the request, at most 100. */
   readonly issues: ReadonlyArray<ValidationIssue>
 }
 
@@ -611,11 +614,11 @@ export class ValidationError extends ApiError {
 }
 
 export interface RateLimitErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "rate_limited"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** How many seconds to wait before the next try. */
+  /** How many seconds to wait before retrying. */
   readonly retry_after: number
 }
 
@@ -631,9 +634,9 @@ export class RateLimitError extends ApiError {
 }
 
 export interface HeadersTooLargeErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "headers_too_large"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -648,15 +651,15 @@ export class HeadersTooLargeError extends ApiError {
 }
 
 export interface InternalErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "internal_error"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
 /**
- * 500 `internal_error`: Something went wrong in the service. The operator finds the reason in the
- * log, under the request id.
+ * 500 `internal_error`: An internal error occurred. The operator can find the cause in the log by
+ * the request id.
  */
 export class InternalError extends ServerError {
   override readonly name: string = "InternalError"
@@ -665,11 +668,11 @@ export class InternalError extends ServerError {
 }
 
 export interface BillingUnavailableErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "billing_unavailable"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** How many seconds to wait before the next try. */
+  /** How many seconds to wait before retrying. */
   readonly retry_after: number
 }
 
@@ -685,18 +688,18 @@ export class BillingUnavailableError extends ServerError {
 }
 
 export interface DegradedErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "degraded"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** The background loops of this node that fail again and again. */
+  /** The background loops of this node that keep failing. */
   readonly failing: ReadonlyArray<{
     /** What the loop does. */
     readonly loop: string
-    /** When it failed first. */
+    /** When the loop started to fail. */
     readonly since: Timestamp
   }>
-  /** How many seconds to wait before the next try. */
+  /** How many seconds to wait before retrying. */
   readonly retry_after: number
 }
 
@@ -716,15 +719,15 @@ export class DegradedError extends ServerError {
 }
 
 export interface UnavailableErrorDetail {
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly error: "unavailable"
-  /** A text for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
-  /** How many seconds to wait before the next try. */
+  /** How many seconds to wait before retrying. */
   readonly retry_after: number
 }
 
-/** 503 `unavailable`: The service cannot reach its database. Send the request again in a moment. */
+/** 503 `unavailable`: The service cannot reach its database. Retry in a moment. */
 export class UnavailableError extends ServerError {
   override readonly name: string = "UnavailableError"
   declare readonly code: "unavailable"

@@ -13,22 +13,22 @@ import type {
   WorkerEvent
 } from "./shared.ts"
 
-/** Changes of a workspace as they happen. */
+/** Changes in a workspace, in real time. */
 export class EventsResource extends Resource {
   /**
-   * Follow what changes.
+   * Stream live events.
    *
-   * Server-sent events, as they happen: each message has one event as JSON in `data`, in the form
-   * that webhooks and callbacks have too, without `notice`. An API key also needs `tasks:read` to
-   * hear of tasks and `monitors:read` to hear of monitors and incidents. It does not get the events
-   * of workers.
+   * Server-sent events in real time. Each message has one event as JSON in `data`, in the same
+   * format as webhooks and callbacks, without `notice`. An API key also needs `tasks:read` for
+   * events of tasks and `monitors:read` for events of monitors and incidents. It does not receive
+   * events of workers.
    *
-   * With `Last-Event-ID` the stream goes on after that event, if it is not older than five minutes;
-   * an event may then come a second time, with the same id. It may also be a time in UTC by the
-   * clock of the service, such as the `Date` of an earlier answer, as ISO 8601: the stream then
-   * begins with the events since that time. If events may be missing, the stream has a `reset`. A
-   * comment comes every 15 seconds. The stream ends when the credential does, and when its reader is
-   * too slow.
+   * With `Last-Event-ID`, the stream continues after that event, if it is not older than five
+   * minutes; an event may then be repeated with the same id. The header may also be a time in UTC by
+   * the clock of the service, such as the `Date` of an earlier response, as ISO 8601: the stream
+   * then starts with the events since that time. If events may be missing, the stream contains a
+   * `reset`. A comment is sent every 15 seconds. The stream ends when the credential expires, and
+   * when its reader is too slow.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -43,8 +43,8 @@ export class EventsResource extends Resource {
 }
 
 /**
- * What has changed. `type` says which of these it is. More types may come, so ignore the ones that
- * you do not know.
+ * A change in the workspace, one of these schemas according to `type`. New types may be added, so
+ * ignore unknown ones.
  */
 export type LiveEvent =
   | ExecutionEvent
@@ -58,25 +58,25 @@ export type LiveEvent =
 /** A monitor has changed. */
 export interface MonitorChangeEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: string
   /**
-   * `monitor.updated`: somebody changed it. `monitor.status_changed`: its status is now `status`.
-   * `late` is not announced, because it follows from the time alone.
+   * `monitor.updated`: somebody changed the monitor. `monitor.status_changed`: the status is now
+   * `status`. There is no event for `late`, which depends only on the time.
    */
   readonly type:
     | "monitor.created"
     | "monitor.updated"
     | "monitor.deleted"
     | "monitor.status_changed"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly monitor: EventMonitor
     /** The event in words. Null in a stream of live events. */
@@ -87,18 +87,18 @@ export interface MonitorChangeEvent {
 /** Events may be missing before this one. */
 export interface ResetEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: string
-  /** Read again what you show. */
+  /** Some events may be missing: reload your data. */
   readonly type: "reset"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null

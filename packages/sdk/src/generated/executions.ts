@@ -21,11 +21,11 @@ export class ExecutionsResource extends ExecutionsBase {
   /**
    * List executions.
    *
-   * What ran, what is running and what is due, newest first. What is scheduled for later has a list
-   * of its own; an execution that was cancelled before its time is shown here from its time on, and
-   * with `status=cancelled` at once. Filters that may be repeated match any of their values. `tag`
-   * finds the executions of tasks and chains that have the tag now, but none of a deleted one.
-   * `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`.
+   * Executions that are finished, running or due, newest first. Executions scheduled for later have
+   * a separate list. An execution that was cancelled before it was due appears here once its time
+   * has come, and with `status=cancelled` immediately. Repeatable filters match any of their values.
+   * `tag` finds the executions of tasks and chains that currently have the tag, excluding deleted
+   * ones. `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -47,11 +47,11 @@ export class ExecutionsResource extends ExecutionsBase {
   }
 
   /**
-   * List what is scheduled for later.
+   * List scheduled executions.
    *
-   * Executions that are queued for a time to come, soonest first: those of pending delayed tasks,
-   * and of schedules that fire within seconds. `GET …/activity/upcoming` also has the next run of
-   * each schedule.
+   * Executions that are queued for a later time, soonest first: those of pending delayed tasks, and
+   * those of schedules that are due in a few seconds. `GET …/activity/upcoming` also lists each
+   * schedule's next run.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -75,8 +75,8 @@ export class ExecutionsResource extends ExecutionsBase {
   /**
    * Get statistics.
    *
-   * Counts, success rate and percentiles, in total and by hour or day. When absent, `to` is now and
-   * `from` a day before it. At most 31 days by hour, 366 by day.
+   * Counts, success rate and percentiles, in total and by hour or day. `to` defaults to now, and
+   * `from` to a day before `to`. At most 31 days by hour, 366 by day.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -98,7 +98,8 @@ export class ExecutionsResource extends ExecutionsBase {
   /**
    * Get an execution.
    *
-   * One execution with every attempt. With `wait_seconds` the answer comes when it has ended.
+   * One execution with all its attempts. With `wait_seconds`, the response waits until the execution
+   * has finished.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -123,10 +124,10 @@ export class ExecutionsResource extends ExecutionsBase {
   /**
    * Cancel an execution.
    *
-   * Ends a queued or running execution of any kind. A running call is cut off, so the answer may
-   * still say `running`. If the execution is a step of a chain, its run ends with it, and no later
-   * step starts. If it has ended in another way, the answer is 409. Cancelling again changes
-   * nothing.
+   * Cancels a queued or running execution of any kind. A running call is aborted asynchronously, so
+   * the response may still say `running`. If the execution is a step of a chain, its run is
+   * cancelled too, and no later step starts. If the execution has finished otherwise, the response
+   * is 409. Cancelling again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -145,12 +146,12 @@ export class ExecutionsResource extends ExecutionsBase {
   }
 
   /**
-   * Run executions again.
+   * Rerun executions.
    *
-   * Runs again what the filter finds, newest first, as far as its tasks still exist. A request looks
-   * at 1,000 executions at most and queues all of its runs or none. While the answer has a `cursor`,
-   * send it with the same filter to go on. A chain runs again once, as a whole. A skipped step alone
-   * does not cause a rerun.
+   * Reruns the executions that match the filter, newest first, if their tasks still exist. A request
+   * examines at most 1,000 executions and queues either all of its runs or none. While the response
+   * has a `cursor`, send it with the same filter to continue. A chain is rerun once, as a whole. A
+   * skipped step alone does not cause a rerun.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -176,11 +177,11 @@ export class ExecutionsResource extends ExecutionsBase {
   }
 
   /**
-   * Run an execution again.
+   * Rerun an execution.
    *
-   * Queues a run of the same task, as the task is defined now, even while it is paused. The run has
-   * the `scheduled_for` of the one that it repeats. For a step, the whole chain runs again. If the
-   * execution or its chain run has not ended, the answer is 409.
+   * Queues a run of the task with its current definition, even while it is paused. The run has the
+   * `scheduled_for` of the execution that it repeats. For a step, the whole chain is rerun. If the
+   * execution or its chain run has not finished, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -207,49 +208,55 @@ export interface ExecutionBucket {
   /** When the hour or day begins. */
   readonly start: Timestamp
   readonly counts: ExecutionCounts
-  /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
+  /**
+   * The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null
+   * if there are none.
+   */
   readonly success_rate: number | null
-  /** Of those that succeeded or failed. Null if there are none. */
+  /** The durations of executions that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, of those that started. Null if there are none. */
+  /** From `scheduled_for` to the start, for executions that started. Null if there are none. */
   readonly lateness_ms: Percentiles | null
 }
 
 /** The number of executions in each status. */
 export interface ExecutionCounts {
-  /** How many wait to run. */
+  /** The number of queued executions. */
   readonly queued: number
-  /** How many are running. */
+  /** The number of running executions. */
   readonly running: number
-  /** How many succeeded. */
+  /** The number of succeeded executions. */
   readonly succeeded: number
-  /** How many failed. */
+  /** The number of failed executions. */
   readonly failed: number
-  /** How many were cancelled. */
+  /** The number of cancelled executions. */
   readonly cancelled: number
-  /** How many were skipped. */
+  /** The number of skipped executions. */
   readonly skipped: number
 }
 
-/** The figures for the whole time. */
+/** The statistics of the whole time range. */
 export interface ExecutionFigures {
   readonly counts: ExecutionCounts
-  /** The share that succeeded, among those that succeeded or failed, 0 to 1. Null if there are none. */
+  /**
+   * The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null
+   * if there are none.
+   */
   readonly success_rate: number | null
-  /** Of those that succeeded or failed. Null if there are none. */
+  /** The durations of executions that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, of those that started. Null if there are none. */
+  /** From `scheduled_for` to the start, for executions that started. Null if there are none. */
   readonly lateness_ms: Percentiles | null
 }
 
 export interface ExecutionStats {
-  /** The start of the time covered, inclusive. */
+  /** The start of the time range, inclusive. */
   readonly from: Timestamp
-  /** The end of the time covered, exclusive. */
+  /** The end of the time range, exclusive. */
   readonly to: Timestamp
   readonly bucket: StatsBucket
   readonly totals: ExecutionFigures
-  /** Every bucket from `from` to `to`, including empty ones, oldest first. */
+  /** All buckets from `from` to `to`, including empty ones, oldest first. */
   readonly buckets: ReadonlyArray<ExecutionBucket>
 }
 
@@ -259,16 +266,13 @@ export interface RerunFilter {
   readonly kind?: ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. 1 to 100 items. */
   readonly task_id?: ReadonlyArray<string> | undefined
-  /** One of the tags that the task has now is one of these. 1 to 100 items. */
+  /** One of the task's current tags is one of these. 1 to 100 items. */
   readonly tag?: ReadonlyArray<string> | undefined
   /** The trigger of the execution is one of these. 1 to 100 items. */
   readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
-  /** The status code that answered the last attempt is one of these. 1 to 100 items. */
+  /** The status code of the last attempt's response is one of these. 1 to 100 items. */
   readonly status_code?: ReadonlyArray<number> | undefined
-  /**
-   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
-   * 2,147,483,647.
-   */
+  /** The minimum duration, in milliseconds. Excludes unfinished executions. 0 to 2,147,483,647. */
   readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
   readonly from?: Timestamp | Date | undefined
@@ -276,21 +280,21 @@ export interface RerunFilter {
   readonly to?: Timestamp | Date | undefined
   /** The status of the execution is one of these. 1 to 100 items. */
   readonly status: ReadonlyArray<RerunStatus>
-  /** The `cursor` that the request before was answered with. Absent for the first. */
+  /** The `cursor` of the previous response. Absent in the first request. */
   readonly cursor?: string | undefined
 }
 
-/** How the executions ended that run again. */
+/** The result of the executions to rerun. */
 export type RerunStatus = "failed" | "cancelled" | "skipped"
 
 export interface Reruns {
-  /** How many executions this request has queued. */
+  /** The number of executions that this request queued. */
   readonly count: number
-  /** Where the next request goes on with the same filter. Null when nothing is left. */
+  /** The cursor for the next request with the same filter. Null when nothing is left. */
   readonly cursor: string | null
 }
 
-/** `hour` when absent. Buckets start on whole hours or days of UTC. */
+/** Defaults to `hour`. Buckets start on full hours or days in UTC. */
 export type StatsBucket = "hour" | "day"
 
 export interface ExecutionsListQuery extends PageQuery {
@@ -298,24 +302,21 @@ export interface ExecutionsListQuery extends PageQuery {
   readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. */
   readonly task_id?: string | ReadonlyArray<string> | undefined
-  /** One of the tags that the task has now is one of these. */
+  /** One of the task's current tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
   /** The status of the execution is one of these. */
   readonly status?: ExecutionStatus | ReadonlyArray<ExecutionStatus> | undefined
   /** The trigger of the execution is one of these. */
   readonly trigger?: ExecutionTrigger | ReadonlyArray<ExecutionTrigger> | undefined
-  /** The status code that answered the last attempt is one of these. */
+  /** The status code of the last attempt's response is one of these. */
   readonly status_code?: number | ReadonlyArray<number> | undefined
-  /**
-   * The shortest duration, in milliseconds. Executions that have not ended have none. 0 to
-   * 2,147,483,647.
-   */
+  /** The minimum duration, in milliseconds. Excludes unfinished executions. 0 to 2,147,483,647. */
   readonly min_duration_ms?: number | undefined
   /** Scheduled for this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Scheduled before this time. */
   readonly to?: Timestamp | Date | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
 }
 
@@ -324,18 +325,18 @@ export interface ExecutionsListScheduledQuery extends PageQuery {
   readonly kind?: ExecutionKind | ReadonlyArray<ExecutionKind> | undefined
   /** The id of the task is one of these. */
   readonly task_id?: string | ReadonlyArray<string> | undefined
-  /** One of the tags that the task has now is one of these. */
+  /** One of the task's current tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
 }
 
 export interface ExecutionsGetStatsQuery {
-  /** The start, inclusive. A day before `to` when absent. */
+  /** The start, inclusive. Defaults to a day before `to`. */
   readonly from?: Timestamp | Date | undefined
-  /** The end, exclusive. Now when absent. */
+  /** The end, exclusive. Defaults to now. */
   readonly to?: Timestamp | Date | undefined
-  /** `hour` when absent. Buckets start on whole hours or days of UTC. */
+  /** Defaults to `hour`. Buckets start on full hours or days in UTC. */
   readonly bucket?: StatsBucket | undefined
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id?: string | undefined
@@ -343,9 +344,10 @@ export interface ExecutionsGetStatsQuery {
 
 export interface ExecutionsGetQuery {
   /**
-   * Holds the answer until the record has ended, but at most for this many seconds. Then the answer
-   * is the record as it is. 0 when absent: the answer comes at once. It may also come early: when
-   * the node stops, or when too many requests wait. Ask again while `finished_at` is null.
+   * Waits up to this many seconds for the record to finish, and then returns its current state.
+   * Defaults to 0, which returns immediately. The response may come early if the node stops or too
+   * many requests are waiting. Repeat the request while `finished_at` is null. 0 to 30. 0 when
+   * absent.
    */
   readonly wait_seconds?: number | undefined
 }

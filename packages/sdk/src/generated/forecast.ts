@@ -4,15 +4,15 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
 import type { ExecutionKind, Timestamp } from "./shared.ts"
 
-/** What is going to run, and where it comes together. */
+/** Upcoming runs per minute, and minutes in which many runs start. */
 export class ForecastResource extends Resource {
   /**
    * Get a forecast.
    *
-   * How many runs of cron tasks, scheduled chains and delayed tasks begin in each minute, which
-   * tasks collide in the fullest minutes, and how spreading them would help. At most 7 days, and
-   * 5,000,000 slots of different schedules: tasks with the same schedule and time zone are counted
-   * once.
+   * The number of runs of cron tasks, scheduled chains and delayed tasks that start in each minute,
+   * the tasks that collide in the busiest minutes, and the effect of spreading them. At most 7 days
+   * and 5,000,000 slots of different schedules; tasks with the same schedule and time zone are
+   * counted once.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -30,44 +30,45 @@ export class ForecastResource extends Resource {
 }
 
 export interface BusyMinute {
-  /** The beginning of the minute. */
+  /** The start of the minute. */
   readonly at: Timestamp
-  /** How many begin in it. */
+  /** The number of runs that start in this minute. */
   readonly runs: number
-  /** Which tasks begin together, at most 10 of them. */
+  /** The tasks whose runs start in this minute, at most 10. */
   readonly tasks: ReadonlyArray<ForecastTask>
 }
 
-/** How many runs of cron tasks, scheduled chains and delayed tasks begin when. */
+/** The number of runs of cron tasks, scheduled chains and delayed tasks that start in each minute. */
 export interface Forecast {
-  /** The start of the time covered, inclusive. */
+  /** The start of the time range, inclusive. */
   readonly from: Timestamp
-  /** The end of the time covered, exclusive. */
+  /** The end of the time range, exclusive. */
   readonly to: Timestamp
-  /** How many begin in all. */
+  /** The total number of runs. */
   readonly runs: number
-  /** The minutes in which any begin, soonest first. */
+  /** The minutes in which runs start, soonest first. */
   readonly minutes: ReadonlyArray<ForecastMinute>
-  /** The minutes in which several begin, at most 10, the fullest first. */
+  /** The minutes in which several runs start, at most 10, busiest first. */
   readonly busiest: ReadonlyArray<BusyMinute>
   /**
-   * The most runs that would begin within one second if each schedule's run began at a random time
-   * within so many seconds after its slot. Delayed tasks count as spread over their minute.
+   * The maximum number of runs that would start within one second if each scheduled run started at a
+   * random time within the given number of seconds after its slot. Delayed tasks count as spread
+   * over their minute.
    */
   readonly spread: ReadonlyArray<ForecastSpread>
 }
 
 export interface ForecastMinute {
-  /** The beginning of the minute. */
+  /** The start of the minute. */
   readonly at: Timestamp
-  /** How many begin in it. */
+  /** The number of runs that start in this minute. */
   readonly runs: number
 }
 
 export interface ForecastSpread {
-  /** 0: each at its slot. */
+  /** The spread in seconds. 0 means that each run starts at its slot. */
   readonly seconds: number
-  /** The most runs within one second. */
+  /** The maximum number of runs that start within one second. */
   readonly most_per_second: number
 }
 
@@ -80,8 +81,8 @@ export interface ForecastTask {
 }
 
 export interface ForecastGetQuery {
-  /** The start, inclusive. Now when absent or past. At most 365 days ahead. */
+  /** The start, inclusive. Defaults to now, also if in the past. At most 365 days ahead. */
   readonly from?: Timestamp | Date | undefined
-  /** The end, exclusive. A day after `from` when absent, and at most 7 days after it. */
+  /** The end, exclusive. Defaults to a day after `from`. At most 7 days after `from`. */
   readonly to?: Timestamp | Date | undefined
 }

@@ -22,8 +22,8 @@ export class IncidentsResource extends Resource {
   /**
    * List incidents.
    *
-   * The times when monitors were down, newest first. `from` (inclusive) and `to` (exclusive) refer
-   * to `opened_at`.
+   * The outages of monitors, newest first. `from` (inclusive) and `to` (exclusive) refer to
+   * `opened_at`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -47,7 +47,7 @@ export class IncidentsResource extends Resource {
   /**
    * Get an incident.
    *
-   * When a monitor was down, why, and which messages were sent.
+   * The incident, its cause and the messages about it.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -67,7 +67,7 @@ export class IncidentsResource extends Resource {
   /**
    * Acknowledge an incident.
    *
-   * Records that somebody knows of the incident. Only the first acknowledgement counts.
+   * Records that somebody is aware of the incident. Only the first acknowledgement counts.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -144,7 +144,7 @@ export interface IncidentDetail {
   readonly deliveries: ReadonlyArray<IncidentDelivery>
 }
 
-/** Number of days for which closed incidents are kept. Older ones are not listed. */
+/** Number of days for which closed incidents are kept. Older incidents are not listed. */
 export type RetentionDays = number
 
 export interface IncidentsListQuery extends PageQuery {

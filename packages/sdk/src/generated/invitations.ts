@@ -6,12 +6,12 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { InvitationId, Role, Timestamp, UserId, Workspace } from "./shared.ts"
 
-/** Invitations of people to a workspace. */
+/** Invitations to a workspace. */
 export class InvitationsResource extends Resource {
   /**
    * List invitations.
    *
-   * The invitations of the workspace that were not accepted yet.
+   * The open invitations of the workspace.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -32,9 +32,9 @@ export class InvitationsResource extends Resource {
   /**
    * Invite somebody.
    *
-   * The account with this email can become a member within 7 days. A further invitation for the same
-   * email replaces this one. If the server sends mail, it mails the invitation: within 15 minutes at
-   * most five to an address and fifty by a member. Only owners can invite owners.
+   * The account with this email can become a member within 7 days. A new invitation for the same
+   * email replaces this one. If the server sends mail, it mails the invitation: at most five per
+   * address and fifty per member within 15 minutes. Only owners can invite owners.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -76,7 +76,7 @@ export class InvitationsResource extends Resource {
   /**
    * Accept an invitation.
    *
-   * You become a member of the workspace. Your account must have the email that was invited.
+   * You become a member of the workspace. Your account must have the invited email.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -90,8 +90,9 @@ export class InvitationsResource extends Resource {
   /**
    * Preview an invitation.
    *
-   * Shows the workspace, the role and who invites. It needs only the token, so that people can see
-   * it before they have an account. An address can send 100 of these requests in 15 minutes.
+   * Returns the workspace, the role and the inviting member. Requires only the token, so that people
+   * can see the invitation before they have an account. An IP address can send 100 of these requests
+   * in 15 minutes.
    *
    * Needs no credential.
    *
@@ -125,7 +126,7 @@ export interface CreatedInvitation {
   readonly created_at: Timestamp
   /**
    * The token with which the invited person accepts. Null if the server has mailed it. Otherwise
-   * pass it on: only this answer shows it.
+   * pass it on: only this response contains it.
    */
   readonly token: string | null
 }

@@ -32,7 +32,7 @@ export class MembersResource extends Resource {
   /**
    * Change a member's role.
    *
-   * The role applies from the member's next request on. Only owners can make a member an owner or
+   * The role applies from the member's next request. Only owners can make a member an owner or
    * change the role of an owner. The last owner keeps the role.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.

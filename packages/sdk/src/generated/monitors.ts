@@ -102,13 +102,13 @@ export interface Monitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
   /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   /** Whether it is paused: nothing is checked, and nobody is alerted. */
   readonly paused: boolean
@@ -119,9 +119,9 @@ export interface Monitor {
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -214,24 +214,21 @@ export type UptimePeriod = "24h" | "7d" | "30d" | "90d" | "365d"
 export interface MonitorsListQuery extends PageQuery {
   /** The kind is one of these. */
   readonly kind?: MonitorKind | ReadonlyArray<MonitorKind> | undefined
-  /** The ids of monitors with commas between them, at most 100. */
+  /** The ids of monitors, separated by commas. At most 100. */
   readonly monitor_ids?: string | undefined
   /** The status is one of these. */
   readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }
 

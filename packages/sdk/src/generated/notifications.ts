@@ -49,9 +49,9 @@ export class NotificationsResource extends Resource {
   /**
    * Create a channel.
    *
-   * Nothing is sent to it until a rule of the settings names it. An email address that belongs to no
-   * member gets a mail with a link, by which it must be confirmed first. The plan limits the number
-   * of channels (`notification_channels`, 100 by default).
+   * Nothing is sent to a channel until a rule in the settings names it. An email address that
+   * belongs to no member must first be confirmed by a link in a mail. The plan limits the number of
+   * channels (`notification_channels`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -81,10 +81,9 @@ export class NotificationsResource extends Resource {
   /**
    * Create or replace a channel by its key.
    *
-   * Creates a channel with this key, or gives the one that has it exactly this definition. The
-   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. Secrets
-   * are part of the definition. The kind cannot change; a definition of another kind is answered
-   * with 409.
+   * Creates a channel with this key, or replaces the definition of the existing one. The response is
+   * 201 if it was created and 200 if it existed. An identical definition changes nothing. Secrets
+   * are part of the definition. The kind cannot change; a definition with another kind gets a 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -116,7 +115,7 @@ export class NotificationsResource extends Resource {
   /**
    * Get a channel.
    *
-   * The channel, its secrets masked.
+   * The channel, with its secrets masked.
    *
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
@@ -216,7 +215,7 @@ export class NotificationsResource extends Resource {
   /**
    * Change a channel.
    *
-   * Changes the fields that are given. Waiting messages are sent with the new settings.
+   * Changes the given fields. Waiting messages are sent with the new settings.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -242,8 +241,7 @@ export class NotificationsResource extends Resource {
   /**
    * Delete a channel.
    *
-   * It is removed from all rules, and messages waiting for it are cancelled. Sent messages stay
-   * listed.
+   * Removes the channel from all rules and cancels its waiting messages. Sent messages stay listed.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -267,8 +265,8 @@ export class NotificationsResource extends Resource {
   /**
    * Test a channel.
    *
-   * Sends a message now and returns its outcome within 15 seconds. For an address that is not
-   * confirmed the answer is 409. At most 6 per minute and channel.
+   * Sends a message now and returns its result within 15 seconds. If the address is not confirmed,
+   * the response is 409. At most 6 per minute and channel.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -292,7 +290,7 @@ export class NotificationsResource extends Resource {
   /**
    * Get the settings.
    *
-   * Who hears of what, when and how often.
+   * The rules and timing of notifications.
    *
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
@@ -310,7 +308,7 @@ export class NotificationsResource extends Resource {
   /**
    * Replace the settings.
    *
-   * All of them, if `version` is still the one that was read; otherwise the answer is 412 `stale`.
+   * Replaces all settings if `version` is current. Otherwise the response is 412 `stale`.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -333,7 +331,7 @@ export class NotificationsResource extends Resource {
   /**
    * List deliveries.
    *
-   * What was sent or waits to be sent, newest first.
+   * Messages that were sent or are waiting, newest first.
    *
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
@@ -357,7 +355,7 @@ export class NotificationsResource extends Resource {
   /**
    * Get a delivery.
    *
-   * The delivery and what came of each attempt.
+   * The delivery with the result of each attempt.
    *
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
@@ -378,11 +376,10 @@ export class NotificationsResource extends Resource {
   }
 
   /**
-   * Send a delivery again.
+   * Resend a delivery.
    *
-   * Queues the same message as a delivery of its own. One that has not ended, or whose channel is
-   * gone, paused or not confirmed, answers 409, and so does the mail that asks an address to
-   * confirm.
+   * Queues the same message as a new delivery. If the delivery has not finished, or its channel is
+   * deleted, paused or not confirmed, the response is 409. A confirmation mail cannot be resent.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -407,7 +404,7 @@ export class NotificationsResource extends Resource {
   /**
    * List kinds of channels.
    *
-   * Each with a JSON schema that a form can be drawn from.
+   * Each kind has a JSON schema, from which a form can be generated.
    *
    * Needs an access token, or an API key with the scope `notifications:read`.
    *
@@ -446,21 +443,21 @@ export type DeliveredEvent =
   | "chain_run.succeeded"
 
 export interface DeliveryAttempt {
-  /** Counted from 1. */
+  /** The number of the attempt, starting at 1. */
   readonly number: number
-  /** When it started. */
+  /** When the attempt started. */
   readonly started_at: Timestamp
-  /** The status code of the answer. Null if no answer came. */
+  /** The status code of the response. Null if there was no response. */
   readonly status_code: number | null
-  /** Null where the node was lost: how it ended is not known. */
+  /** When the attempt finished. Null if its node was lost. */
   readonly finished_at: Timestamp | null
-  /** The first 1,000 characters of the answer, without secrets of the channel. */
+  /** The first 1,000 characters of the response, without secrets of the channel. */
   readonly response_body: string | null
-  /** Why it failed. Null if it did not fail. */
+  /** Why the attempt failed. Null if it did not fail. */
   readonly error: string | null
 }
 
-/** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */
+/** The kind of the channel, or `callback` for the `on_failure` or `on_success` of a task. */
 export type DeliveryKind =
   | "email"
   | "webhook"
@@ -483,161 +480,161 @@ export type DeliveryKind =
 
 /** A channel of the kind `discord`. */
 export interface DiscordChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "discord"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The URL of a webhook: https://discord.com/api/webhooks/…. At most 2,048 characters. */
     readonly url: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `email`. */
 export interface EmailChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "email"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The address. At most 254 characters. */
     readonly to: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `google_chat`. */
 export interface GoogleChatChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "google_chat"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The URL of a space's webhook: https://chat.googleapis.com/…. At most 2,048 characters. */
     readonly url: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `gotify`. */
 export interface GotifyChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "gotify"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
-    /** The server, with the path that it is under. At most 2,048 characters. */
+    /** The server, including its base path. At most 2,048 characters. */
     readonly server: string
-    /** The token of an application. 1 to 500 characters. */
+    /** The application token. 1 to 500 characters. */
     readonly token: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `jira_service_management`. */
 export interface JiraServiceManagementChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "jira_service_management"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The id of the Atlassian site. 1 to 200 characters. */
     readonly cloud_id: string
-    /** The address of the account of the API token. 1 to 200 characters. */
+    /** The email address of the API token's account. 1 to 200 characters. */
     readonly email: string
-    /** An API token of that account. 1 to 500 characters. */
+    /** An API token of the account. 1 to 500 characters. */
     readonly api_token: string
-    /** Of what fails. P2 when absent. */
+    /** The priority of problems. Defaults to P2. */
     readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
-/** The latest attempt to send something. */
+/** The latest attempt to send a message. */
 export interface LastDelivery {
-  /** When it was sent. */
+  /** When the message was sent. */
   readonly at: Timestamp
-  /** Whether the provider took it. */
+  /** Whether the provider accepted the message. */
   readonly delivered: boolean
-  /** Why it failed. Null if it did not fail. */
+  /** Why the attempt failed. Null if it did not fail. */
   readonly error: string | null
 }
 
 /** A channel of the kind `matrix`. */
 export interface MatrixChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "matrix"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The homeserver: https://matrix.org. At most 2,048 characters. */
     readonly server: string
@@ -647,40 +644,40 @@ export interface MatrixChannelInput {
     readonly room_id: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `mattermost`. */
 export interface MattermostChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "mattermost"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The URL of an incoming webhook: https://…/hooks/…. At most 2,048 characters. */
     readonly url: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -690,28 +687,31 @@ export interface NotificationChannel {
   readonly id: NotificationChannelId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   readonly kind: NotificationKind
-  /** Secrets show as `•••` and their last four characters. */
+  /** The fields of the kind. Secrets are shown as `•••` and their last four characters. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Whether it is paused: nothing is sent to it. */
+  /** Whether the channel is paused. While paused, nothing is sent to it. */
   readonly paused: boolean
-  /** Why the service paused it: it is gone, or no longer takes our messages. Null if it did not. */
+  /**
+   * Why the service paused the channel: it no longer exists, or rejects messages. Null if it did
+   * not.
+   */
   readonly paused_reason: string | null
-  /** False for an email address that is no member's until the link in the mail to it is opened. */
+  /** False for an email address of a non-member until the link in the confirmation mail is opened. */
   readonly confirmed: boolean
-  /** The latest attempt to send something. Null before the first. */
+  /** The latest attempt to send a message. Null before the first. */
   readonly last_delivery: LastDelivery | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -720,28 +720,28 @@ export interface NotificationChannel {
 }
 
 /**
- * A channel whose key is in the path. A secret may be given as it is shown, and stays then. Fields
- * that only answers have are ignored.
+ * A channel whose key is in the path. A masked secret is unchanged. Fields that only responses
+ * have are ignored.
  */
 export interface NotificationChannelDefinition {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   readonly kind: NotificationKind
   /**
-   * What the kind needs, as `GET …/notifications/kinds` describes it. Secrets in it are sealed at
-   * rest and never shown again.
+   * The fields of the kind, as in `GET …/notifications/kinds`. Secrets are encrypted at rest and
+   * never shown again.
    */
   readonly config: Readonly<Record<string, unknown>>
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
@@ -765,57 +765,54 @@ export type NotificationChannelInput =
   | ZulipChannelInput
   | MatrixChannelInput
 
-/** Any of the fields. Absent fields keep their values. */
+/** Any of the fields. Absent fields are unchanged. */
 export interface NotificationChannelUpdate {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
   /**
-   * Fields to change. Absent fields keep their values, and null removes a field. A secret is kept if
-   * it is absent or sent as it is shown. If the server of a channel changes, its secrets must be
-   * sent again.
+   * Fields to change. Absent fields are unchanged, and null removes a field. A secret is unchanged
+   * if it is absent or sent masked. If the server of a channel changes, its secrets must be sent
+   * again.
    */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** True: nothing is sent to it from now on. False resumes a paused channel. */
+  /** True pauses the channel, so that nothing is sent to it. False resumes it. */
   readonly paused?: boolean | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
 
 export interface NotificationDelivery {
   /**
-   * The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of
-   * the event in the body of a webhook or a callback.
+   * Sent to the recipient as `Idempotency-Key`, the same for every attempt. Also the `id` of the
+   * event in the body of a webhook or a callback.
    */
   readonly id: NotificationDeliveryId
-  /**
-   * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
-   * channel.
-   */
+  /** The channel, which may have been deleted. Null for the callbacks of tasks, which use no channel. */
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** The number of events in the message. 0 for the mail that asks to confirm an address. */
+  /** The number of events in the message. 0 for a confirmation mail. */
   readonly events_count: number
   /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
-  /** How many attempts were made so far. */
+  /** The number of attempts made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
   /** Why the last attempt failed. */
   readonly error: string | null
-  /** Null once the delivery is finished. */
+  /** When the next attempt is made. Null once the delivery has finished. */
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -823,156 +820,156 @@ export interface NotificationDelivery {
   readonly finished_at: Timestamp | null
 }
 
-/** A delivery with every attempt, the first one first. */
+/** A delivery with all its attempts, oldest first. */
 export interface NotificationDeliveryDetail {
   /**
-   * The recipient gets it as `Idempotency-Key`, the same at every attempt. It is also the `id` of
-   * the event in the body of a webhook or a callback.
+   * Sent to the recipient as `Idempotency-Key`, the same for every attempt. Also the `id` of the
+   * event in the body of a webhook or a callback.
    */
   readonly id: NotificationDeliveryId
-  /**
-   * The channel, which may be deleted by now. Null for the callbacks of tasks, which go to no
-   * channel.
-   */
+  /** The channel, which may have been deleted. Null for the callbacks of tasks, which use no channel. */
   readonly channel_id: NotificationChannelId | null
   readonly kind: DeliveryKind
   readonly status: DeliveryStatus
-  /** The number of events in the message. 0 for the mail that asks to confirm an address. */
+  /** The number of events in the message. 0 for a confirmation mail. */
   readonly events_count: number
   /** The first ten events. */
   readonly events: ReadonlyArray<NotifiedEvent>
-  /** How many attempts were made so far. */
+  /** The number of attempts made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
   /** Why the last attempt failed. */
   readonly error: string | null
-  /** Null once the delivery is finished. */
+  /** When the next attempt is made. Null once the delivery has finished. */
   readonly next_attempt_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** Every attempt, the first one first. */
+  /** All attempts, oldest first. */
   readonly attempts: ReadonlyArray<DeliveryAttempt>
 }
 
 export interface NotificationKindInfo {
   readonly kind: NotificationKind
-  /** The name for people. */
+  /** The display name. */
   readonly title: string
-  /** Whether this service can send by it. */
+  /** Whether this service can send to channels of this kind. */
   readonly available: boolean
-  /** What the operator has to do first. Null where it is available. */
+  /** What the operator must do first. Null if available. */
   readonly unavailable_reason: string | null
   /** A JSON schema of `config`. Secrets are `writeOnly`. */
   readonly config_schema: Readonly<Record<string, unknown>>
-  /** The fields of `config` that are sealed. */
+  /** The fields of `config` that are encrypted. */
   readonly secret_fields: ReadonlyArray<string>
 }
 
 /** The kinds of channels. */
 export interface NotificationKinds {
-  /** All kinds. One that is unavailable says what the operator has to do. */
+  /** All kinds. An unavailable kind says what the operator must do. */
   readonly data: ReadonlyArray<NotificationKindInfo>
 }
 
 /**
- * Which channels are notified of which events. A rule with `task_ids` alone is about no monitor,
- * and one with `monitor_ids` alone about no task.
+ * Selects the channels that are notified of some events. A rule with only `task_ids` excludes
+ * monitors, and a rule with only `monitor_ids` excludes tasks.
  */
 export interface NotificationRule {
-  /** The events that the rule is about. */
+  /** The events that the rule applies to. */
   readonly events: ReadonlyArray<NotificationEvent>
-  /** The channels that are notified. */
+  /** The channels to notify. */
   readonly channel_ids: ReadonlyArray<NotificationChannelId>
-  /** The keys of those of the channels that have one. */
+  /** The keys of the channels. Records without a key are omitted. */
   readonly channel_keys: ReadonlyArray<string>
-  /** Only about what has one of these tags. Null: about all. */
+  /** Restricts the rule to records with one of these tags. Null: no restriction. */
   readonly tags: ReadonlyArray<string> | null
-  /** Only about these tasks and chains. Null: about all. */
+  /** Restricts the rule to these tasks and chains. Null: no restriction. */
   readonly task_ids: ReadonlyArray<string> | null
-  /** The keys of those of the tasks and chains that have one. Null: about all. */
+  /** The keys of the tasks and chains. Records without a key are omitted. Null: no restriction. */
   readonly task_keys: ReadonlyArray<string> | null
-  /** Only about these monitors. Null: about all. */
+  /** Restricts the rule to these monitors. Null: no restriction. */
   readonly monitor_ids: ReadonlyArray<string> | null
-  /** The keys of those of the monitors that have one. Null: about all. */
+  /** The keys of the monitors. Records without a key are omitted. Null: no restriction. */
   readonly monitor_keys: ReadonlyArray<string> | null
 }
 
 export interface NotificationSettings {
-  /** Grows with each change. 0 where nothing was changed. */
+  /** Increases with each change. 0 if the settings were never changed. */
   readonly version: number
-  /** If several rules are about an event, each channel gets it once. */
+  /** If several rules apply to an event, each channel is notified once. */
   readonly rules: ReadonlyArray<NotificationRule>
   /**
-   * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
-   * absent. A delayed task runs once, and its failure notifies at once.
+   * The number of consecutive failures of a cron task or a chain before channels are notified.
+   * Defaults to 1. A delayed task runs once, so its failure notifies immediately.
    */
   readonly task_failure_threshold: number
-  /** How often to remind of a problem that goes on. Never when null or absent. */
+  /** The interval of reminders about an ongoing problem, in seconds. Null or absent: no reminders. */
   readonly remind_every_seconds: number | null
-  /** When messages are held. Never when null or absent. */
+  /** When messages are held. Null or absent: never. */
   readonly quiet_hours: QuietHours | null
   /**
-   * How long events are collected for one message. The first message is sent at once. The events
-   * after it are collected for a tenth of this time at first, and twice as long each time. 10 when
-   * absent.
+   * For how many seconds events are collected into one message. The first message is sent
+   * immediately. Later events are collected for a tenth of this time at first, and twice as long
+   * each time. Defaults to 10.
    */
   readonly group_seconds: number
-  /** When they were last changed. Null if never. */
+  /** When the settings were last changed. Null if never. */
   readonly updated_at: Timestamp | null
 }
 
-/** An answer may be sent back. Fields that only answers have are ignored. */
+/** A response may be sent back. Fields that only responses have are ignored. */
 export interface NotificationSettingsInput {
   /**
-   * The version that was read. If the settings have another version by now, the answer is 412
-   * `stale`. 0 to 2,147,483,647.
+   * The version that you read. If the settings have changed since, the response is 412 `stale`. 0 to
+   * 2,147,483,647.
    */
   readonly version: number
-  /** If several rules are about an event, each channel gets it once. At most 20 items. */
+  /** If several rules apply to an event, each channel is notified once. At most 20 items. */
   readonly rules: ReadonlyArray<NotificationRuleInput>
   /**
-   * How many times in a row a cron task or a chain must fail before channels are notified. 1 when
-   * absent. A delayed task runs once, and its failure notifies at once. 1 to 100.
+   * The number of consecutive failures of a cron task or a chain before channels are notified.
+   * Defaults to 1. A delayed task runs once, so its failure notifies immediately. 1 to 100.
    */
   readonly task_failure_threshold?: number | undefined
-  /** How often to remind of a problem that goes on. Never when null or absent. 3,600 to 604,800. */
+  /**
+   * The interval of reminders about an ongoing problem, in seconds. Null or absent: no reminders.
+   * 3,600 to 604,800.
+   */
   readonly remind_every_seconds?: number | null | undefined
-  /** When messages are held. Never when null or absent. */
+  /** When messages are held. Null or absent: never. */
   readonly quiet_hours?: QuietHours | null | undefined
   /**
-   * How long events are collected for one message. The first message is sent at once. The events
-   * after it are collected for a tenth of this time at first, and twice as long each time. 10 when
-   * absent. 0 to 300.
+   * For how many seconds events are collected into one message. The first message is sent
+   * immediately. Later events are collected for a tenth of this time at first, and twice as long
+   * each time. Defaults to 10. 0 to 300.
    */
   readonly group_seconds?: number | undefined
 }
 
 export interface NotifiedEvent {
   readonly type: DeliveredEvent
-  /** What it is about: a task, a monitor, a key. */
+  /** The id of the event's subject, such as a task, a monitor or a key. */
   readonly subject_id: string
-  /** The name of what it is about. */
+  /** The name of the subject. */
   readonly name: string
-  /** Why, in one line. */
+  /** The reason, in one line. */
   readonly reason: string | null
-  /** When it happened. */
+  /** When the event happened. */
   readonly at: Timestamp
 }
 
 /** A channel of the kind `ntfy`. */
 export interface NtfyChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "ntfy"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
-    /** The server. https://ntfy.sh when absent. At most 2,048 characters. */
+    /** The server. Defaults to https://ntfy.sh. At most 2,048 characters. */
     readonly server?: string | undefined
     /** The topic. 1 to 200 characters. */
     readonly topic: string
@@ -980,143 +977,143 @@ export interface NtfyChannelInput {
     readonly token?: string | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `opsgenie`. */
 export interface OpsgenieChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "opsgenie"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The key of an API integration. 1 to 500 characters. */
     readonly api_key: string
-    /** Where the account is. `us` when absent. */
+    /** The region of the account. Defaults to `us`. */
     readonly region?: "us" | "eu" | undefined
-    /** Of what fails. P2 when absent. */
+    /** The priority of problems. Defaults to P2. */
     readonly priority?: "P1" | "P2" | "P3" | "P4" | "P5" | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `pagerduty`. */
 export interface PagerdutyChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "pagerduty"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The integration key of a service (Events API v2). 1 to 500 characters. */
     readonly routing_key: string
-    /** Where the account is. `us` when absent. */
+    /** The region of the account. Defaults to `us`. */
     readonly region?: "us" | "eu" | undefined
-    /** Of what fails. `error` when absent. */
+    /** The severity of problems. Defaults to `error`. */
     readonly severity?: "critical" | "error" | "warning" | "info" | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `pushover`. */
 export interface PushoverChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "pushover"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
-    /** The token of an application. 1 to 500 characters. */
+    /** The application token. 1 to 500 characters. */
     readonly token: string
     /** The key of a user or a group. 1 to 500 characters. */
     readonly user: string
-    /** What fails rings every minute for an hour, until somebody acknowledges it. */
+    /** Repeats alerts about problems every minute for an hour, until somebody acknowledges them. */
     readonly urgent?: boolean | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `slack`. */
 export interface SlackChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "slack"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The URL of an incoming webhook: https://hooks.slack.com/…. At most 2,048 characters. */
     readonly url: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `teams`. */
 export interface TeamsChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "teams"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /**
      * The URL of a workflow that posts to a channel when a webhook request is received. At most 2,048
@@ -1125,152 +1122,152 @@ export interface TeamsChannelInput {
     readonly url: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `telegram`. */
 export interface TelegramChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "telegram"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The token of the bot: 123456:ABC…. 1 to 500 characters. */
     readonly bot_token: string
     /** The id of the chat, or @name of a public channel. 1 to 200 characters. */
     readonly chat_id: string
-    /** The topic of a forum. 1 to 2,147,483,647. */
+    /** The topic in a forum. 1 to 2,147,483,647. */
     readonly thread_id?: number | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 export interface TestDelivery {
-  /** Whether the provider took it. */
+  /** Whether the provider accepted the message. */
   readonly delivered: boolean
-  /** What the provider answered with; null where there was no answer. */
+  /** The status code of the provider's response. Null if there was no response. */
   readonly status_code: number | null
-  /** What the provider said, or why it was not reached. */
+  /** The provider's error message, or why it could not be reached. */
   readonly error: string | null
-  /** How long it took. */
+  /** The duration in milliseconds. */
   readonly duration_ms: number
 }
 
 /** A channel of the kind `twilio_sms`. */
 export interface TwilioSmsChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "twilio_sms"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The account: AC…. 1 to 200 characters. */
     readonly account_sid: string
-    /** The token of the account. 1 to 500 characters. */
+    /** The auth token of the account. 1 to 500 characters. */
     readonly auth_token: string
-    /** The number that sends, or a messaging service: MG…. 1 to 200 characters. */
+    /** The sender's number, or a messaging service: MG…. 1 to 200 characters. */
     readonly from: string
-    /** The number that receives, such as +4915112345678. 1 to 200 characters. */
+    /** The recipient's number, such as +4915112345678. 1 to 200 characters. */
     readonly to: string
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `webhook`. */
 export interface WebhookChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "webhook"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /**
-     * Where the message is POSTed to, signed with the `message_secret` of its origin. At most 2,048
-     * characters.
+     * The URL that receives messages as POST requests, signed with the `message_secret` of its origin.
+     * At most 2,048 characters.
      */
     readonly url: string
-    /** The Authorization header, if it needs one. 1 to 500 characters. */
+    /** The Authorization header, if the server needs one. 1 to 500 characters. */
     readonly authorization?: string | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
 
 /** A channel of the kind `zulip`. */
 export interface ZulipChannelInput {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** The kind of the channel. */
   readonly kind: "zulip"
-  /** What the kind needs. */
+  /** The fields of the kind. */
   readonly config: {
     /** The server: https://….zulipchat.com. At most 2,048 characters. */
     readonly server: string
-    /** The address of the bot. 1 to 200 characters. */
+    /** The email address of the bot. 1 to 200 characters. */
     readonly bot_email: string
     /** The API key of the bot. 1 to 500 characters. */
     readonly api_key: string
     /** The channel. 1 to 60 characters. */
     readonly channel: string
-    /** The topic. `alerts` when absent. 1 to 60 characters. */
+    /** The topic. Defaults to `alerts`. 1 to 60 characters. */
     readonly topic?: string | undefined
   }
   /**
-   * While it is true, nothing is sent to it. When absent, a new channel is not paused, and an
-   * existing one stays as it is.
+   * While true, nothing is sent to the channel. Defaults to false for a new channel. An existing
+   * channel is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
 }
@@ -1278,34 +1275,32 @@ export interface ZulipChannelInput {
 export interface NotificationsListChannelsQuery extends PageQuery {
   /** The kind is one of these. */
   readonly kind?: NotificationKind | ReadonlyArray<NotificationKind> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
-  /** Shows channels that are paused, or those that are not. */
+  /** Returns only channels that are paused, or only channels that are not. */
   readonly paused?: boolean | undefined
 }
 
 export interface NotificationsListDeliveriesQuery extends PageQuery {
   /** The id of the channel. */
   readonly channel_id?: NotificationChannelId | undefined
-  /** The kind of the channel, or `callback`: to the `on_failure` or `on_success` of a task. */
+  /** The kind of the channel, or `callback` for the `on_failure` or `on_success` of a task. */
   readonly kind?: DeliveryKind | undefined
   /**
-   * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
-   * did not accept it within 24 hours. `cancelled`: its channel was paused or deleted first.
-   * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
+   * `queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the
+   * message, or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted
+   * first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks
+   * was reached.
    */
   readonly status?: DeliveryStatus | undefined
 }

@@ -15,8 +15,8 @@ import type {
 } from "./shared.ts"
 
 /**
- * Limits that tasks and chains share: how many of their runs go on at once, and how often one
- * begins.
+ * Limits that tasks and chains share: how many of their runs are in progress, and how often a run
+ * starts.
  */
 export class QueuesResource extends Resource {
   /**
@@ -41,8 +41,8 @@ export class QueuesResource extends Resource {
   /**
    * Create a queue.
    *
-   * Tasks and chains name it in `queue_id`. The plan limits the number of queues (`queues`, 100 by
-   * default).
+   * Tasks and chains refer to the queue by `queue_id`. The plan limits the number of queues
+   * (`queues`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -63,9 +63,9 @@ export class QueuesResource extends Resource {
   /**
    * Create or replace a queue by its key.
    *
-   * Creates a queue with this key, or gives the one that has it exactly this definition. The answer
-   * is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused queue
-   * stays paused.
+   * Creates a queue with this key, or replaces the definition of the existing one. The response is
+   * 201 if it was created and 200 if it existed. An identical definition changes nothing. A paused
+   * queue stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -91,7 +91,7 @@ export class QueuesResource extends Resource {
   /**
    * Get a queue.
    *
-   * The queue, and how many runs go on and wait in it.
+   * The queue, and how many of its runs are in progress and waiting.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -185,8 +185,8 @@ export class QueuesResource extends Resource {
   /**
    * Change a queue.
    *
-   * Applies from the next run that starts. Running calls are not cut off, so after `max_concurrency`
-   * is lowered more than that many may run for a while.
+   * Applies from the next run that starts. Running calls are not aborted, so more than a lowered
+   * `max_concurrency` may run for a while.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -212,8 +212,8 @@ export class QueuesResource extends Resource {
   /**
    * Delete a queue.
    *
-   * While tasks or chains name it, the answer is 409, because their runs would lose their limit.
-   * Delayed tasks that have run do not count.
+   * While tasks or chains use the queue, the response is 409, because their runs would lose their
+   * limit. Delayed tasks that have run do not count.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -234,7 +234,8 @@ export class QueuesResource extends Resource {
   /**
    * Pause a queue.
    *
-   * Its runs wait until it resumes. Those that have started go on. Pausing again changes nothing.
+   * Runs of the queue wait until it is resumed. Runs that have started continue. Pausing again
+   * changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -255,7 +256,7 @@ export class QueuesResource extends Resource {
   /**
    * Resume a queue.
    *
-   * Its runs start again, the most overdue first.
+   * Runs of the queue start again, the most overdue first.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -279,30 +280,33 @@ export interface Queue {
   readonly id: QueueId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The name for people. */
+  /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** How many of its runs may go on at once. Null: any number. */
+  /** The maximum number of runs in progress. Null means no limit. */
   readonly max_concurrency: number | null
-  /** How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. */
+  /**
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit.
+   */
   readonly rate_per_second: number | null
-  /** Whether it is paused: none of its waiting runs starts. */
+  /** Whether the queue is paused. While paused, no run of the queue starts. */
   readonly paused: boolean
   /**
-   * How many of its runs hold a slot: they go on, or start in a moment. A slot whose call was lost
-   * with its node counts until the call must have ended.
+   * The number of runs that hold a slot: runs in progress or about to start. A slot whose call was
+   * lost with its node counts until the call must have finished.
    */
   readonly running: number
-  /** How many of its runs are due and wait for a slot, counted up to 10000. */
+  /** The number of runs that are due and wait for a slot, counted up to 10000. */
   readonly waiting: number
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -311,32 +315,32 @@ export interface Queue {
 }
 
 /**
- * A queue whose key is in the path. An absent limit is none. Fields that only answers have are
- * ignored.
+ * A queue whose key is in the path. An absent limit means no limit. Fields that only responses
+ * have are ignored.
  */
 export type QueueDefinition = {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How many of its runs may go on at once. Null: any number. No limit when absent or null. 1 to
+   * The maximum number of runs in progress. Null means no limit. No limit when absent or null. 1 to
    * 1,000.
    */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. No limit
-   * when absent or null. 0 to 1,000.
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit. No limit when absent or null. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
-   * While it is true, none of its waiting runs starts. When absent, a new queue is not paused, and
-   * an existing one stays as it is.
+   * While true, no run of the queue starts. Defaults to false for a new queue. An existing queue is
+   * unchanged.
    */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 } & (
@@ -352,29 +356,29 @@ export type QueueDefinition = {
 
 /** Give `max_concurrency`, `rate_per_second` or both. */
 export type QueueInput = {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * How many of its runs may go on at once. Null: any number. No limit when absent or null. 1 to
+   * The maximum number of runs in progress. Null means no limit. No limit when absent or null. 1 to
    * 1,000.
    */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. No limit
-   * when absent or null. 0 to 1,000.
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit. No limit when absent or null. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, none of its waiting runs starts. When absent, a new queue is not paused, and
-   * an existing one stays as it is.
+   * While true, no run of the queue starts. Defaults to false for a new queue. An existing queue is
+   * unchanged.
    */
   readonly paused?: boolean | undefined
 } & (
@@ -388,50 +392,47 @@ export type QueueInput = {
     }
 )
 
-/** Any of the fields. Absent fields keep their values. One of the limits must be left. */
+/** Any of the fields. Absent fields are unchanged. At least one limit must remain. */
 export interface QueueUpdate {
-  /** The name for people. 1 to 100 characters. */
+  /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** How many of its runs may go on at once. Null: any number. Null: no limit. 1 to 1,000. */
+  /** The maximum number of runs in progress. Null means no limit. Null: no limit. 1 to 1,000. */
   readonly max_concurrency?: number | null | undefined
   /**
-   * How many of its runs may begin per second. 0.2 is one in 5 seconds. Null: any number. Null: no
-   * limit. 0 to 1,000.
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit. Null: no limit. 0 to 1,000.
    */
   readonly rate_per_second?: number | null | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, none of its waiting runs starts. */
+  /** While true, no run of the queue starts. */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
 
 export interface QueuesListQuery extends PageQuery {
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
-  /** Shows queues that are paused, or those that are not. */
+  /** Returns only queues that are paused, or only queues that are not. */
   readonly paused?: boolean | undefined
 }

@@ -75,37 +75,37 @@ export class Resources {
   readonly workspaces: WorkspacesResource
   /** The people in a workspace, and their roles. */
   readonly members: MembersResource
-  /** Invitations of people to a workspace. */
+  /** Invitations to a workspace. */
   readonly invitations: InvitationsResource
-  /** Members without a person, for tools that set up workers, keys, members and tasks. */
+  /** Non-human members, for tools that set up workers, keys, members and tasks. */
   readonly serviceAccounts: ServiceAccountsResource
   /** Keys for scripts, CI and integrations, bound to one workspace and a set of scopes. */
   readonly apiKeys: ApiKeysResource
   /** HTTP calls that repeat on a schedule, in a time zone. */
   readonly cron: CronResource
-  /** HTTP calls that are made once, later. */
+  /** HTTP calls that are made once, at a later time. */
   readonly delayed: DelayedResource
-  /** HTTP calls that run one after the other and may use the answers of earlier ones. */
+  /** HTTP calls that run one after the other and may use earlier responses. */
   readonly chains: ChainsResource
   /**
-   * Limits that tasks and chains share: how many of their runs go on at once, and how often one
-   * begins.
+   * Limits that tasks and chains share: how many of their runs are in progress, and how often a run
+   * starts.
    */
   readonly queues: QueuesResource
   /**
-   * Values that calls and channels use and nobody can read: tokens, passwords, keys. A secret is
-   * filled in when a call is made, and only if the call goes to one of its hosts.
+   * Write-only values for calls and channels: tokens, passwords, keys. A secret is filled in when a
+   * call is made, and only if the call goes to one of its hosts.
    */
   readonly secrets: SecretsResource
   /** All definitions of a workspace as one document, which can be kept in a repository. */
   readonly definitions: DefinitionsResource
   /** The history of cron tasks, delayed tasks and chains, kept for 30 days by default. */
   readonly executions: ExecutionsResource
-  /** What is going to run, and where it comes together. */
+  /** Upcoming runs per minute, and minutes in which many runs start. */
   readonly forecast: ForecastResource
-  /** What tasks of all kinds did last, and what they do next. */
+  /** The latest and the next runs of tasks of all kinds. */
   readonly activity: ActivityResource
-  /** Changes of a workspace as they happen. */
+  /** Changes in a workspace, in real time. */
   readonly events: EventsResource
   /** Finds records of a workspace. */
   readonly search: SearchResource

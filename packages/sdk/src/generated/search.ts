@@ -8,13 +8,13 @@ export class SearchResource extends Resource {
   /**
    * Search a workspace.
    *
-   * Finds tasks, queues, monitors, channels, workers and secrets by a part of what they are called,
-   * and executions and incidents by their ids. First come those with exactly this name or key, then
-   * those whose name begins with it or contains it. Delayed tasks without a name and a key are found
-   * by their ids.
+   * Finds tasks, queues, monitors, channels, workers and secrets by a part of their name or key, and
+   * executions and incidents by their ids. Exact matches of the name or key come first, then records
+   * whose name starts with or contains the text. Delayed tasks without a name and a key are found by
+   * their ids.
    *
    * An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to
-   * find channels, and `executions:read` to find executions. It finds no workers and no secrets.
+   * find channels, and `executions:read` to find executions. It cannot find workers and secrets.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -26,7 +26,7 @@ export class SearchResource extends Resource {
   }
 }
 
-/** What was found: the kind of a task or a monitor, or another noun. */
+/** The kind of the record that was found. */
 export type FoundKind =
   | "cron"
   | "delayed"
@@ -49,26 +49,29 @@ export interface FoundRecord {
   readonly kind: FoundKind
   /** The id of the record. */
   readonly id: string
-  /** Its name. For an execution that of its task, and for an incident that of its monitor. */
+  /**
+   * The name of the record. For an execution, the name of its task; for an incident, the name of its
+   * monitor.
+   */
   readonly name: string | null
-  /** Its key, if it has one. */
+  /** The key of the record. Null if none. */
   readonly key: string | null
-  /** The URL that a task calls, the URLs of the steps of a chain, or what a monitor watches. */
+  /** The URL that a task calls, the URLs of a chain's steps, or the target of a monitor. */
   readonly target: string | null
 }
 
-/** What a search found. */
+/** The results of a search. */
 export interface SearchResults {
-  /** The best match comes first. */
+  /** The results, best match first. */
   readonly data: ReadonlyArray<FoundRecord>
 }
 
 export interface SearchListQuery {
   /**
-   * What to look for: up to 8 words that must all occur, anywhere in a name, a key, a tag, a URL, a
-   * label or a host. Letter case does not count. An id finds its record. 1 to 200 characters.
+   * The search text: up to 8 words, all of which must occur in a name, a key, a tag, a URL, a label
+   * or a host. Case-insensitive. An id finds its record. 1 to 200 characters.
    */
   readonly q: string
-  /** How many to show. 1 to 50. 20 when absent. */
+  /** The maximum number of results. 1 to 50. 20 when absent. */
   readonly limit?: number | undefined
 }

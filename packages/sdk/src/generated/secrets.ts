@@ -7,14 +7,14 @@ import { Resource } from "../Resource.ts"
 import type { SecretId, Timestamp } from "./shared.ts"
 
 /**
- * Values that calls and channels use and nobody can read: tokens, passwords, keys. A secret is
- * filled in when a call is made, and only if the call goes to one of its hosts.
+ * Write-only values for calls and channels: tokens, passwords, keys. A secret is filled in when a
+ * call is made, and only if the call goes to one of its hosts.
  */
 export class SecretsResource extends Resource {
   /**
    * List secrets.
    *
-   * The workspace's secrets without their values, newest first, and what uses each of them.
+   * The workspace's secrets without their values, newest first, with the records that use them.
    *
    * Needs an access token of a member who is at least `editor`; API keys are refused.
    *
@@ -35,7 +35,7 @@ export class SecretsResource extends Resource {
   /**
    * Create or change a secret.
    *
-   * Calls that start from now on use the new value. Calls, channels and `auth` name it as
+   * Calls that start later use the new value. Calls, channels and `auth` refer to the secret as
    * `{{ secrets.NAME }}`. The plan limits the number of secrets (`secrets`, 100 by default).
    *
    * Needs an access token of a member who is at least `editor`; API keys are refused.
@@ -65,8 +65,8 @@ export class SecretsResource extends Resource {
   /**
    * Delete a secret.
    *
-   * While tasks, chains or channels name it, the answer is 409 and names them, because their calls
-   * would fail.
+   * While tasks, chains or channels use the secret, the response is 409 and names them, because
+   * their calls would fail.
    *
    * Needs an access token of a member who is at least `editor`; API keys are refused.
    *
@@ -87,18 +87,18 @@ export class SecretsResource extends Resource {
 export interface Secret {
   /** The id of the secret. */
   readonly id: SecretId
-  /** The name, as templates write it. */
+  /** The name by which templates refer to the secret. */
   readonly name: string
-  /** What it is for. Null if nobody said. */
+  /** The purpose of the secret. Null if none. */
   readonly description: string | null
   /** The hosts to which the secret may be sent. */
   readonly allowed_hosts: ReadonlyArray<string>
   /**
-   * What names it now: tasks that may still run, chains, HTTP monitors and notification channels.
-   * The first 20.
+   * The first 20 records that use the secret: tasks that may still run, chains, HTTP monitors and
+   * notification channels.
    */
   readonly used_by: ReadonlyArray<SecretUse>
-  /** When it got its present value. */
+  /** When the value was last changed. */
   readonly value_set_at: Timestamp
   /** When it was created. */
   readonly created_at: Timestamp
@@ -108,18 +108,18 @@ export interface Secret {
 
 export interface SecretDefinition {
   /**
-   * The value, at most 8 KiB. It is never shown again. When absent, the value stays as it is. It is
-   * required for a new secret, and when `allowed_hosts` gets a host to which the secret could not be
-   * sent before.
+   * The value, at most 8 KiB. It is never shown again. When absent, the value is unchanged. Required
+   * for a new secret, and when `allowed_hosts` adds a host to which the secret could not be sent
+   * before.
    */
   readonly value?: string | undefined
   /**
-   * The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all names
-   * below a domain. They stand for HTTPS on its usual port; another port is written as
+   * The hosts to which the secret may be sent: `api.example.com`, or `*.example.com` for all hosts
+   * below a domain. Each means HTTPS on its default port; write another port as
    * `api.example.com:8443`, and HTTP as `http://jobs.internal:8080`. 1 to 20 items.
    */
   readonly allowed_hosts: ReadonlyArray<string>
-  /** What it is for, for people. None when absent or null. At most 500 characters. */
+  /** The purpose of the secret. None when absent or null. At most 500 characters. */
   readonly description?: string | null | undefined
 }
 

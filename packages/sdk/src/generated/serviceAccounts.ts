@@ -12,7 +12,7 @@ import type {
   UserId
 } from "./shared.ts"
 
-/** Members without a person, for tools that set up workers, keys, members and tasks. */
+/** Non-human members, for tools that set up workers, keys, members and tasks. */
 export class ServiceAccountsResource extends Resource {
   /**
    * List service accounts.
@@ -38,7 +38,7 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Create a service account.
    *
-   * Only this answer contains the client secret. A service account counts as a member. The plan
+   * Only this response contains the client secret. A service account counts as a member. The plan
    * limits the number of members (`members`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
@@ -61,7 +61,7 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Get a service account.
    *
-   * The record, without the client secret.
+   * The service account, without the client secret.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -84,8 +84,7 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Change a service account.
    *
-   * Changes the name or the role. A role applies from the next request on, also to tokens that
-   * exist.
+   * Changes the name or the role. A role applies from the next request, also to existing tokens.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -110,8 +109,8 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Rotate the secret of a service account.
    *
-   * Creates a new client secret. The old one and its access tokens work for `grace_seconds` more. An
-   * even older one, of a rotation before, stops working.
+   * Creates a new client secret. The old secret and its access tokens keep working for
+   * `grace_seconds`. Secrets from earlier rotations stop working.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -136,8 +135,8 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Delete a service account.
    *
-   * Its client secret and its access tokens stop working at once. API keys and everything else that
-   * it created stay. Its invitations are deleted.
+   * The client secret and access tokens stop working immediately. Invitations that the service
+   * account sent are deleted. API keys and everything else that it created are kept.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -159,18 +158,18 @@ export class ServiceAccountsResource extends Resource {
 }
 
 /**
- * Get an access token of 900 seconds with the client id and the client secret:
- * `POST /v1/auth/token`. Store the secret now: it cannot be shown again.
+ * `POST /v1/auth/token` with the client id and the client secret returns an access token for 900
+ * seconds. Store the secret now; it cannot be shown again.
  */
 export interface CreatedServiceAccount {
-  /** The id of the service account. It is also its `client_id`. */
+  /** The id of the service account, which is also its `client_id`. */
   readonly id: ServiceAccountId
   /** The display name. */
   readonly name: string
   readonly role: ServiceAccountRole
   /** The first 12 characters of the client secret, to identify it in lists. */
   readonly secret_prefix: string
-  /** Until when the secret before the last rotation works. Null if it does not work any more. */
+  /** When the secret before the last rotation stops working. Null if it no longer works. */
   readonly old_secret_expires_at: Timestamp | null
   /** When the service account last got an access token. Null if it never did. */
   readonly last_used_at: Timestamp | null
@@ -178,9 +177,9 @@ export interface CreatedServiceAccount {
   readonly created_by: UserId | null
   /** When it was created. */
   readonly created_at: Timestamp
-  /** The id, as the token endpoint names it. */
+  /** The id of the service account, for the token endpoint. */
   readonly client_id: ServiceAccountId
-  /** The client secret. Only this answer shows it. */
+  /** The client secret. Only this response contains it. */
   readonly client_secret: string
 }
 
@@ -192,13 +191,13 @@ export interface ServiceAccountInput {
 
 export interface ServiceAccountRotation {
   /**
-   * Number of seconds for which the old secret and its tokens still work. 0 when absent. 0 to
+   * Number of seconds for which the old secret and its tokens still work. Defaults to 0. 0 to
    * 604,800.
    */
   readonly grace_seconds?: number | undefined
 }
 
-/** Absent fields do not change. */
+/** Any of the fields. Absent fields are unchanged. */
 export interface ServiceAccountUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined

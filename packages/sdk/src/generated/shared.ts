@@ -71,31 +71,31 @@ export interface Actor {
   readonly kind: ActorKind
   /** The id of the user, API key or service account. Null for the service. */
   readonly id: string | null
-  /** Its name at the time of the change. Null if it has none. */
+  /** The actor's name at the time of the change. Null if the actor has no name. */
   readonly name: string | null
 }
 
 /**
- * `plan`: the service, to keep the workspace to its plan. `system`: the service, for another
- * reason, such as a task that failed too often.
+ * `plan`: the service, to enforce the workspace's plan. `system`: the service, for another reason,
+ * such as a task that failed too often.
  */
 export type ActorKind = "user" | "api_key" | "service_account" | "plan" | "system"
 
 /** An API key is about to expire. */
 export interface ApiKeyEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Sent 7 days and 1 day before the key expires. */
   readonly type: "api_key.expiring"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly api_key: EventApiKey
     /** The event in words. Null in a stream of live events. */
@@ -103,7 +103,7 @@ export interface ApiKeyEvent {
   }
 }
 
-/** What an API key may do, and where. */
+/** The workspace and the permissions of an API key. */
 export interface ApiKeyIdentity {
   /** An API key. */
   readonly kind: "api_key"
@@ -111,45 +111,45 @@ export interface ApiKeyIdentity {
   readonly workspace_id: WorkspaceId
   /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
-  /** The scopes of the key: what it is allowed to do. */
+  /** The scopes of the key. */
   readonly scopes: ReadonlyArray<Scope>
   /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
 }
 
 export interface Attempt {
-  /** Counted from 1. */
+  /** The number of the attempt, starting at 1. */
   readonly number: number
-  /** When it started. */
+  /** When the attempt started. */
   readonly started_at: Timestamp
-  /** Null if the node was lost, because then nobody knows how it ended. */
+  /** When the attempt finished. Null if it is running, or if its node was lost. */
   readonly finished_at: Timestamp | null
-  /** The status code of the answer. Null if no answer came. */
+  /** The status code of the response. Null if there was no response. */
   readonly status_code: number | null
   /**
-   * The headers of the answer, the first 4 kB, with their names in lower case and without those
-   * about the connection. Values that look like credentials are masked. Null if no answer came.
+   * The first 4 kB of the response headers, with names in lower case and without headers about the
+   * connection. Values that look like credentials are masked. Null if there was no response.
    */
   readonly response_headers: Readonly<Record<string, string>> | null
-  /** The first 10,000 bytes of the answer. */
+  /** The first 10,000 bytes of the response body. */
   readonly response_body: string | null
-  /** Why it failed. Null if it did not fail. */
+  /** Why the attempt failed. Null if it did not fail. */
   readonly error: ExecutionError | null
   /** From `started_at` to `finished_at`. Null if it has not finished. */
   readonly duration_ms: number | null
-  /** To find the address. Null if the connection was open already. */
+  /** The time of the DNS lookup. Null if the connection was reused. */
   readonly dns_ms: number | null
-  /** To connect. Null if the connection was open already. */
+  /** The time to connect. Null if the connection was reused. */
   readonly connect_ms: number | null
-  /** For the TLS handshake. Null without TLS, and if the connection was open. */
+  /** The time of the TLS handshake. Null without TLS, and if the connection was reused. */
   readonly tls_ms: number | null
-  /** From sending the request to the first byte of the answer. */
+  /** From sending the request to the first byte of the response. */
   readonly wait_ms: number | null
-  /** Who made the call. Null if that is not known. */
+  /** The node or worker that made the call. Null if unknown. */
   readonly made_by: AttemptMaker | null
   /**
-   * The request that was sent. Null if it cannot be told, because the task was changed at that
-   * moment or more than ten times since, and for API keys without `tasks:read`.
+   * The request that was sent. Null if it cannot be reconstructed, because the task was changed at
+   * that moment or more than ten times since, and for API keys without `tasks:read`.
    */
   readonly request: AttemptRequest | null
 }
@@ -158,7 +158,7 @@ export interface AttemptMaker {
   readonly kind: AttemptMakerKind
   /** The number of the node, or the id of the worker. */
   readonly id: string
-  /** The name of the worker. Null for a node, and for a worker that was deleted. */
+  /** The name of the worker. Null for a node and for a deleted worker. */
   readonly name: string | null
 }
 
@@ -167,37 +167,37 @@ export type AttemptMakerKind = "node" | "worker"
 
 export interface AttemptRequest {
   readonly method: CallMethod
-  /** The address that was called. */
+  /** The URL that was called. */
   readonly url: string
   /**
-   * The headers of the task and those that the service adds, except the signature. Values that look
-   * like credentials are shown as `•••`.
+   * The headers of the task and the headers that the service adds, except the signature. Values that
+   * look like credentials are shown as `•••`.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** Null if the request had none. */
+  /** The request body. Null if none. */
   readonly body: string | null
 }
 
 export interface BasicAuth {
   /** A user name and a password. */
   readonly kind: "basic"
-  /** The user name. It may be a reference to a secret. 1 to 255 characters. */
+  /** The user name, literal or as a reference to a secret. 1 to 255 characters. */
   readonly username: string
-  /** The password: a reference to a secret, and nothing else. */
+  /** The password, as a reference to a secret. */
   readonly password: string
 }
 
-/** The `detail` of the error that a create of its own would have been answered with. */
+/** The `detail` of the error that a separate create request would have returned. */
 export interface BatchError {
-  /** The reason of the refusal. */
+  /** Why the item was refused. */
   readonly detail: {
-    /** The code of the failure, for programs. It is stable. */
+    /** A stable, machine-readable error code. */
     readonly error: "validation_failed" | "conflict" | "quota_exceeded"
-    /** A text for people, which may be reworded. */
+    /** A human-readable message. Its wording may change. */
     readonly message: string
-    /** What is wrong with the item. Only with `validation_failed`. */
+    /** The problems found in the item. Only with `validation_failed`. */
     readonly issues?: ReadonlyArray<ValidationIssue>
-    /** The kind of record whose state does not allow the request. */
+    /** The kind of record that caused the conflict. */
     readonly resource?:
       | "route"
       | "workspace"
@@ -222,13 +222,13 @@ export interface BatchError {
       | "user"
       | "notification_settings"
       | "subscription"
-    /** The field that conflicts. Only with `conflict`. */
+    /** The conflicting field. Only with `conflict`. */
     readonly field?: string | null
-    /** The id of the record that is in the way. Only with `conflict`. */
+    /** The id of the existing record that conflicts. Only with `conflict`. */
     readonly existing_id?: string | null
-    /** Which limit is reached. Only with `quota_exceeded`. */
+    /** The limit that was reached. Only with `quota_exceeded`. */
     readonly quota?: string
-    /** How many it allows. */
+    /** The value of the limit. */
     readonly limit?: number
     /** The plan that has this limit. */
     readonly plan?: string
@@ -238,7 +238,7 @@ export interface BatchError {
 export interface BearerAuth {
   /** A token. */
   readonly kind: "bearer"
-  /** The token: a reference to a secret, and nothing else. */
+  /** The token, as a reference to a secret. */
   readonly token: string
 }
 
@@ -248,32 +248,32 @@ export type CallAuth = BasicAuth | BearerAuth | OAuth2ClientCredentialsAuth
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 /**
- * Where the result of a run is sent: a POST of the JSON that a webhook channel gets, signed with
- * the `message_secret` of its origin and retried like notifications.
+ * Where the result of a run is sent: a POST with the same JSON as a webhook channel, signed with
+ * the `message_secret` of the URL's origin and retried like notifications.
  */
 export interface Callback {
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /** The URL to call. Must use `http` or `https`. At most 2,048 characters. */
   readonly url: string
 }
 
-/** An SSL monitor has seen something about its certificate. */
+/** The certificate of an SSL monitor expires soon or has changed. */
 export interface CertificateEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * `certificate.expiring`: it expires within the days of `warn_days`. `certificate.changed`: the
-   * server shows another certificate.
+   * `certificate.expiring`: the certificate expires within `warn_days`. `certificate.changed`: the
+   * server presents another certificate.
    */
   readonly type: "certificate.expiring" | "certificate.changed"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly monitor: EventMonitor
     /** The event in words. Null in a stream of live events. */
@@ -282,19 +282,20 @@ export interface CertificateEvent {
 }
 
 /**
- * It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran after
- * it. Skipped steps do not count as failures. Cancelling a step's execution ends it as
- * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
+ * A chain run is `queued` until its first step starts. It has `failed` if any step failed,
+ * whatever ran afterwards. Skipped steps do not count as failures. Cancelling a step's execution
+ * ends the run as `cancelled`. It is `skipped` if the previous run was still in progress and
+ * `overlap` is `skip`.
  */
 export interface ChainRun {
   /** The id of the run. */
   readonly id: ChainRunId
   /** The id of the chain. */
   readonly chain_id: ChainId
-  /** What started it. */
+  /** What started the run. */
   readonly trigger: "schedule" | "manual" | "rerun"
   readonly status: ExecutionStatus
-  /** When it was due. */
+  /** When the run was due. */
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
@@ -305,52 +306,53 @@ export interface ChainRun {
 }
 
 /**
- * It is `queued` until its first step starts. It has `failed` if a step failed, whatever ran after
- * it. Skipped steps do not count as failures. Cancelling a step's execution ends it as
- * `cancelled`. It is `skipped` when the run before it was still going on and `overlap` is `skip`.
+ * A chain run is `queued` until its first step starts. It has `failed` if any step failed,
+ * whatever ran afterwards. Skipped steps do not count as failures. Cancelling a step's execution
+ * ends the run as `cancelled`. It is `skipped` if the previous run was still in progress and
+ * `overlap` is `skip`.
  */
 export interface ChainRunDetail {
   /** The id of the run. */
   readonly id: ChainRunId
   /** The id of the chain. */
   readonly chain_id: ChainId
-  /** What started it. */
+  /** What started the run. */
   readonly trigger: "schedule" | "manual" | "rerun"
   readonly status: ExecutionStatus
-  /** When it was due. */
+  /** When the run was due. */
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** The input with which the run was started by hand. Null if there was none. */
+  /** The input of a manual run. Null if there was none. */
   readonly input: unknown
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainRunStepDetail>
 }
 
-/** The run of a chain has finished. `execution` is the one of its last step. */
+/** A chain run has finished. `execution` is the execution of its last step. */
 export interface ChainRunEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * The status with which the run finished. A run fails if one of its steps failed, also if later
-   * steps succeeded.
+   * The final status of the run. A run fails if any of its steps failed, even if later steps
+   * succeeded.
    */
   readonly type:
     | "chain_run.succeeded"
     | "chain_run.failed"
     | "chain_run.cancelled"
     | "chain_run.skipped"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly chain_run: EventChainRun
     readonly execution: EventExecution
@@ -363,7 +365,7 @@ export interface ChainRunStep {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The execution of the step in short. Null if there is none yet. */
+  /** A summary of the step's execution. Null if the step has not started. */
   readonly execution: StepExecution | null
 }
 
@@ -371,13 +373,13 @@ export interface ChainRunStepDetail {
   /** The name of the step. */
   readonly name: string
   readonly status: ChainRunStepStatus
-  /** The execution of the step in short. Null if there is none yet. */
+  /** A summary of the step's execution. Null if the step has not started. */
   readonly execution: StepExecutionDetail | null
 }
 
 /**
- * `pending`: its turn has not come. `skipped`: its `run_if` did not hold, or the run was cancelled
- * before it.
+ * `pending`: the step has not started. `skipped`: its `run_if` did not apply, or the run was
+ * cancelled before it.
  */
 export type ChainRunStepStatus =
   | "pending"
@@ -389,80 +391,77 @@ export type ChainRunStepStatus =
   | "skipped"
 
 /**
- * A call that may also use the answers of earlier steps in `url`, `headers` and `body`:
- * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, in a body that is JSON,
+ * A call that may use the responses of earlier steps in `url`, `headers` and `body`:
+ * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON,
  * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
- * bytes of each answer can be used. All steps of a chain together may hold 2,000 references.
+ * bytes of each response can be used. A chain may contain at most 2,000 references.
  */
 export interface ChainStepInput {
   /**
-   * Later steps use the answer by this name. Each name is used once in a chain. At most 64
+   * Later steps refer to the response by this name. Names are unique within a chain. At most 64
    * characters.
    */
   readonly name: string
   /**
-   * The address that is called: `http` or `https`. The path and the query may use references. At
-   * most 2,048 characters.
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. POST when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. Those that the service sets itself, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type`
-   * goes out as `application/json`. A credential sent as `•••`, as answers show it, keeps the stored
-   * value; without one the header is refused. None when absent.
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is refused. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` among the headers it goes out as `application/json`. At most 256 KiB. Refused
-   * with GET and HEAD. Like the URL and the headers it may use values that are known when the call
-   * is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
+   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
+   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
   readonly body?: unknown | undefined
   /**
-   * How long one attempt may take, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then it is the time until the job reports, and the answer has 900 s of it. 30 when
-   * absent.
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
    */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many times a call is tried again after a connection error, a timeout, 408, 425, 429 or 5xx,
-   * or an answer whose body was not as it should be. 0 when absent. 0 to 10.
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
    */
   readonly retry_count?: number | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * An answer is a success only if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer without it is tried again, as far as there are retries. None when absent
-   * or null.
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * An answer is no success if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. An answer with it is tried again, as far as there are retries. None when absent or
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
    * null.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * Retries with waits of your own. Its `count` is the `retry_count`: if both are given, they must
-   * agree. A wait of up to 1 s, then of up to 2 s, 4 s and so on when absent or null.
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that go on after their answer: a request to the URL that the call carries says when
-   * they are done. The answer ends the attempt when absent or null.
+   * For jobs that continue after their response: the job reports that it has finished with a request
+   * to the completion URL that the call sends. The response ends the attempt when absent or null.
    */
   readonly completion?: Completion | null | undefined
   /**
-   * How the call authenticates itself, in place of an `authorization` header. The secret parts are
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
    * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
@@ -477,30 +476,30 @@ export interface ChainStepInput {
    */
   readonly worker_wait_seconds?: number | undefined
   /**
-   * When a step runs: if nothing before it failed (`success`), if something before it did
-   * (`failure`), or `always`. Otherwise it is skipped. `success` when absent.
+   * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
+   * or `always`. Otherwise it is skipped. `success` when absent.
    */
   readonly run_if?: RunIf | undefined
 }
 
-/** It is about a channel of notifications. */
+/** An event about a notification channel. */
 export interface ChannelEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * `channel.paused`: the service paused another channel, whose address or credential no longer
-   * exists. `test`: somebody tests this channel.
+   * `channel.paused`: the service paused another channel, because its address or credential no
+   * longer exists. `test`: somebody sent a test to this channel.
    */
   readonly type: "channel.paused" | "test"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly channel: EventChannel
     /** The event in words. Null in a stream of live events. */
@@ -610,9 +609,9 @@ export interface ClientCredentials {
 }
 
 /**
- * Each call carries a URL in `Scheduling-Complete-Url`. `callback`: an answer that counts as a
- * success only says that the job has begun, and a POST to the URL ends the attempt. `auto`: the
- * same if the answer is 202 with `Scheduling-Complete: later`, and every other answer ends it.
+ * Each call sends a completion URL in `Scheduling-Complete-Url`. `callback`: a successful response
+ * only means that the job has started, and a POST to the URL ends the attempt. `auto`: the same if
+ * the response is 202 with `Scheduling-Complete: later`; any other response ends the attempt.
  */
 export type Completion = "callback" | "auto"
 
@@ -634,31 +633,32 @@ export interface DefinitionVersion {
 }
 
 /**
- * `queued`: it waits for its time, or for the next attempt. `failed`: the channel refuses it, or
- * did not accept it within 24 hours. `cancelled`: its channel was paused or deleted first.
- * `dropped`: `events_count` callbacks were due while as many as the plan allows were waiting.
+ * `queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the
+ * message, or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted
+ * first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks
+ * was reached.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
 
-/** What happened within `group_seconds` or during quiet hours, as one message to a channel. */
+/** The events within `group_seconds` or during quiet hours, as one message to a channel. */
 export interface DigestEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Several events in one message. */
   readonly type: "digest"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
-    /** How many events there were. */
+    /** The total number of events. */
     readonly events_count: number
-    /** The first 10 of them. The id of each is the id of the message and a number. */
+    /** The first 10 events. The id of each is the id of the message and a number. */
     readonly events: ReadonlyArray<SingleEvent>
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null
@@ -678,9 +678,9 @@ export type DnsMatch = "all" | "exactly" | "any"
 export type DnsRecordType = "A" | "AAAA" | "CAA" | "CNAME" | "MX" | "NS" | "SOA" | "SRV" | "TXT"
 
 /**
- * What to do when clocks fall back and a time of day comes twice: `first` fires the first time
- * only, `both` fires both times. Schedules whose minute or hour starts with `*` go by elapsed time
- * and always fire both times.
+ * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
+ * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
+ * time and always fire both times.
  */
 export type DstOverlap = "first" | "both"
 
@@ -715,19 +715,19 @@ export interface EventChannel {
   readonly id: NotificationChannelId
 }
 
-/** The execution, as it was at the event. */
+/** The execution at the time of the event. */
 export interface EventExecution {
   /** The id of the execution. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null outside of chains. */
   readonly chain_run_id: ChainRunId | null
   readonly status: ExecutionStatus
-  /** How many attempts were made so far. */
+  /** The number of attempts made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
@@ -735,7 +735,7 @@ export interface EventExecution {
 
 /** The incident and its monitor. */
 export interface EventIncident {
-  /** Null if the incident was closed before, because its monitor was changed. */
+  /** The id of the incident. Null if the incident was closed earlier because its monitor was changed. */
   readonly id: IncidentId | null
   /** The id of the monitor. */
   readonly monitor_id: MonitorId
@@ -753,32 +753,32 @@ export interface EventMonitor {
   readonly status: MonitorStatus | null
 }
 
-/** The event in words. Programs should read the other fields, which keep their form. */
+/** The event in words, for people. Programs should read the other fields, which are stable. */
 export interface EventNotice {
   /** What happened, in one line. */
   readonly title: string
-  /** The name of the task, the monitor or whatever else the event is about. */
+  /** The name of the event's subject, such as a task or a monitor. */
   readonly name: string
-  /** Why, in one line. */
+  /** The reason, in one line. */
   readonly reason: string | null
-  /** More that people may want to know. */
+  /** Further details for people. */
   readonly facts: ReadonlyArray<{
-    /** What the value is. */
+    /** The name of the value. */
     readonly name: string
     /** The value as text. */
     readonly value: string
   }>
-  /** True if the problem was announced before and goes on. */
+  /** True if this is a reminder of an ongoing problem. */
   readonly is_reminder: boolean
 }
 
-/** The limit of the plan. */
+/** A limit of the plan. */
 export interface EventQuota {
   /** The name of the limit, as in the `quota` of a `quota_exceeded`. */
   readonly name: string
-  /** How much is used. */
+  /** The current usage. */
   readonly used: number
-  /** How much the plan allows. */
+  /** The limit of the plan. */
   readonly limit: number
 }
 
@@ -795,25 +795,25 @@ export interface EventWorker {
   readonly id: WorkerId
 }
 
-/** The calendar on whose days nothing fires, and what is known of it. */
+/** The calendar of excluded days, and its status. */
 export interface ExcludedCalendar {
-  /** Where the file is. */
+  /** The URL of the file. */
   readonly url: string
-  /** When it was last read well. Its days are of that copy. */
+  /** When the calendar was last read successfully. The excluded days are from that copy. */
   readonly fetched_at: Timestamp | null
-  /** Why it could not be read since then. Null if nothing is wrong. */
+  /** Why reading has failed since then. Null if it has not. */
   readonly error: string | null
-  /** How many days of the next 400 it excludes. */
+  /** The number of excluded days in the next 400 days. */
   readonly days: number
 }
 
 export interface ExcludedCalendarDefinition {
-  /** The address that is called: `http` or `https`. At most 2,048 characters. */
+  /** The URL to call. Must use `http` or `https`. At most 2,048 characters. */
   readonly url: string
 }
 
 export interface ExcludedCalendarInput {
-  /** Where the file is. At most 2,048 characters. */
+  /** The URL of the file. At most 2,048 characters. */
   readonly url: string
 }
 
@@ -824,13 +824,13 @@ export interface Execution {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null outside of chains. */
   readonly chain_run_id: ChainRunId | null
-  /** The name of the chain's step. */
+  /** The name of the chain's step. Null outside of chains. */
   readonly step: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
-  /** When it was due. */
+  /** When the execution was due. */
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
@@ -838,32 +838,32 @@ export interface Execution {
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
-  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
-  /** How many attempts were made so far. */
+  /** The number of attempts made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
 }
 
-/** An execution with every attempt, oldest first. */
+/** An execution with all its attempts, oldest first. */
 export interface ExecutionDetail {
   /** The id of the execution. */
   readonly id: ExecutionId
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null outside of chains. */
   readonly chain_run_id: ChainRunId | null
-  /** The name of the chain's step. */
+  /** The name of the chain's step. Null outside of chains. */
   readonly step: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
-  /** When it was due. */
+  /** When the execution was due. */
   readonly scheduled_for: Timestamp
   /** When it started. Null until then. */
   readonly started_at: Timestamp | null
@@ -871,19 +871,19 @@ export interface ExecutionDetail {
   readonly finished_at: Timestamp | null
   /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
   readonly lateness_ms: number | null
-  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
-  /** How many attempts were made so far. */
+  /** The number of attempts made so far. */
   readonly attempts_count: number
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
   /** Why the last attempt failed, or why no attempt was made. Never null when `status` is `failed`. */
   readonly error: ExecutionError | null
-  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
-  /** The input with which the run was started by hand. Null if there was none. */
+  /** The input of a manual run. Null if there was none. */
   readonly input: unknown
-  /** Every attempt, the first one first. */
+  /** All attempts, oldest first. */
   readonly attempts: ReadonlyArray<Attempt>
   /** The last 50 lines that the job sent to `/log`, oldest first. */
   readonly progress: ReadonlyArray<ProgressLine>
@@ -891,26 +891,27 @@ export interface ExecutionDetail {
 
 export interface ExecutionError {
   readonly code: ExecutionErrorCode
-  /** The reason in one line, for people. It may be reworded. */
+  /** A human-readable message in one line. Its wording may change. */
   readonly message: string
 }
 
 /**
- * `http_status`: the status code of the answer is not a success. `response_rule`: the body of the
- * answer breaks `body_contains` or `body_lacks`. `invalid_response`: what came is not an HTTP
- * answer, or is too long. `timeout`: no complete answer came within `timeout_seconds`. `dns`: the
- * host name has no address, or none was found. `connection`: the connection was refused, failed or
- * broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls to
- * this address are not allowed. `invalid_template`: with its values filled in, the call is not
- * valid, or a value is missing. `secret_missing`: the workspace has no secret of that name, or
- * none that can be opened. `secret_refused`: a secret may not be sent to this host. `auth_failed`:
- * the authorization server gave no access token. `no_worker`: no worker took the run within
- * `worker_wait_seconds`. `node_lost`: the node or the worker that made the call was lost.
- * `completion_failed`: the job reported a failure to the completion URL. `completion_timeout`: the
- * job did not report in time. `cancelled`: somebody cancelled the run, or paused or deleted its
- * task. `overlap`: the run before it was still in progress. `too_many_runs`: the task had as many
- * unfinished runs as it may have. `task_changed`: what was to be called is not there any more.
- * `internal`: the service failed. `unknown`: recorded without a code.
+ * `http_status`: the status code of the response does not count as success. `response_rule`: the
+ * response body violates `body_contains` or `body_lacks`. `invalid_response`: the response is not
+ * valid HTTP or is too long. `timeout`: no complete response within `timeout_seconds`. `dns`: the
+ * host name has no address, or the lookup failed. `connection`: the connection was refused, failed
+ * or broke. `tls`: the handshake failed, or the certificate is not valid. `address_refused`: calls
+ * to this address are not allowed. `invalid_template`: the call is not valid after its values are
+ * filled in, or a value is missing. `secret_missing`: the workspace has no secret with this name,
+ * or the secret cannot be decrypted. `secret_refused`: a secret may not be sent to this host.
+ * `auth_failed`: the authorization server returned no access token. `no_worker`: no worker claimed
+ * the run within `worker_wait_seconds`. `node_lost`: the node or the worker that made the call was
+ * lost. `completion_failed`: the job reported a failure to the completion URL.
+ * `completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run,
+ * or paused or deleted its task. `overlap`: the previous run was still in progress.
+ * `too_many_runs`: the task had reached its limit of unfinished runs. `task_changed`: the step or
+ * task to call no longer exists. `internal`: an error in the service. `unknown`: recorded without
+ * a code.
  */
 export type ExecutionErrorCode =
   | "http_status"
@@ -939,18 +940,18 @@ export type ExecutionErrorCode =
 /** An execution of a task, or of a step of a chain, has a new status. */
 export interface ExecutionEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * The status that the execution has now. `execution.queued`: a request added it, or an attempt
-   * failed and another one follows. The first event of an execution that its schedule adds is
+   * The new status of the execution. `execution.queued`: a request added the execution, or an
+   * attempt failed and will be retried. The first event of a scheduled execution is
    * `execution.running`.
    */
   readonly type:
@@ -960,7 +961,7 @@ export interface ExecutionEvent {
     | "execution.failed"
     | "execution.cancelled"
     | "execution.skipped"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly execution: EventExecution
     /** The event in words. Null in a stream of live events. */
@@ -972,8 +973,9 @@ export interface ExecutionEvent {
 export type ExecutionKind = "cron" | "delayed" | "chain"
 
 /**
- * `succeeded`: an attempt's answer counted as a success, or its job reported one. `failed`: none
- * did. `skipped`: the run before it was still going on and `overlap` is `skip`.
+ * `succeeded`: the response of an attempt counted as success, or the job reported success.
+ * `failed`: no attempt succeeded. `skipped`: the previous run was still in progress and `overlap`
+ * is `skip`.
  */
 export type ExecutionStatus =
   | "queued"
@@ -984,9 +986,9 @@ export type ExecutionStatus =
   | "skipped"
 
 /**
- * `schedule`: its time had come. `manual`: somebody asked for it. `retry`: the node that ran it
- * before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats one that had ended,
- * and has its `scheduled_for`.
+ * `schedule`: the run was due. `manual`: somebody started it. `retry`: the node that ran it before
+ * was lost. `chain`: it is a step of a chain run. `rerun`: it repeats a finished execution, and
+ * has the same `scheduled_for`.
  */
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
 
@@ -1004,7 +1006,7 @@ export interface FieldChange {
 /** Why the monitor went down. */
 export interface IncidentCause {
   readonly code: IncidentCode
-  /** The reason, as a sentence for people. */
+  /** The reason, as a human-readable sentence. */
   readonly message: string
 }
 
@@ -1050,24 +1052,24 @@ export type IncidentCode =
   | "too_many_redirects"
   | "internal"
 
-/** A monitor went down or is up again, or somebody acknowledged that it is down. */
+/** A monitor went down or recovered, or somebody acknowledged the incident. */
 export interface IncidentEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * `incident.opened`: the monitor went down. `incident.closed`: it is up again; in streams also if
-   * it was paused or changed. `incident.acknowledged` comes only in streams.
+   * `incident.opened`: the monitor went down. `incident.closed`: the monitor recovered; in streams
+   * also if it was paused or changed. `incident.acknowledged` occurs only in streams.
    */
   readonly type: "incident.opened" | "incident.closed" | "incident.acknowledged"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly incident: EventIncident
     /** The event in words. Null in a stream of live events. */
@@ -1076,11 +1078,11 @@ export interface IncidentEvent {
 }
 
 /**
- * What kind of problem it is, for programs. `too_short` and `too_long` count characters or bytes
- * of a text, `too_few` and `too_many` items of a list. `not_found`: the value names a record that
- * this workspace does not have. `conflict` and `quota_exceeded` are about a record of a document,
- * and what a request of its own would have been answered with. `invalid`: a rule that no other
- * code describes.
+ * The kind of problem, for programs. `too_short` and `too_long` refer to the characters or bytes
+ * of a string, `too_few` and `too_many` to the items of a list. `not_found`: the value names a
+ * record that does not exist in this workspace. `conflict` and `quota_exceeded` refer to a record
+ * in a document, and are the error that a separate request would have got. `invalid`: any other
+ * rule.
  */
 export type IssueCode =
   | "required"
@@ -1116,8 +1118,8 @@ export interface LastRun {
 }
 
 /**
- * What to do with slots that were missed while the service was down: `once` makes one run for all
- * of them, `skip` makes none.
+ * What to do about slots that were missed while the service was down: `once` starts one run for
+ * all of them, `skip` starts none.
  */
 export type Missed = "skip" | "once"
 
@@ -1137,10 +1139,10 @@ export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused
 
 /**
  * What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline`
- * begin a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
- * only to channels that got the beginning. `task.paused`: the service paused a task.
+ * start a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
+ * only to channels that received the start. `task.paused`: the service paused a task.
  * `api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100
- * % of a limit, `channel.paused` to every other channel, and `test` to the channel that is tested.
+ * % of a limit, `channel.paused` to all other channels, and `test` to the channel under test.
  */
 export type NotificationEvent =
   | "execution.failed"
@@ -1158,7 +1160,7 @@ export type NotificationEvent =
   | "channel.paused"
   | "test"
 
-/** Where a channel leads to. `GET …/notifications/kinds` says what each needs. */
+/** The kind of a channel. `GET …/notifications/kinds` lists the fields of each kind. */
 export type NotificationKind =
   | "email"
   | "webhook"
@@ -1179,76 +1181,76 @@ export type NotificationKind =
   | "matrix"
 
 /**
- * Which channels are notified of which events. A rule with tasks alone is about no monitor, and
- * one with monitors alone about no task. A key that records of several kinds have names all of
- * them.
+ * Selects the channels that are notified of some events. A rule with only tasks excludes monitors,
+ * and a rule with only monitors excludes tasks. A key that is used by several kinds of records
+ * selects all of them.
  */
 export interface NotificationRuleInput {
-  /** The events that the rule is about. 1 to 14 items. */
+  /** The events that the rule applies to. 1 to 14 items. */
   readonly events: ReadonlyArray<NotificationEvent>
-  /** The channels that are notified. 1 to 20 items. */
+  /** The channels to notify. 1 to 20 items. */
   readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
   /**
-   * The keys of the channels, in place of `channel_ids`. If both are given, the keys must be those
-   * of records that the ids name. At most 20 items.
+   * The keys of the channels, instead of `channel_ids`. If both are given, each key must belong to a
+   * record named by an id. At most 20 items.
    */
   readonly channel_keys?: ReadonlyArray<string> | null | undefined
-  /** Only about what has one of these tags. All when absent or null. 1 to 20 items. */
+  /**
+   * Restricts the rule to records with one of these tags. Absent or null: no restriction. 1 to 20
+   * items.
+   */
   readonly tags?: ReadonlyArray<string> | null | undefined
-  /** Only about these tasks and chains. All when absent or null. 1 to 50 items. */
+  /** Restricts the rule to these tasks and chains. Absent or null: no restriction. 1 to 50 items. */
   readonly task_ids?: ReadonlyArray<string> | null | undefined
   /**
-   * The keys of the tasks and chains, in place of `task_ids`. If both are given, the keys must be
-   * those of records that the ids name. At most 50 items.
+   * The keys of the tasks and chains, instead of `task_ids`. If both are given, each key must belong
+   * to a record named by an id. At most 50 items.
    */
   readonly task_keys?: ReadonlyArray<string> | null | undefined
-  /** Only about these monitors. All when absent or null. 1 to 50 items. */
+  /** Restricts the rule to these monitors. Absent or null: no restriction. 1 to 50 items. */
   readonly monitor_ids?: ReadonlyArray<string> | null | undefined
   /**
-   * The keys of the monitors, in place of `monitor_ids`. If both are given, the keys must be those
-   * of records that the ids name. At most 50 items.
+   * The keys of the monitors, instead of `monitor_ids`. If both are given, each key must belong to a
+   * record named by an id. At most 50 items.
    */
   readonly monitor_keys?: ReadonlyArray<string> | null | undefined
 }
 
 export interface OAuth2ClientCredentialsAuth {
-  /** An access token that the service asks for. */
+  /** An OAuth 2.0 access token that the service requests. */
   readonly kind: "oauth2_client_credentials"
   /** The token endpoint of the authorization server. At most 2,048 characters. */
   readonly token_url: string
-  /** The id of the client. It may be a reference to a secret. 1 to 255 characters. */
+  /** The client id, literal or as a reference to a secret. 1 to 255 characters. */
   readonly client_id: string
-  /** The secret of the client: a reference to a secret, and nothing else. */
+  /** The client secret, as a reference to a secret. */
   readonly client_secret: string
   /**
-   * The scopes to ask for, separated by spaces. Those of the client when absent. 1 to 1,000
+   * The scopes to request, separated by spaces. Defaults to the client's scopes. 1 to 1,000
    * characters.
    */
   readonly scope?: string | undefined
-  /**
-   * The API that the token is for, where the authorization server asks for it. 1 to 1,000
-   * characters.
-   */
+  /** The API that the token is for, if the authorization server requires it. 1 to 1,000 characters. */
   readonly audience?: string | undefined
 }
 
 /**
- * What a pause does to runs. `cancel` ends queued and running ones. `finish` lets those that have
- * started go on to their end, with retries and further steps, and cancels only scheduled ones that
- * have not.
+ * What a pause does to runs. `cancel` cancels queued and running ones. `finish` lets runs that
+ * have started finish, including retries and further steps, and cancels only scheduled runs that
+ * have not started.
  */
 export type OnPause = "cancel" | "finish"
 
 /**
- * What to do with a slot while the previous run is unfinished: `allow` starts it beside that run,
- * `queue` starts it after that run, `skip` drops it and records a skipped execution.
+ * What to do at a slot while the previous run is unfinished: `allow` starts a second run, `queue`
+ * starts a run after the previous one, `skip` records a skipped execution.
  */
 export type Overlap = "allow" | "skip" | "queue"
 
 export interface PasswordChange {
   /** The current password of the account. 1 to 256 characters. */
   readonly current_password: string
-  /** Not the email address, and not one of the most common passwords. 12 to 256 characters. */
+  /** The password. Must not be the email address or a common password. 12 to 256 characters. */
   readonly new_password: string
 }
 
@@ -1261,7 +1263,7 @@ export interface Percentiles {
   readonly p99: number
 }
 
-/** `minute`: the schedule has five fields. `second`: it may begin with a sixth, for seconds. */
+/** `minute`: the schedule has five fields. `second`: it may begin with a sixth field for seconds. */
 export type Precision = "minute" | "second"
 
 /**
@@ -1289,37 +1291,37 @@ export interface ProcessMatch {
 export interface ProgressLine {
   /** When the line arrived. */
   readonly at: Timestamp
-  /** Which attempt said it. */
+  /** The number of the attempt that sent the line. */
   readonly attempt: number
-  /** The first line, cut at 500 bytes. */
+  /** The first line of the message, truncated to 500 bytes. */
   readonly text: string
 }
 
-/** From `from` until `to` messages are held. They are sent as one when quiet hours end. */
+/** Messages between `from` and `to` are held and sent as one message when quiet hours end. */
 export interface QuietHours {
   /** An IANA time zone name. */
   readonly timezone: string
-  /** When quiet hours begin. */
+  /** When quiet hours start. */
   readonly from: string
   /** When quiet hours end, on the next day if this is earlier than `from`. */
   readonly to: string
 }
 
-/** A limit of the plan is nearly used up. */
+/** The usage is close to a limit of the plan. */
 export interface QuotaEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /** Sent at 80 % and at 100 % of the limit. */
   readonly type: "quota.near"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly quota: EventQuota
     /** The event in words. Null in a stream of live events. */
@@ -1327,42 +1329,42 @@ export interface QuotaEvent {
   }
 }
 
-/** Retries with waits of their own. */
+/** Retries with custom delays. */
 export interface Retry {
-  /** How many times a call that failed is made again. */
+  /** How many times a failed call is retried. */
   readonly count: number
-  /** The wait before the first further attempt. */
+  /** The delay before the first retry, in seconds. */
   readonly first_seconds: number
-  /** How many times as long each wait is as the last. */
+  /** The factor by which each delay is longer than the previous one. */
   readonly factor: number
-  /** The longest wait. */
+  /** The maximum delay, in seconds. */
   readonly max_seconds: number
 }
 
 /**
- * Each wait is a random time between half of it and the whole, so that calls that failed together
- * do not come back together. A `Retry-After` of up to an hour makes it longer.
+ * Each delay is a random time between half of its value and the full value, so that calls that
+ * failed together are not retried together. A `Retry-After` of up to an hour extends it.
  */
 export interface RetryInput {
-  /** How many times a call is tried again. 0 to 10. */
+  /** How many times a failed call is retried. 0 to 10. */
   readonly count: number
-  /** The wait before the first further attempt. 1 when absent or null. 1 to 86,400. */
+  /** The delay before the first retry, in seconds. 1 when absent or null. 1 to 86,400. */
   readonly first_seconds?: number | null | undefined
-  /** How many times as long each wait is as the one before it. 2 when absent or null. 1 to 10. */
+  /** The factor by which each delay is longer than the previous one. 2 when absent or null. 1 to 10. */
   readonly factor?: number | null | undefined
-  /** The longest wait. 3,600 when absent or null. 1 to 86,400. */
+  /** The maximum delay, in seconds. 3,600 when absent or null. 1 to 86,400. */
   readonly max_seconds?: number | null | undefined
 }
 
-/** Fields that are absent keep their values. */
+/** Absent fields are unchanged. */
 export interface RetryUpdate {
-  /** How many times a call is tried again. 0 to 10. */
+  /** How many times a failed call is retried. 0 to 10. */
   readonly count?: number | undefined
-  /** The wait before the first further attempt. Null: 1. 1 to 86,400. */
+  /** The delay before the first retry, in seconds. Null: 1. 1 to 86,400. */
   readonly first_seconds?: number | null | undefined
-  /** How many times as long each wait is as the one before it. Null: 2. 1 to 10. */
+  /** The factor by which each delay is longer than the previous one. Null: 2. 1 to 10. */
   readonly factor?: number | null | undefined
-  /** The longest wait. Null: 3,600. 1 to 86,400. */
+  /** The maximum delay, in seconds. Null: 3,600. 1 to 86,400. */
   readonly max_seconds?: number | null | undefined
 }
 
@@ -1374,8 +1376,8 @@ export interface RetryUpdate {
 export type Role = "viewer" | "editor" | "admin" | "owner"
 
 /**
- * When a step runs: if nothing before it failed (`success`), if something before it did
- * (`failure`), or `always`. Otherwise it is skipped.
+ * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
+ * or `always`. Otherwise it is skipped.
  */
 export type RunIf = "success" | "failure" | "always"
 
@@ -1390,11 +1392,11 @@ export interface RunOnInput {
   readonly labels: ReadonlyArray<string>
 }
 
-/** What a run by hand is started with. The body may be left out. */
+/** The options of a manual run. The body may be omitted. */
 export interface RunRequest {
   /**
-   * Any JSON of at most 64 KiB, which is kept with the execution. The call uses it as `{{ input }}`
-   * or `{{ input.<key> }}`.
+   * Any JSON of at most 64 KiB, which is stored with the execution. The call uses it as
+   * `{{ input }}` or `{{ input.<key> }}`.
    */
   readonly input?: unknown | undefined
 }
@@ -1410,16 +1412,16 @@ export type Scope =
   | "notifications:write"
   | "workspace:read"
 
-/** A member without a person. */
+/** A non-human member. */
 export interface ServiceAccount {
-  /** The id of the service account. It is also its `client_id`. */
+  /** The id of the service account, which is also its `client_id`. */
   readonly id: ServiceAccountId
   /** The display name. */
   readonly name: string
   readonly role: ServiceAccountRole
   /** The first 12 characters of the client secret, to identify it in lists. */
   readonly secret_prefix: string
-  /** Until when the secret before the last rotation works. Null if it does not work any more. */
+  /** When the secret before the last rotation stops working. Null if it no longer works. */
   readonly old_secret_expires_at: Timestamp | null
   /** When the service account last got an access token. Null if it never did. */
   readonly last_used_at: Timestamp | null
@@ -1429,7 +1431,7 @@ export interface ServiceAccount {
   readonly created_at: Timestamp
 }
 
-/** What a service account may do, and where. */
+/** The workspace and the permissions of a service account. */
 export interface ServiceAccountIdentity {
   /** An access token of a service account. */
   readonly kind: "service_account"
@@ -1438,10 +1440,10 @@ export interface ServiceAccountIdentity {
   readonly service_account: ServiceAccount
 }
 
-/** The permissions of a service account, as those of a member. It cannot be an owner. */
+/** The permissions of a service account, like those of a member. It cannot be an owner. */
 export type ServiceAccountRole = "viewer" | "editor" | "admin"
 
-/** An event of a digest. `type` says which of these it is. */
+/** An event in a digest, one of these schemas according to `type`. */
 export type SingleEvent =
   | ExecutionEvent
   | ChainRunEvent
@@ -1463,13 +1465,13 @@ export interface StepExecution {
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
-  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
-  /** Why it failed. Null if it did not fail. */
+  /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
 }
 
@@ -1480,47 +1482,47 @@ export interface StepExecutionDetail {
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `started_at` to `finished_at`, including retries and the waits between them. */
+  /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
-  /** The status code that answered the last attempt. Null if no answer came. */
+  /** The status code of the last attempt's response. Null if there was no response. */
   readonly status_code: number | null
-  /** When the call was answered, if its job has yet to report to the completion URL. Otherwise null. */
+  /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
-  /** Why it failed. Null if it did not fail. */
+  /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
-  /** The first 10,000 bytes of the last answer. Null until the step has ended. */
+  /** The first 10,000 bytes of the last response. Null until the step has finished. */
   readonly response_body: string | null
 }
 
-/** A cron task, a delayed task or a chain was changed, or works again. */
+/** A cron task, a delayed task or a chain was changed or has recovered. */
 export interface TaskEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
   /**
-   * `task.updated`: somebody changed, paused or resumed it. `task.paused`: the service paused it,
-   * because it fails or the plan does not allow it. `task.recovered`: the first success after
-   * failures that were announced. Streams have only the first three.
+   * `task.updated`: somebody changed, paused or resumed the task. `task.paused`: the service paused
+   * the task, because it kept failing or exceeds the plan. `task.recovered`: the first success after
+   * failures that people were notified of. Streams contain only the first three types.
    */
   readonly type: "task.created" | "task.updated" | "task.deleted" | "task.paused" | "task.recovered"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly task: EventTask
-    /** The execution that succeeded, of `task.recovered`. Otherwise null. */
+    /** The execution that succeeded, for `task.recovered`. Otherwise null. */
     readonly execution: EventExecution | null
     /** The event in words. Null in a stream of live events. */
     readonly notice: EventNotice | null
   }
 }
 
-/** While `paused` the schedule does not fire. A manual run still works. */
+/** While `paused`, the schedule does not fire. Manual runs still work. */
 export type TaskStatus = "active" | "paused"
 
 /** An error of the token endpoint, in the shape of RFC 6749. */
@@ -1537,19 +1539,19 @@ export interface TokenError {
 }
 
 export interface TokenPair {
-  /** The JWT to send as bearer token. */
+  /** The JWT to send as a bearer token. */
   readonly access_token: string
-  /** Gets the next token pair, once, within 30 days. */
+  /** The token to get the next token pair. Works once, within 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
-  /** Lifetime of the access token in seconds. */
+  /** The lifetime of the access token in seconds. */
   readonly expires_in: number
 }
 
 /**
- * How many records there are on all pages: exact up to 10000, and 10001 if there are more. Null
- * unless `total=true` was asked for.
+ * The number of records on all pages: exact up to 10000, and 10001 if there are more. Null unless
+ * the request has `total=true`.
  */
 export type Total = number | null
 
@@ -1559,21 +1561,21 @@ export interface User {
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** True if a link that was mailed to the email has been opened. */
+  /** True if the email was verified by a mailed link. */
   readonly email_verified: boolean
-  /** The new email, until the link that was mailed there is opened. Null if no change is pending. */
+  /** The new email, until it is verified by a mailed link. Null if no change is pending. */
   readonly pending_email: string | null
-  /** The name of the user. Null if none was given. */
+  /** The name of the user. Null if none. */
   readonly name: string | null
   /** When it was created. */
   readonly created_at: Timestamp
 }
 
 export interface ValidationIssue {
-  /** Where in the request it is: field names, and array indexes counted from 0. */
+  /** The path of the value in the request: field names and zero-based array indexes. */
   readonly path: ReadonlyArray<string | number>
   readonly code: IssueCode
-  /** A sentence for people, which may be reworded. */
+  /** A human-readable message. Its wording may change. */
   readonly message: string
 }
 
@@ -1599,8 +1601,8 @@ export interface VersionSummary {
 }
 
 /**
- * The body of a callback or of a message to a webhook channel. `type` says which of these it is.
- * More types may come, so ignore the ones that you do not know.
+ * The body of a callback or of a message to a webhook channel, one of these schemas according to
+ * `type`. New types may be added, so ignore unknown ones.
  */
 export type WebhookEvent =
   | ExecutionEvent
@@ -1614,24 +1616,27 @@ export type WebhookEvent =
   | ChannelEvent
   | DigestEvent
 
-/** The credential of the request. `kind` says which of these it is. */
+/** The credential of the request, one of these schemas according to `kind`. */
 export type WhoAmI = AccessTokenIdentity | ServiceAccountIdentity | ApiKeyIdentity
 
-/** The agent of a worker came or went. API keys do not hear of it in streams. */
+/**
+ * The agent of a worker came online or went offline. API keys do not receive this event in
+ * streams.
+ */
 export interface WorkerEvent {
   /**
-   * The id of this message. In a webhook or a callback it is the id of the delivery, the same at
-   * every attempt: use it to handle a message once. In a stream, resume from it with
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
    * `Last-Event-ID`.
    */
   readonly id: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly created_at: Timestamp
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** `worker.offline`: its agent has stopped, or nothing was heard of it for 15 seconds. */
+  /** `worker.offline`: the agent has stopped, or has sent nothing for 15 seconds. */
   readonly type: "worker.online" | "worker.offline"
-  /** What the event is about. */
+  /** The data of the event. */
   readonly data: {
     readonly worker: EventWorker
     /** The event in words. Null in a stream of live events. */

@@ -80,9 +80,9 @@ export class SslMonitorsResource extends Resource {
   /**
    * Create or replace an SSL monitor by its key.
    *
-   * Creates an SSL monitor with this key, or gives the one that has it exactly this definition. The
-   * answer is 201 if it is new, and 200 if it existed. If nothing differs, nothing changes. A paused
-   * monitor stays paused.
+   * Creates an SSL monitor with this key, or replaces the definition of the existing one. The
+   * response is 201 if it was created and 200 if it existed. An identical definition changes
+   * nothing. A paused monitor stays paused.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -418,13 +418,13 @@ export interface SslMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Your own id for it. Null if it has none. */
+  /** The id that you chose. Null if none. */
   readonly key: string | null
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
   /** The display name. */
   readonly name: string
-  /** Labels by which records are found and grouped. */
+  /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
   /** Whether it is paused: nothing is checked, and nobody is alerted. */
   readonly paused: boolean
@@ -435,9 +435,9 @@ export interface SslMonitor {
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -507,8 +507,8 @@ export interface SslMonitorDefinition {
    */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
@@ -547,9 +547,9 @@ export interface SslMonitorInput {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. None when absent or null. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /**
@@ -590,16 +590,16 @@ export interface SslMonitorUpdate {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * Your own id for it, by which it can be created or replaced: 1 to 200 letters, digits and
-   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace, among those of its
-   * kind. Null removes it. 1 to 200 characters.
+   * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
+   * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
+   * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
   /** While it is true, nothing is checked and nobody is alerted. */
   readonly paused?: boolean | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }
@@ -623,19 +623,16 @@ export type SslVerification =
 export interface SslMonitorsListQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: MonitorStatus | ReadonlyArray<MonitorStatus> | undefined
-  /**
-   * The order of the records. `-` stands for descending order. `-created_at` when absent: the newest
-   * first.
-   */
+  /** The sort order. `-` means descending. Defaults to `-created_at`, the newest first. */
   readonly sort?: "-created_at" | "created_at" | "name" | "-name" | undefined
-  /** Whether the answer says how many records there are on all pages. false when absent. */
+  /** Whether to return the total number of records on all pages. false when absent. */
   readonly total?: boolean | undefined
-  /** Shows records whose name contains this text, in upper or lower case. 1 to 200 characters. */
+  /** Returns records whose name contains this text. Case-insensitive. 1 to 200 characters. */
   readonly name?: string | undefined
   /** One of the tags is one of these. */
   readonly tag?: string | ReadonlyArray<string> | undefined
-  /** Shows the one that has this key. 1 to 200 characters. */
+  /** Returns the record with this key. 1 to 200 characters. */
   readonly key?: string | undefined
-  /** Shows records whose key begins with this text. 1 to 200 characters. */
+  /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
 }

@@ -37,7 +37,7 @@ export class TotpResource extends Resource {
    * Confirm a second factor.
    *
    * Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this
-   * answer contains your recovery codes.
+   * response contains your recovery codes.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -51,7 +51,7 @@ export class TotpResource extends Resource {
   /**
    * Remove your second factor.
    *
-   * Turns the second factor off. Logins need only the password again.
+   * Turns the second factor off. Logins then need only the password.
    *
    * Needs an access token of a person; API keys and service accounts are refused.
    *
@@ -67,7 +67,7 @@ export class TotpResource extends Resource {
 }
 
 export interface RecoveryCodes {
-  /** 10 codes that replace the app if it is lost. Only this answer shows them. */
+  /** 10 codes that replace the app if it is lost. Only this response contains them. */
   readonly recovery_codes: ReadonlyArray<string>
 }
 
@@ -84,9 +84,9 @@ export interface TotpRemoval {
 }
 
 export interface TotpSecret {
-  /** The secret in base32, to be typed into an app. */
+  /** The secret in base32, for manual entry in an app. */
   readonly secret: string
-  /** The secret as an `otpauth` URI, to be shown as a QR code. */
+  /** The secret as an `otpauth` URI, for display as a QR code. */
   readonly uri: string
 }
 

@@ -32,7 +32,7 @@ export class WorkersResource extends Resource {
   /**
    * Create a worker.
    *
-   * Only this answer contains the token with which the agent starts. The plan limits the number of
+   * Only this response contains the token with which the agent starts. The plan limits the number of
    * workers (`workers`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
@@ -47,7 +47,7 @@ export class WorkersResource extends Resource {
   /**
    * Get a worker.
    *
-   * The worker, with the details that its agent has sent.
+   * The worker, with the details that its agent reports.
    *
    * Needs an access token; API keys are refused.
    *
@@ -92,7 +92,7 @@ export class WorkersResource extends Resource {
   /**
    * Delete a worker.
    *
-   * The worker's tokens stop working at once. Other workers start its runs again.
+   * The worker's tokens stop working immediately. Other workers restart its runs.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -152,8 +152,8 @@ export class WorkersResource extends Resource {
   /**
    * Rotate a worker's token.
    *
-   * Creates a new token. The old token works for `grace_seconds` more, and older tokens stop working
-   * at once. Without grace, other workers start the worker's runs again.
+   * Creates a new token. The old token keeps working for `grace_seconds`, and older tokens stop
+   * working immediately. Without a grace period, other workers restart the worker's runs.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -178,9 +178,9 @@ export class WorkersResource extends Resource {
   /**
    * Revoke a leaked worker token.
    *
-   * For anybody who finds a token in public: the token stops working at once, and other workers
-   * start its worker's runs again. The answer is always 204, also if the token does not exist. An
-   * address can send 100 of these requests in 15 minutes, including those for API keys.
+   * For anyone who finds a leaked token: the token stops working immediately, and other workers
+   * restart its worker's runs. The response is always 204, even if the token does not exist. An IP
+   * address can send 100 of these requests in 15 minutes, including requests for API keys.
    *
    * Needs no credential.
    *
@@ -194,7 +194,7 @@ export class WorkersResource extends Resource {
   }
 }
 
-/** Only this answer contains the token. Store it now: it cannot be shown again. */
+/** Only this response contains the token. Store it now; it cannot be shown again. */
 export interface CreatedWorker {
   /** The id of the worker. */
   readonly id: WorkerId
@@ -219,7 +219,7 @@ export interface CreatedWorker {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The token itself. Only this answer shows it. */
+  /** The token. Only this response contains it. */
   readonly token: string
 }
 
@@ -257,12 +257,12 @@ export interface Worker {
 export interface WorkerInput {
   /** The display name. 1 to 100 characters. */
   readonly name: string
-  /** The labels by which tasks choose the worker. None when absent. At most 20 items. */
+  /** The labels by which tasks choose the worker. Defaults to none. At most 20 items. */
   readonly labels?: ReadonlyArray<string> | undefined
 }
 
 export interface WorkerRotation {
-  /** Number of seconds for which the old token still works. 0 when absent. 0 to 604,800. */
+  /** Number of seconds for which the old token still works. Defaults to 0. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
@@ -272,7 +272,7 @@ export interface WorkerRotation {
  */
 export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
 
-/** Any of the fields. Absent fields keep their values. */
+/** Any of the fields. Absent fields are unchanged. */
 export interface WorkerUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined

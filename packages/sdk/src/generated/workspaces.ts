@@ -7,7 +7,6 @@ import { Resource } from "../Resource.ts"
 import type {
   Actor,
   AuditEventId,
-  FieldChange,
   SigningSecretId,
   Timestamp,
   UserId,
@@ -116,8 +115,8 @@ export class WorkspacesResource extends Resource {
   /**
    * List signing secrets.
    *
-   * The secrets with which a receiver verifies calls and messages of the service: one record, or two
-   * during a rotation. Each origin has separate secrets.
+   * The secrets with which a recipient verifies calls and messages of the service: one record, or
+   * two during a rotation. Each origin has separate secrets.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
    *
@@ -141,7 +140,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Rotate the signing secret.
    *
-   * Changes the secrets of all receivers. For 24 hours, calls and messages have signatures with the
+   * Changes the secrets of all recipients. For 24 hours, calls and messages have signatures with the
    * old and the new secret.
    *
    * Needs an access token of a member who is at least `admin`; API keys are refused.
@@ -179,7 +178,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Describe the credential.
    *
-   * Shows the user of an access token, or the workspace and scopes of an API key.
+   * Returns the user of an access token, or the workspace and scopes of an API key.
    *
    * Needs an access token or an API key, whatever its scopes.
    *
@@ -311,8 +310,19 @@ export type AuditSubjectKind =
   | "status_page"
 
 /**
- * The secrets of one receiver: `whsec_` and the secret in base64. They verify only what the
- * service sends to this origin.
+ * A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB
+ * stand its `sha256` and its `bytes`.
+ */
+export interface FieldChange {
+  /** The name of the field. */
+  readonly field: string
+  readonly old: unknown
+  readonly new: unknown
+}
+
+/**
+ * The secrets of one recipient: `whsec_` and the secret in base64. They verify only requests that
+ * the service sends to this origin.
  */
 export interface SigningSecret {
   /** The id of the secret. */
@@ -321,9 +331,9 @@ export interface SigningSecret {
   readonly created_at: Timestamp
   /** When the secret stops signing after a rotation. Null for the newest. */
   readonly expires_at: Timestamp | null
-  /** The scheme, the host and the port of the receiver. */
+  /** The scheme, host and port of the recipient. */
   readonly origin: string
-  /** Verifies calls of tasks and of steps of chains. */
+  /** Verifies the calls of tasks and of chain steps. */
   readonly call_secret: string
   /** Verifies callbacks and the messages of webhook channels. */
   readonly message_secret: string
@@ -344,7 +354,7 @@ export interface WorkspaceInput {
   readonly name: string
 }
 
-/** Without a name nothing changes. */
+/** Any of the fields. Absent fields are unchanged. */
 export interface WorkspaceUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
@@ -352,8 +362,8 @@ export interface WorkspaceUpdate {
 
 export interface WorkspacesGetSigningSecretsQuery extends PageQuery {
   /**
-   * The URL of the receiver. Only its origin matters: the scheme, the host and the port. At most
-   * 2,048 characters.
+   * The URL of the recipient. Only its origin matters: the scheme, host and port. At most 2,048
+   * characters.
    */
   readonly url: string
 }

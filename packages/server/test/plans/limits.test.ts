@@ -72,7 +72,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
       assert.strictEqual(refused.status, 402)
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
-        message: `The plan "tiny" allows at most 1 ${quota.replaceAll("_", " ").replace("api", "API")}, and that limit is reached.`,
+        message: `The plan "tiny" allows at most 1 ${quota.replaceAll("_", " ").replace("api", "API")}. The limit has been reached.`,
         quota,
         limit: 1,
         plan: "tiny"

@@ -66,7 +66,7 @@ const issuesOf = ({ body }: Answer): unknown => body.detail.issues
 const nothingStored = (path: ReadonlyArray<string | number>, field: string) => ({
   path,
   code: "invalid",
-  message: `${field} holds the mask ${mask}, but no value is stored for it: send the value, or leave the header out.`
+  message: `${field} contains the mask ${mask}, but no value is stored; send the value, or leave the header out.`
 })
 
 /** The headers that are stored for the first call of a task. */
@@ -411,7 +411,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
               {
                 path: ["config", "authorization"],
                 code: "invalid",
-                message: `config.authorization holds the mask ${mask}, but no value is stored for it: send the value.`
+                message: `config.authorization contains the mask ${mask}, but no value is stored; send the value.`
               }
             ])
           }

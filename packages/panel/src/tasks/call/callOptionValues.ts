@@ -24,7 +24,7 @@ export const completions: Readonly<Record<Completion, string>> = {
 }
 
 export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
-  completion === "" ? bounds.maxAnswerSeconds : bounds.CronTaskInput.timeout_seconds.max
+  completion === "" ? bounds.maxResponseSeconds : bounds.CronTaskInput.timeout_seconds.max
 
 export const callOptionValuesOf = ({
   body_contains,

@@ -1,4 +1,4 @@
-import { shownAddresses } from "@scheduling/domain/api-keys/ApiKeyUsage"
+import { maxListedAddresses } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -54,7 +54,7 @@ export class KeyUsesRepo extends Context.Service<
           WHERE api_key_id = ANY (${keyIds}::uuid[])
             AND kind <> 'scope'
         ) AS ranked
-        WHERE ranked.nr > ${shownAddresses}
+        WHERE ranked.nr > ${maxListedAddresses}
           AND api_key_uses.api_key_id = ranked.api_key_id
           AND api_key_uses.kind = ranked.kind
           AND api_key_uses.what = ranked.what`

@@ -2,7 +2,7 @@ import {
   type Advice,
   type ApiKeyUsage,
   adviceAfterDays,
-  shownAddresses,
+  maxListedAddresses,
   usageDays
 } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
@@ -26,7 +26,7 @@ export const keyUsage = (
   const addresses = (kind: KeyUseRow["kind"]) =>
     uses
       .filter((use) => use.kind === kind)
-      .slice(0, shownAddresses)
+      .slice(0, maxListedAddresses)
       .map(({ last_used_at, what }) => ({ ip: what, last_used_at: timestampOf(last_used_at) }))
   const used = key.scopes.filter((scope) => usedAt.has(scope))
   return {

@@ -4,7 +4,7 @@ import type { Allowance } from "../intake/ByteBudget.ts"
 import { Call, exitOf, type ReadyCall } from "@scheduling/calls/Call"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
-import { maxAnswerSeconds } from "@scheduling/domain/calls/CallOptions"
+import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
 import { asksForCallback, type CompletionUrls } from "../completions/CompletionUrls.ts"
 import type { DbClock } from "../../store/index.ts"
 import {
@@ -255,7 +255,7 @@ const requestOf = (
 ): CallRequest => ({
   ...request,
   ...(secrets.length > 0 && { secrets }),
-  timeout_seconds: Math.min(request.timeout_seconds, maxAnswerSeconds),
+  timeout_seconds: Math.min(request.timeout_seconds, maxResponseSeconds),
   success: call_options,
   workspace_id: run.workspace_id,
   execution_id: run.id,

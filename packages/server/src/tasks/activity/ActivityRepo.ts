@@ -1,6 +1,6 @@
 import {
-  maxExecutionsLookedAt,
-  maxFailuresLookedAt,
+  maxExaminedExecutions,
+  maxExaminedFailures,
   type RecentRun
 } from "@scheduling/domain/activity/Activity"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
@@ -83,7 +83,7 @@ export class ActivityRepo extends Context.Service<
               WHERE workspace_id = ${workspaceId}
                 AND status = 'failed'
               ORDER BY id DESC
-              LIMIT ${maxFailuresLookedAt}
+              LIMIT ${maxExaminedFailures}
             ), latest AS MATERIALIZED (
               SELECT DISTINCT ON (task_id) *
               FROM failures
@@ -163,7 +163,7 @@ export class ActivityRepo extends Context.Service<
                   AND executions.task_id = asked.task_id
                   AND executions.id < ${asked.until}
                 ORDER BY executions.id DESC
-                LIMIT CASE asked.kind WHEN 'chain' THEN ${maxExecutionsLookedAt}::integer ELSE ${asked.runs}::integer END
+                LIMIT CASE asked.kind WHEN 'chain' THEN ${maxExaminedExecutions}::integer ELSE ${asked.runs}::integer END
               ) AS ended
               GROUP BY run_id
               HAVING bool_or(id = run_id)

@@ -5,7 +5,7 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import {
   type CallOptions,
-  maxAnswerSeconds,
+  maxResponseSeconds,
   type SuccessRule
 } from "@scheduling/domain/calls/CallOptions"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
@@ -317,7 +317,7 @@ const toWorkerCall = (
     url: call.url,
     headers: call.headers,
     body,
-    timeout_seconds: Math.min(call.timeout_seconds, maxAnswerSeconds),
+    timeout_seconds: Math.min(call.timeout_seconds, maxResponseSeconds),
     ...(call.call_options !== null && { success: successRuleOf(call.call_options) }),
     ...(secrets.length > 0 && { secrets }),
     ...(asksForCallback(call.call_options) && { complete_url: with_.completionUrls.make(run) }),

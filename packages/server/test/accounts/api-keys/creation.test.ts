@@ -156,7 +156,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
         message:
-          'The plan "self_hosted" allows at most 100 active API keys, and that limit is reached.',
+          'The plan "self_hosted" allows at most 100 active API keys. The limit has been reached.',
         quota: "active_api_keys",
         limit: 100,
         plan: "self_hosted"

@@ -36,7 +36,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
         message:
-          'The plan "self_hosted" allows at most 10000 cron tasks, and that limit is reached.',
+          'The plan "self_hosted" allows at most 10000 cron tasks. The limit has been reached.',
         quota: "cron_tasks",
         limit: 10_000,
         plan: "self_hosted"
@@ -59,7 +59,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       assert.deepStrictEqual(refused.body.detail, {
         error: "quota_exceeded",
         message:
-          'The plan "self_hosted" allows at most 10000 unfinished runs of a task, and that limit is reached.',
+          'The plan "self_hosted" allows at most 10000 unfinished runs of a task. The limit has been reached.',
         quota: "unfinished_runs_of_a_task",
         limit: 10_000,
         plan: "self_hosted"

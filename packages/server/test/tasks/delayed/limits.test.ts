@@ -101,7 +101,7 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
         const refused = yield* delayed.create()
         assert.deepStrictEqual(refused.body.detail, {
           error: "quota_exceeded",
-          message: `The plan "self_hosted" allows at most ${most} pending delayed tasks, and that limit is reached.`,
+          message: `The plan "self_hosted" allows at most ${most} pending delayed tasks. The limit has been reached.`,
           quota: "pending_delayed_tasks",
           limit: most,
           plan: "self_hosted"
