@@ -1,15 +1,16 @@
-// When a schedule fires. A schedule names local times: minutes, or seconds if it has a field of
-// seconds. Between two clock changes each of them is one instant. At a clock change these rules hold:
+// When a schedule fires. A schedule names local times: minutes, or seconds if it has a seconds
+// field. Between two clock changes, each local time is one instant. At a clock change these rules
+// apply:
 //
 // Clocks spring forward: the skipped times fire once, together, at the first instant after the gap,
 // unless the schedule covers every hour of the day. So "30 2 * * *" and "*/15 2 * * *" fire at
 // 03:00 that day, and "0 2,3 * * *" fires at 03:00 once. A schedule of every hour, such as "*/15 *
-// * * *" or "30 * * * *", loses and gains no firing, because its instants simply continue.
+// * * *" or "30 * * * *", neither loses nor gains a firing, because its instants simply continue.
 //
 // Clocks fall back: local times occur twice. A schedule whose minute or hour field starts with "*"
-// runs by elapsed time, as in Vixie cron: it fires both times, so "*/15 * * * *" never pauses for an
-// hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires only the
-// first of the two, "both" fires each.
+// runs by elapsed time, as in Vixie cron: it fires both times, so "*/15 * * * *" never pauses for
+// an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires only
+// the first time, "both" fires both times.
 //
 // ADR 7 says why this is not Effect's Cron.
 
@@ -18,7 +19,7 @@ import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { parsedOf } from "./readSchedule.ts"
 import { type Stretch, stretchAt } from "./ZoneClock.ts"
 
-/** Decides whether a time that occurs twice, because clocks fall back, fires once or twice. */
+/** Decides whether a local time that occurs twice fires once or twice. */
 export type DstOverlap = "first" | "both"
 
 /**
@@ -31,23 +32,24 @@ export type DstOverlap = "first" | "both"
 export type ClockChange = "moved" | "doubled" | "dropped"
 
 export interface PreviewedFiring {
-  /** The moment in UTC, such as `2026-10-25T00:30:00.000Z`. */
+  /** The time in UTC, such as `2026-10-25T00:30:00.000Z`. */
   readonly at: string
-  /** The same moment on the clocks of the time zone, such as `2026-10-25T02:30:00+02:00`. */
+  /** The time in the schedule's time zone, such as `2026-10-25T02:30:00+02:00`. */
   readonly local: string
   readonly clock_change: ClockChange | null
-  /** Whether the day is excluded, so that this is not a firing. */
+  /** Whether the day is excluded, so that the schedule does not fire. */
   readonly excluded: boolean
 }
 
 export interface FiringOptions {
-  /** Default "first". */
+  /** Defaults to "first". */
   readonly dst_overlap?: DstOverlap
 }
 
 /**
- * The first firing strictly after `after`, in milliseconds since the epoch. There is always one. Like
- * all functions here, it throws a `RangeError` for a text that `parseSchedule` refuses.
+ * Returns the first firing strictly after `after`, in milliseconds since the epoch. There always is
+ * one. Like all functions of this module, throws a `RangeError` for a schedule that `parseSchedule`
+ * rejects.
  */
 export const nextFiring = (
   schedule: string,
@@ -58,9 +60,8 @@ export const nextFiring = (
   firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
 
 /**
- * The last firing that is at or before `now` and not before `lowerBound`, if there is one. It
- * searches backwards from `now`, so it costs as much as `nextFiring`, however many firings lie in
- * between.
+ * Returns the last firing between `lowerBound` and `now`, both inclusive, if any. Searches
+ * backwards from `now`, so the cost does not depend on the number of firings in between.
  */
 export const latestFiring = (
   schedule: string,
@@ -86,8 +87,8 @@ export const latestFiring = (
 }
 
 /**
- * The next `count` firings after `from`. Firings that `dst_overlap` "first" drops are listed too,
- * marked `dropped` and not counted.
+ * Returns the next `count` firings after `from`. Firings that `dst_overlap` "first" drops are
+ * included, marked `dropped` and not counted.
  */
 export const preview = (
   schedule: string,
@@ -120,7 +121,7 @@ const secondMillis = 1_000
 const minuteMillis = 60_000
 
 /**
- * The margin is longer than any offset and clock change together: no zone is 15 hours from UTC, and
+ * Longer than the largest offset plus the largest clock change: no zone is 15 hours from UTC, and
  * no clock change (Samoa 2011) was longer than a day.
  */
 const marginMillis = 3 * 86_400_000
@@ -140,8 +141,8 @@ const firingAfter = (
     const second = Math.ceil((first + stretch.offset) / secondMillis)
     const at = matchAtOrAfter(parsed, second) * secondMillis - stretch.offset
     if (at < stretch.end) return at
-    // The search for a time years away can skip the clock changes up to it. Only a near change
-    // matters: where clocks fall back, times from before `from` occur again.
+    // A search for a time years ahead can skip most clock changes in between. Only a change near
+    // `from` matters: where clocks fall back, local times before `from` occur again.
     const near = stretch.end - from < marginMillis
     from = near ? stretch.end : Math.max(stretch.end, at - marginMillis)
   }
@@ -150,7 +151,10 @@ const firingAfter = (
 export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
   overlap === "first" && !parsed.byElapsedTime
 
-/** True if the schedule fires at the start of the stretch, because clocks skipped one of its times. */
+/**
+ * Returns true if the schedule fires at the start of the stretch because clocks skipped one of its
+ * times.
+ */
 export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
   if (stretch.skipped === 0 || parsed.everyHour) return false
   const gapEnd = (stretch.start + stretch.offset) / secondMillis

@@ -1,8 +1,8 @@
 import type { SpecialDay } from "./SpecialDays.ts"
 
-/** A schedule as one table per field. A 1 at index n means that the value n matches. */
+/** A schedule with one table per field. A 1 at index n means that the value n matches. */
 export interface ParsedSchedule {
-  /** Without a field of seconds, only second 0 matches. */
+  /** Without a seconds field, only second 0 matches. */
   readonly seconds: Uint8Array
   readonly minutes: Uint8Array
   readonly hours: Uint8Array
@@ -13,11 +13,11 @@ export interface ParsedSchedule {
   readonly specialDates: ReadonlyArray<SpecialDay>
   /** Special days of the day-of-week field, such as `FRI#2` and `FRIL`. */
   readonly specialWeekdays: ReadonlyArray<SpecialDay>
-  /** True if a day needs to match only one of its two fields, because both are restricted. */
+  /** True if a day needs to match only one of the two day fields, because both are restricted. */
   readonly eitherDay: boolean
   /**
-   * True if the minute or the hour field starts with `*`. Such a schedule says how often it fires,
-   * not at what time.
+   * True if the minute or the hour field starts with `*`. Such a schedule defines a frequency
+   * rather than times of day.
    */
   readonly byElapsedTime: boolean
   readonly everyHour: boolean

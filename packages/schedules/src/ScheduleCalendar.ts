@@ -2,21 +2,21 @@ import { daysInMonth, matchesDate } from "./matchesDate.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
 /**
- * All functions work on local seconds: whole seconds since 1970-01-01 00:00 on a clock that never
- * changes. Every search ends, because the parser refuses schedules without a date, and two matching
- * dates are at most 40 years apart (29 February that must also be a Sunday).
+ * All functions use local seconds: whole seconds since 1970-01-01 00:00 on a clock that never
+ * changes. Every search terminates, because the parser rejects schedules without a date, and two
+ * matching dates are at most 40 years apart (29 February that must also be a Sunday).
  */
 const minutesOfDay = 1440
 
-/** The first local second at or after `from` that matches the schedule. */
+/** Returns the first local second at or after `from` that matches the schedule. */
 export const matchAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, 1)
 
-/** The last local second at or before `from` that matches the schedule. */
+/** Returns the last local second at or before `from` that matches the schedule. */
 export const matchAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, -1)
 
-/** Visits each matching local second from `from` to `to`, both included. */
+/** Visits each matching local second from `from` to `to`, both inclusive. */
 export const visitMatches = (
   schedule: ParsedSchedule,
   from: number,
@@ -64,7 +64,7 @@ const findSecond = (schedule: ParsedSchedule, from: number, direction: Direction
   return edgeOf(schedule, found, direction)
 }
 
-/** The first matching second of a minute in the direction of the search. */
+/** Returns the first matching second of a minute in the direction of the search. */
 const edgeOf = (schedule: ParsedSchedule, minute: number, direction: Direction): number =>
   minute * 60 + (secondFrom(schedule, direction === 1 ? 0 : 59, direction) ?? 0)
 
@@ -90,7 +90,7 @@ const findMinute = (schedule: ParsedSchedule, from: number, direction: Direction
   return found * minutesOfDay + (findTime(schedule, edge, direction) ?? 0)
 }
 
-/** Finds the next matching minute of the same day, `from` included. */
+/** Finds the next matching minute of the same day, including `from`. */
 const findTime = (
   schedule: ParsedSchedule,
   from: number,
@@ -152,9 +152,9 @@ interface CivilDate {
 }
 
 /**
- * The date of a day number, after Howard Hinnant's "chrono-compatible low-level date algorithms".
- * Years start on 1 March, so that the leap day is the last day of a year. With a `Date`, a
- * search takes three times as long.
+ * Returns the date of a day number, after Howard Hinnant's "chrono-compatible low-level date
+ * algorithms". Years start on 1 March, so that the leap day is the last day of a year. Using
+ * `Date`, a search takes three times as long.
  */
 const civilDate = (number: number): CivilDate => {
   const shifted = number + 719_468

@@ -1,10 +1,10 @@
 /** A day whose number depends on the month. */
 export type SpecialDay =
-  /** The last day of the month, or that many days before it. */
+  /** The last day of the month, or the given number of days before it. */
   | { readonly kind: "before last"; readonly days: number }
-  /** The day from Monday to Friday that is nearest to a date, in the same month. */
+  /** The weekday (Monday to Friday) nearest to a date, in the same month. */
   | { readonly kind: "nearest weekday"; readonly to: number | "last" }
-  /** The nth or last such weekday of the month, such as the second Friday. */
+  /** The nth or last given weekday of the month, such as the second Friday. */
   | { readonly kind: "nth weekday"; readonly weekday: number; readonly nth: number | "last" }
 
 /** A day within its month. */
@@ -34,8 +34,8 @@ export const isSpecialDay = (
 }
 
 /**
- * Returns undefined if the month does not have the date. `day` is any day of the month with its
- * weekday.
+ * Returns the nearest weekday, or undefined if the month does not have the date. `day` is any day
+ * of the month, with its weekday.
  */
 const nearestWeekday = (
   date: number,
@@ -54,7 +54,8 @@ const sunday = 0
 const saturday = 6
 
 /**
- * Parses `L`, `L-3`, `LW` and `15W`. Returns the problem as text, or undefined for another form.
+ * Parses `L`, `L-3`, `LW` and `15W`. Returns an error message for an invalid item, or undefined for
+ * another form.
  */
 export const parseSpecialDate = (item: string): SpecialDay | string | undefined => {
   const [, days, isWeekday] = /^L(?:-(\d{1,3})|(W))?$/i.exec(item) ?? []
@@ -74,8 +75,8 @@ export const parseSpecialDate = (item: string): SpecialDay | string | undefined 
 const weekdayNames = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
 /**
- * Parses `FRI#2`, `5#2`, `FRIL` and `5L`. Returns the problem as text, or undefined for another
- * form.
+ * Parses `FRI#2`, `5#2`, `FRIL` and `5L`. Returns an error message for an invalid item, or
+ * undefined for another form.
  */
 export const parseSpecialWeekday = (item: string): SpecialDay | string | undefined => {
   const [, name = "", nth] = /^([a-z]{3}|\d{1,3})(?:#(\d{1,3})|L)$/i.exec(item) ?? []

@@ -1,38 +1,41 @@
 const second = 1000
 const day = 86_400_000
 
-/**
- * A stretch of time, from `start` until before `end`, in which the clocks of a zone have the same
- * offset.
- */
+/** A period, from `start` (inclusive) to `end` (exclusive), in which a zone has one UTC offset. */
 export interface Stretch {
   readonly start: number
   readonly end: number
   readonly offset: number
-  /** How far the clocks sprang forward at `start`. These local times never existed. Usually 0. */
+  /** How far clocks sprang forward at `start`. These local times did not exist. Usually 0. */
   readonly skipped: number
-  /** The instant until which the clocks repeat times that they showed before `start`. */
+  /** The instant until which clocks repeat local times from before `start`. */
   readonly repeatsUntil: number
 }
 
-/** Time is divided into blocks, so that only the blocks in use are searched for clock changes. */
+/** Time is divided into blocks, so that clock changes are searched only for blocks in use. */
 const blockLength = 400 * day
 
-/** Samples find every change, because no two since 1970 were within 7 days (America/Recife 2000). */
+/**
+ * Sampling at this distance finds every change, because no two changes since 1970 were within 7
+ * days (America/Recife 2000).
+ */
 const sampleDistance = 6 * day
 
-/** A block looks back for changes by more than a day, the longest one (Kwajalein 1969). */
+/**
+ * A block also looks for changes this long before its start, which is more than the largest change
+ * (Kwajalein 1969).
+ */
 const lookBack = 2 * day
 
-/** The IANA database has fewer names. */
+/** More than the number of names in the IANA database. */
 const maxZones = 700
 const maxBlocksOfZone = 32
 
 const blocksOfZones = new Map<string, Map<number, ReadonlyArray<Stretch>>>()
 
 /**
- * The stretch that contains an instant. Stretches also end where a block ends, without a clock
- * change.
+ * Returns the stretch that contains an instant. Stretches also end at the end of a block, without a
+ * clock change.
  */
 export const stretchAt = (timezone: string, instant: number): Stretch => {
   const number = Math.floor(instant / blockLength)
@@ -43,7 +46,7 @@ export const stretchAt = (timezone: string, instant: number): Stretch => {
   throw new RangeError(`${instant} is not a time`)
 }
 
-/** Loading takes about 100 µs, once per zone and block. */
+/** Loads a block. Takes about 100 µs, once per zone and block. */
 const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
   const offsetAt = offsetsOf(timezone)
   const start = number * blockLength
@@ -57,7 +60,8 @@ const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => 
 }
 
 /**
- * The stretches that cover the time from `from` until before `to`. The outer ones are cut to fit.
+ * Returns the stretches from `from` (inclusive) to `to` (exclusive). The outer stretches are
+ * trimmed.
  */
 export const stretchesBetween = (
   from: number,
@@ -98,7 +102,7 @@ export const stretchesBetween = (
   return stretches
 }
 
-/** The first instant with a different offset. Changes happen on whole seconds. */
+/** Returns the first instant with a different offset. Changes happen on whole seconds. */
 const changeBetween = (
   from: number,
   to: number,
@@ -115,7 +119,7 @@ const changeBetween = (
   return after * second
 }
 
-/** Creating a formatter takes tens of kB and 50 µs, so only the last one is kept. */
+/** A formatter takes tens of kB and 50 µs to create, so only the latest is cached. */
 let lastFormatter: readonly [timezone: string, formatter: Intl.DateTimeFormat] | undefined
 
 const offsetsOf = (timezone: string): ((instant: number) => number) => {
@@ -128,7 +132,8 @@ const offsetsOf = (timezone: string): ((instant: number) => number) => {
 }
 
 /**
- * Parses the end of "1 PM GMT+05:45". UTC may appear as plain "GMT", and old offsets have seconds.
+ * Parses the end of "1 PM GMT+05:45". UTC may appear as plain "GMT", and historical offsets include
+ * seconds.
  */
 const parseOffset = (text: string): number => {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text)

@@ -7,7 +7,7 @@ const areas: ReadonlyMap<string, string> = new Map(
     .map((area) => [area.toLowerCase(), area])
 )
 
-/** Names without an area, and aliases whose casing follows no rule. */
+/** Names without an area, and aliases with irregular letter case. */
 const irregularNames: ReadonlyMap<string, string> = new Map(
   (
     "UTC GMT GMT0 GMT+0 GMT-0 UCT Zulu Universal Greenwich CET CST6CDT Cuba EET EST EST5EDT " +
@@ -22,16 +22,17 @@ const irregularNames: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * A cache of valid names. It holds canonical names only, so the IANA database limits its size.
- * Asking the runtime takes 50 µs, too long for every row that is read.
+ * A cache of valid names. Contains only canonical names, so the IANA database bounds its size.
+ * Asking the runtime takes 50 µs, too long for every row.
  */
 const knownNames = new Set<string>()
 
 /**
- * The name of a time zone in the casing of the IANA database. Undefined if it is not such a name.
- * Offsets (`+02:00`) are not, because they have no clock changes. Abbreviations are not, because
- * they are ambiguous: the runtime would take "IST" for India and "BST" for Bangladesh. An alias
- * stays as it was written: `Asia/Kolkata`, although the runtime calls it `Asia/Calcutta`.
+ * Returns the name of a time zone with the letter case of the IANA database, or undefined if the
+ * name is not in the database. Offsets (`+02:00`) are rejected, because they have no clock changes.
+ * Abbreviations are rejected, because they are ambiguous: the runtime would take "IST" for India
+ * and "BST" for Bangladesh. Aliases are kept: `Asia/Kolkata`, although the runtime calls it
+ * `Asia/Calcutta`.
  */
 export const canonicalZone = (name: string): string | undefined => {
   if (knownNames.has(name)) return name
@@ -58,7 +59,7 @@ const resolve = (name: string): string | undefined => {
 const titleCase = (key: string): string =>
   key.replace(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase())
 
-/** The problem with a name that is not the canonical name of a time zone. */
+/** Returns the problem with a name that is not a canonical time zone name. */
 export const zoneProblem = (name: string): string | undefined => {
   if (canonicalZone(name) === name) return undefined
   const shown = JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)

@@ -1,11 +1,11 @@
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
-/** The least time between two firings that a schedule may have. */
+/** The minimum interval between firings, in seconds. */
 export const leastGapSeconds = 5
 
 /**
- * The least time between two firings in seconds, as if the schedule fired on every day. Clock changes
- * are ignored.
+ * Returns the shortest interval between two firings in seconds, assuming that the schedule fires
+ * every day. Ignores clock changes.
  */
 export const gapOf = ({
   hours,

@@ -6,7 +6,7 @@ type Days = Pick<
   "daysOfMonth" | "eitherDay" | "specialDates" | "specialWeekdays" | "weekdays"
 >
 
-/** Compares a day with the two day fields. The caller has checked the month. */
+/** Matches a day against the two day fields. The caller has checked the month. */
 export const matchesDate = (
   schedule: Days,
   day: number,
@@ -32,9 +32,9 @@ export const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Checks that a schedule has a date. Without special days, only the length of the months matters,
- * because in 400 years each date falls on each weekday. With special days, 28 years are searched:
- * they contain months of every length that begin on every weekday.
+ * Returns true if a schedule has at least one date. Without special days, only the length of the
+ * months matters, because within 400 years each date falls on each weekday. With special days, 28
+ * years are searched: they contain months of every length starting on every weekday.
  */
 export const someDateExists = (days: Days & Pick<ParsedSchedule, "months">): boolean => {
   if (days.specialDates.length + days.specialWeekdays.length === 0) {

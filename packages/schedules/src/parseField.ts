@@ -9,7 +9,7 @@ export type ScheduleField =
   | "month"
   | "day of week"
 
-/** A problem of an expression. `field` is "schedule" if the problem is not in a single field. */
+/** A problem with an expression. `field` is "schedule" if the problem concerns several fields. */
 export interface ScheduleIssue {
   readonly field: ScheduleField
   readonly message: string
@@ -18,18 +18,15 @@ export interface ScheduleIssue {
 export interface FieldRule {
   readonly field: ScheduleField
   readonly min: number
-  /**
-   * The largest value that a user may write. For the day of week that is 7, a second name for
-   * Sunday.
-   */
+  /** The maximum value that a user may write. For the day of week it is 7, an alias of Sunday. */
   readonly max: number
-  /** The number of distinct values, counted from 0. */
+  /** The size of the table, which is indexed from 0. */
   readonly size: number
-  /** The names of the values, beginning with `min`. */
+  /** The names of the values, starting at `min`. */
   readonly names: ReadonlyArray<string>
-  /** True for days of the week, where 7 is a second name for 0. */
+  /** True for the day of week, where 7 is an alias of 0. */
   readonly isWeek?: true
-  /** Parses items of a form that only this field has. */
+  /** Parses items whose form is specific to this field. */
   readonly special?: (item: string) => SpecialDay | string | undefined
 }
 
@@ -125,7 +122,7 @@ const parseValue = (rule: FieldRule, token: string): number | string => {
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
-/** Quotes the user's text and shortens it, so that an error message stays readable. */
+/** Quotes and truncates user input for error messages. */
 export const quote = (token: string): string =>
   JSON.stringify(token.length > 40 ? `${token.slice(0, 40)}…` : token)
 
@@ -134,7 +131,7 @@ const allowed = (rule: FieldRule): string => {
   return `a number ${rule.min}-${rule.max}${names}`
 }
 
-/** The first and last value of a field, as names if the user writes names. */
+/** Returns the first and last value of a field, as names if the user writes names. */
 const edges = (rule: FieldRule, like: string): readonly [string, string] => {
   const first = rule.names[0]
   const last = rule.names.at(-1)

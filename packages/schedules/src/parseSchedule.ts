@@ -31,7 +31,7 @@ const weekdayRule: FieldRule = {
 
 const fiveFields = "5 fields (minute hour day-of-month month day-of-week)"
 
-/** The error message for a schedule with too many fields. */
+/** Creates the error message for a schedule with too many fields. */
 export const tooManyFields = (count: number, why: string): string =>
   `expected ${fiveFields}, got ${count}: ${why}`
 
@@ -55,13 +55,16 @@ const nicknames: ReadonlyMap<string, string> = new Map([
   ["@annually", "0 0 1 1 *"]
 ])
 
-/** The limit before white space is reduced, because reducing a megabyte of it to one space would take 80 ms. */
+/**
+ * The maximum length before whitespace is collapsed, because collapsing a megabyte would take 80
+ * ms.
+ */
 const maxWritten = 1_000
 
 export const normalizeSchedule = (text: string): string =>
   text.length > maxWritten ? text : text.trim().split(/\s+/).join(" ")
 
-/** The parsed schedule, or all problems of its text. */
+/** The parsed schedule, or all problems with it. */
 export type ScheduleReading =
   | { readonly ok: true; readonly schedule: ParsedSchedule }
   | { readonly ok: false; readonly issues: ReadonlyArray<ScheduleIssue> }

@@ -4,7 +4,8 @@ import { parseSchedule, type ScheduleReading } from "./parseSchedule.ts"
 const maxParsed = 5000
 
 /**
- * A cache, because parsing takes about 5 µs. An entry takes about 700 bytes. The oldest is dropped.
+ * A cache, because parsing takes about 5 µs. An entry takes about 700 bytes. The oldest entry is
+ * evicted.
  */
 const parsedSchedules = new Map<string, ParsedSchedule>()
 
@@ -17,7 +18,7 @@ export const readSchedule = (text: string): ScheduleReading => {
   return reading
 }
 
-/** The schedule of a text that was validated before. Throws a `RangeError` for any other text. */
+/** Returns the parsed form of a valid schedule. Throws a `RangeError` for any other text. */
 export const parsedOf = (text: string): ParsedSchedule => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return cached

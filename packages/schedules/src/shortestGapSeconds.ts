@@ -2,7 +2,8 @@ import { gapOf } from "./gapOf.ts"
 import { parseSchedule } from "./parseSchedule.ts"
 
 /**
- * The least time between two firings in seconds, see `gapOf`. Infinity if the schedule is invalid.
+ * Returns the shortest interval between two firings in seconds (see `gapOf`), or Infinity if the
+ * schedule is invalid.
  */
 export const shortestGapSeconds = (schedule: string): number => {
   const reading = parseSchedule(schedule)

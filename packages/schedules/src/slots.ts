@@ -7,21 +7,23 @@ import {
 } from "./Firings.ts"
 import { stretchAt } from "./ZoneClock.ts"
 
-/** Decides which firings of a schedule are slots of its task. By default, all of them are. */
+/** Selects the firings of a schedule that are slots of its task. By default, all of them are. */
 export interface SlotRule extends FiringOptions {
   readonly starts_at?: string
   readonly ends_at?: string
-  /** Dates in the time zone of the schedule, such as `2026-12-24`. */
+  /** Excluded dates in the schedule's time zone, such as `2026-12-24`. */
   readonly excluded_days?: ReadonlyArray<string>
-  /** The excluded days of the task's calendar, in the same form. */
+  /** The excluded days of the task's calendar, in the same format. */
   readonly calendar_days?: ReadonlySet<string> | undefined
 }
 
-/** The first slot after `after`. Null if none is left before `ends_at`. */
+/** Returns the first slot after `after`, or null if there is none before `ends_at`. */
 export const nextSlot = (...args: Parameters<typeof nextSlotInSteps>): number | null =>
   atOnce(nextSlotInSteps(...args))
 
-/** Like `nextSlot`. Yields after each excluded day, because 100 of them may be decades apart. */
+/**
+ * Like `nextSlot`, but yields after each excluded day, because 100 excluded days may span decades.
+ */
 export function* nextSlotInSteps(
   schedule: string,
   timezone: string,
@@ -38,7 +40,7 @@ export function* nextSlotInSteps(
   }
 }
 
-/** The last slot that is at or before `now` and not before `lowerBound`, if there is one. */
+/** Returns the last slot between `lowerBound` and `now`, both inclusive, if any. */
 export const latestSlot = (
   schedule: string,
   timezone: string,
@@ -56,13 +58,13 @@ export const latestSlot = (
   }
 }
 
-/** The time that a preview covers, apart from its first firing. */
+/** The time range of a preview. The first firing may lie beyond it. */
 const previewedMs = 10 * 365.25 * 86_400_000
 
 /**
- * The next `count` slots after `from`, as `preview` shows them, as far as they are within ten
- * years. An excluded day is shown by its first firing, which does not count. It yields after each
- * firing, because they may be years apart.
+ * Returns the next `count` slots after `from` within ten years, in the format of `preview`. An
+ * excluded day is represented by its first firing, which does not count. Yields after each firing,
+ * because firings may be years apart.
  */
 export function* previewInSteps(
   schedule: string,
@@ -112,7 +114,7 @@ const atOnce = <A>(steps: Generator<void, A>): A => {
   }
 }
 
-/** The last time that the API can show: later years have five digits. */
+/** The latest time that the API can represent: later years have five digits. */
 const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const boundsOf = ({ calendar_days, ends_at, excluded_days, starts_at }: SlotRule) => ({
@@ -134,7 +136,7 @@ const dayOf = (at: number, timezone: string): string =>
   new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
 
 /**
- * The last millisecond before the end of the day, or before a clock change in it. A day with a
+ * Returns the last millisecond of the day, or before a clock change during the day. A day with a
  * clock change takes two steps.
  */
 const lastOfDay = (at: number, timezone: string): number => {
@@ -142,7 +144,7 @@ const lastOfDay = (at: number, timezone: string): number => {
   return Math.min(Math.ceil((at + offset + 1) / dayMs) * dayMs - offset, end) - 1
 }
 
-/** The last millisecond before the day, or before the clock change in it. */
+/** Returns the last millisecond before the day, or before a clock change during the day. */
 const beforeDay = (at: number, timezone: string): number => {
   const { offset, start } = stretchAt(timezone, at)
   return Math.max(Math.floor((at + offset) / dayMs) * dayMs - offset, start) - 1

@@ -6,8 +6,8 @@ import { stretchAt } from "./ZoneClock.ts"
 const secondMillis = 1_000
 
 /**
- * Visits each firing from `from` until before `to`, in order: the same as repeated calls of
- * `nextFiring`, up to twenty times as fast.
+ * Visits each firing from `from` (inclusive) to `to` (exclusive), in order. Equivalent to repeated
+ * calls of `nextFiring`, but up to twenty times as fast.
  */
 export const visitFirings = (
   schedule: string,
