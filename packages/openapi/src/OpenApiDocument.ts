@@ -28,16 +28,16 @@ const localServer: OpenApi.OpenAPISpecServer = {
 }
 
 /**
- * Only the decoded side knows these lengths, so they are annotated on the encoded side, as in
- * `shared/Text.ts`.
+ * These lengths exist only on the decoded side, so `shared/Text.ts` annotates them on the encoded
+ * side.
  */
 const fromApiOptions: OpenApi.FromApiOptions = {
   includeAnnotationKey: (key) => key === "minLength" || key === "maxLength"
 }
 
 /**
- * Makes the OpenAPI document of an api. The shapes come from Effect. Access, errors, headers and
- * examples are added from the same declarations.
+ * Generates the OpenAPI document of an API. The schemas come from Effect; access, errors, headers
+ * and examples are added from the same declarations.
  */
 export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -83,7 +83,7 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
 }
 
 const notPromised =
-  "Only for the control panel: it may change or disappear in any version, without a notice."
+  "Only for the control panel: may change or disappear in any version without notice."
 
 const describeOperation = (
   endpoint: Endpoint,
@@ -146,10 +146,10 @@ const successPhrases: Readonly<Record<string, string>> = {
   200: "OK.",
   201: "Created.",
   202: "Accepted; the work is queued.",
-  204: "Done; the answer has no body."
+  204: "Done; the response has no body."
 }
 
-/** Documented by what its messages have as their data, because OpenAPI 3.1 has no word for it. */
+/** Documented by the `data` of its messages, because OpenAPI 3.1 cannot describe event streams. */
 export const eventStream = "text/event-stream"
 
 const dataOf = ({ properties }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>

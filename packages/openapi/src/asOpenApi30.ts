@@ -4,8 +4,8 @@ import { isSchema, referenced } from "./schemas/rewriting.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The same document in OpenAPI 3.0, for generators that do not read 3.1, such as oapi-codegen for
- * Go. The webhooks are left out, because 3.0 cannot describe them.
+ * Converts the document to OpenAPI 3.0, for generators that do not support 3.1, such as
+ * oapi-codegen for Go. Webhooks are omitted, because 3.0 cannot describe them.
  */
 export const asOpenApi30 = ({ components, info, paths, servers, tags }: PublishedDocument) => {
   const { contact, description, license, title, version } = info
@@ -46,7 +46,7 @@ const converter = (schemas: Fields) => {
   return converted
 }
 
-/** 3.0 has one type for a value, and `nullable`. */
+/** OpenAPI 3.0 has one type per value, and `nullable`. */
 const nullableType = (types: ReadonlyArray<unknown>): ReadonlyArray<[string, unknown]> => {
   const [type, ...others] = types.filter((one) => one !== "null")
   if (others.length > 0) throw new Error(`OpenAPI 3.0 cannot say ${types.join(" or ")}`)
@@ -58,7 +58,7 @@ const nullableType = (types: ReadonlyArray<unknown>): ReadonlyArray<[string, unk
 
 const isNull = (schema: unknown): boolean => isSchema(schema) && schema["type"] === "null"
 
-/** `nullable` counts only beside a `type`, so the type of the choices stands there too. */
+/** `nullable` applies only next to a `type`, so the common type of the choices is added. */
 const withNullable = (fields: Fields, schemas: Fields): Fields => {
   const { anyOf, ...others } = fields
   if (!Array.isArray(anyOf) || !anyOf.some(isNull)) return fields
@@ -79,7 +79,7 @@ const typeOf = (schema: unknown, schemas: Fields): unknown => {
   return type ?? (Array.isArray(union) ? typeOf(union[0], schemas) : undefined)
 }
 
-/** Moves a `$ref` into an `allOf`, because 3.0 ignores the fields beside a `$ref`. */
+/** Moves a `$ref` into an `allOf`, because 3.0 ignores the siblings of a `$ref`. */
 const withoutSiblings = (fields: Fields): Fields => {
   const { $ref, ...others } = fields
   return typeof $ref === "string" && Object.keys(others).length > 0

@@ -6,7 +6,7 @@ import {
   RequestTimeout
 } from "@scheduling/domain/shared/Errors"
 
-/** The answers to requests that reach no endpoint, so that no operation lists them. */
+/** Errors of requests that reach no endpoint, so that no operation lists them. */
 const errorsWithoutEndpoint = [
   MalformedRequest,
   MethodNotAllowed,

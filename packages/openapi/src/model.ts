@@ -50,7 +50,7 @@ export interface Operation {
   readonly "x-required-scope"?: string
   readonly "x-required-scopes"?: ReadonlyArray<string>
   readonly "x-required-role"?: string
-  /** Only for the control panel, and not promised. */
+  /** For the control panel only, without compatibility guarantees. */
   readonly "x-internal"?: true
   readonly parameters: ReadonlyArray<Parameter>
   readonly requestBody?: {
@@ -61,7 +61,7 @@ export interface Operation {
   readonly "x-codeSamples": ReadonlyArray<CodeSample>
 }
 
-/** A request that the service makes: to the URL of a task or a step, of a callback or a channel. */
+/** A request that the service makes to the URL of a task, a step, a callback or a channel. */
 export interface Webhook {
   readonly operationId: string
   readonly tags: ReadonlyArray<string>

@@ -13,7 +13,7 @@ export interface PublishedDocument extends Omit<OpenApiDocument, "components" | 
   }
 }
 
-/** The document as clients get it: it has a parameter of several operations once. */
+/** The document as published: parameters shared by several operations are components. */
 export const publishedDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   server?: OpenApi.OpenAPISpecServer
@@ -42,8 +42,8 @@ export const publishedDocument = <Id extends string, Groups extends HttpApiGroup
 }
 
 /**
- * The names of the parameters that are shared, by their text. Of several that would have one name,
- * the most frequent is shared.
+ * Returns the component names of the shared parameters, by their JSON. If several parameters would
+ * get the same name, the most frequent one is shared.
  */
 const sharedNames = (parameters: ReadonlyArray<Parameter>): ReadonlyMap<string, string> => {
   const counts = new Map<string, number>()

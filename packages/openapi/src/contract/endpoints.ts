@@ -5,7 +5,7 @@ import { Internal } from "@scheduling/domain/shared/Internal"
 import type { Method } from "../model.ts"
 import { subschemas } from "./subschemas.ts"
 
-/** An error class of the contract, as `ApiError` makes them. */
+/** An error class created by `ApiError`. */
 export interface ErrorClass {
   new (fields: object): {
     readonly detail: { readonly error: string; readonly message: string }
@@ -16,7 +16,7 @@ export interface ErrorClass {
   readonly identifier: string
 }
 
-/** What the document needs to know about an endpoint, read from its declaration. */
+/** The properties of an endpoint that the document needs, read from its declaration. */
 export interface Endpoint {
   readonly name: string
   readonly method: Method
@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly headers: Schema.Top | undefined
   readonly payloads: ReadonlyArray<Schema.Top>
   readonly successes: ReadonlyArray<Schema.Top>
-  /** Errors that the endpoint itself declares, so they can happen. */
+  /** Errors that the endpoint itself declares. */
   readonly ownErrors: ReadonlySet<ErrorClass>
   /** Errors that a middleware declares for every endpoint that it guards. */
   readonly middlewareErrors: ReadonlySet<ErrorClass>
@@ -49,7 +49,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         path: endpoint.path.replaceAll(/:(\w+)/g, "{$1}"),
         access: Option.getOrThrowWith(
           Context.getOption(endpoint.annotations, Access),
-          () => new Error(`${name} does not say who may call it`)
+          () => new Error(`${name} has no Access annotation`)
         ),
         isInternal: Option.isSome(Context.getOption(endpoint.annotations, Internal)),
         params: [...endpoint.path.matchAll(/:(\w+)/g)].map(([, param = ""]) => param),
@@ -65,7 +65,9 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
   return endpoints
 }
 
-/** The schemas of all bodies: of requests, of answers, and of what the service itself sends. */
+/**
+ * Returns the schemas of all bodies: of requests, responses, and requests that the service makes.
+ */
 export const bodySchemas = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ReadonlyArray<Schema.Constraint> => [
@@ -79,19 +81,20 @@ export const errorsOf = (
   new Set([...middleware].flatMap(({ error }) => [...error].map(errorClass)))
 
 /**
- * Whether an answer with this schema carries a secret. Secrets are `Redacted` until they are sent.
+ * Returns true if a response with this schema contains a secret. Secrets are `Redacted` until they
+ * are sent.
  */
 export const holdsSecret = ({ ast }: Schema.Top): boolean =>
   subschemas(ast).some(
     (part) => SchemaAST.isDeclaration(part) && part.annotations?.expected === "Redacted"
   )
 
-/** An endpoint keeps its errors as codecs around the classes that were declared. */
+/** Endpoints wrap the declared error classes in codecs. Returns the class. */
 const errorClass = (schema: Schema.Top): ErrorClass => {
   const declared: unknown = "schema" in schema ? schema.schema : schema
   if (isErrorClass(declared)) return declared
   throw new Error(
-    `${SchemaAST.resolveIdentifier(schema.ast) ?? "An error"} was not made by ApiError`
+    `${SchemaAST.resolveIdentifier(schema.ast) ?? "An error"} was not created by ApiError`
   )
 }
 

@@ -17,7 +17,7 @@ const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   }
 }
 
-/** A schema and all its parts. */
+/** Returns a schema and all its nested schemas. */
 export const subschemas = (
   ast: SchemaAST.AST,
   seen = new Set<SchemaAST.AST>()

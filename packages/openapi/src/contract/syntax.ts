@@ -1,7 +1,7 @@
 import { Schema, SchemaAST } from "effect"
 import { subschemas } from "./subschemas.ts"
 
-/** The schemas of bodies that have names, by name. */
+/** Returns the named schemas of the bodies, by name. */
 export const namedSchemas = (
   bodies: ReadonlyArray<Schema.Constraint>
 ): ReadonlyMap<string, Schema.Codec<unknown>> => {
@@ -14,8 +14,9 @@ export const namedSchemas = (
 }
 
 /**
- * Annotations go to the last check of a schema. Effect drops them from the document if that check
- * has no JSON Schema, which is usual for rules between fields. This restores them.
+ * Annotations are attached to the last check of a schema. Effect drops them from the document if
+ * that check has no JSON Schema, which is usual for rules between fields. Restores these
+ * annotations.
  */
 export const annotationsOf = (schema: Schema.Codec<unknown>) => {
   const { description, examples } = SchemaAST.resolve(schema.ast) ?? {}

@@ -35,7 +35,7 @@ const sentence = (access: AccessRule): string => {
         : `Needs an access token of a member who is ${atLeast(access.role)}, or ${scopes}.`
     }
     case "credential":
-      return "Needs an access token or an API key, whatever its scopes."
+      return "Needs an access token or an API key with any scopes."
   }
 }
 

@@ -12,11 +12,11 @@ type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
 
 export interface Components {
-  /** The schemas by their clean names, each with an example. */
+  /** The schemas by their final names, each with an example. */
   readonly schemas: Schemas
   /** The error responses of the endpoints. */
   readonly responses: Readonly<Record<string, Response>>
-  /** Rewrites a schema of Effect's document in our terms. */
+  /** Rewrites a schema of Effect's document to the final names and forms. */
   readonly rewrite: (schema: Schema) => Schema
 }
 
@@ -30,7 +30,8 @@ export const componentsOf = (
     errors.map((error) => [`${error.identifier}Encoded`, componentName(error)])
   )
   /**
-   * Effect names the wire form of a class `<identifier>Encoded`, but clients know no other form.
+   * Effect names the wire form of a class `<identifier>Encoded`, but clients know only the wire
+   * form.
    */
   const rename = (name: string) => errorNames.get(name) ?? name.replace(/Encoded$/, "")
   const rewrite = (schema: Schema) =>
@@ -74,7 +75,10 @@ const requestBodies = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<unknown> =
 
 type Kinds = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** The components that a part of the document refers to, directly or not, as `<kind>/<name>`. */
+/**
+ * Returns the components that a part of the document refers to, directly or indirectly, as
+ * `<kind>/<name>`.
+ */
 const reachable = (root: unknown, components: Kinds): ReadonlySet<string> => {
   const found = new Set<string>()
   const follow = (part: unknown): void => {

@@ -7,7 +7,8 @@ import type { Parameter } from "../model.ts"
 import { referenced } from "../schemas/rewriting.ts"
 
 /**
- * A query is text, so Effect documents its numbers as strings with a pattern. Clients want numbers.
+ * Query values are strings, so Effect documents numbers as strings with a pattern. Clients expect
+ * numbers.
  */
 const decodedTypes = (query: Schema.Top | undefined): ReadonlyMap<string, object> => {
   const decoded = query === undefined ? undefined : SchemaAST.toType(query.ast)

@@ -6,7 +6,7 @@ interface Sampled {
   readonly answer: "nothing" | "record" | "events"
 }
 
-/** Samples of calling an operation, by the SDK and by curl. */
+/** Returns samples of a call with the SDK and with curl. */
 export const samplesOf = (
   endpoint: Endpoint,
   { answer, body }: Sampled
@@ -59,7 +59,7 @@ const curl = ({ access, method, path }: Endpoint, { answer, body }: Sampled): st
   ].join(" \\\n  ")
 }
 
-/** Written as people do, without quotes around names that need none. */
+/** Formats a value as a literal without unnecessary quotes around names. */
 const asLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, "$1$2:")
 

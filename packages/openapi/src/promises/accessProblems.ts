@@ -2,10 +2,10 @@ import { roles } from "@scheduling/domain/members/Role"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Each kind of access admits at least the credentials of those after it. */
+/** The kinds of access, each admitting all credentials of the later kinds. */
 const kinds: ReadonlyArray<unknown> = ["public", "credential", "scope", "jwt"]
 
-/** Credentials that could use an operation and no longer can. */
+/** Returns the credentials that could use an operation and no longer can. */
 export const accessProblems = (at: string, old: Fields, now: Fields): ReadonlyArray<string> => {
   const [before, after] = [kinds.indexOf(old["x-access"]), kinds.indexOf(now["x-access"])]
   const scope = now["x-required-scope"]
@@ -21,5 +21,8 @@ export const accessProblems = (at: string, old: Fields, now: Fields): ReadonlyAr
   ]
 }
 
-/** A higher number may do more. Without a role, anybody may use it. */
+/**
+ * Returns the rank of a role. Higher ranks have more permissions. Without a role, the rank is
+ * lowest.
+ */
 const rankOf = (role: unknown): number => (roles as ReadonlyArray<unknown>).indexOf(role)

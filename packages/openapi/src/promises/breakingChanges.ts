@@ -7,9 +7,8 @@ type Schema = JsonSchema.JsonSchema
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * What would break clients of the older document if a service answered as the newer one says.
- * docs/api-changes.md has the rules. Operations that are only for the control panel are not
- * promised.
+ * Returns the changes in the newer document that would break clients of the older one.
+ * docs/api-changes.md has the rules. Operations for the control panel are excluded.
  */
 export const breakingChanges = (older: Fields, newer: Fields): ReadonlyArray<string> => [
   ...each(older["paths"], (path, methods) =>

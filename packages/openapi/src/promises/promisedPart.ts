@@ -1,6 +1,6 @@
 import type { PublishedDocument } from "../publishedDocument.ts"
 
-/** The fields of the document that say nothing about what a client may send or gets. */
+/** Document fields that do not affect the data that clients send or receive. */
 const texts = new Set([
   "description",
   "example",
@@ -11,7 +11,10 @@ const texts = new Set([
   "x-codeSamples"
 ])
 
-/** These hold names that people chose, which may be the same as those of texts. */
+/**
+ * The keys under these fields are user-defined names, so a key such as `description` is not
+ * documentation and must be kept.
+ */
 const named = new Set(["parameters", "paths", "properties", "schemas", "webhooks"])
 
 const without = (value: unknown, isNamed = false): unknown => {
@@ -24,7 +27,7 @@ const without = (value: unknown, isNamed = false): unknown => {
   )
 }
 
-/** The promises of a document, without its texts and without the refusals. */
+/** Returns the promised part of a document, without descriptions and error responses. */
 export const promisedPart = ({ components, paths, webhooks }: PublishedDocument) => {
   const { parameters, schemas } = components
   const succeeding = Object.entries(paths).map(([path, methods]) => [
@@ -54,7 +57,7 @@ export const promisedPart = ({ components, paths, webhooks }: PublishedDocument)
   }) as Readonly<Record<string, unknown>>
 }
 
-/** The schemas that a text refers to, directly or not. */
+/** Returns the schemas that a text refers to, directly or indirectly. */
 const reachable = (schemas: Readonly<Record<string, unknown>>, text: string) => {
   const found = new Map<string, unknown>()
   const follow = (part: string): void => {

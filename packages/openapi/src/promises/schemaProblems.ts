@@ -67,7 +67,7 @@ const choiceProblems = (
       received ? inner(at, choice.schema, one.schema) : inner(at, one.schema, choice.schema)
     )
     if (tries.some((problems) => problems.length === 0)) return []
-    // Clients ignore an event or a record of a kind that they do not know.
+    // Clients ignore events and records of unknown kinds.
     const isNewKind = !received && choice.values.length > 0
     const counterpart = found.findIndex((one) => isCounterpart(choice, one))
     if (counterpart !== -1) return tries[counterpart] ?? []
@@ -76,7 +76,10 @@ const choiceProblems = (
   })
 }
 
-/** Members that are told apart by a field are compared by its values, and others by their type. */
+/**
+ * Matches members of a union by the values of the discriminator if there is one, and otherwise by
+ * type.
+ */
 const isCounterpart = (one: Choice, other: Choice): boolean =>
   one.values.length > 0
     ? other.values.some((value) => one.values.includes(value))
@@ -84,11 +87,11 @@ const isCounterpart = (one: Choice, other: Choice): boolean =>
 
 interface Choice {
   readonly schema: Schema
-  /** The values of the field by which the members of a union are told apart. */
+  /** The discriminator values of this member of the union. */
   readonly values: ReadonlyArray<string>
 }
 
-/** A union, or a type that may be null, as its choices. */
+/** Returns the members of a union or of a nullable type. */
 const choicesOf = (schema: Schema, document: Fields): ReadonlyArray<Choice> => {
   const union: unknown = schema.oneOf ?? schema.anyOf
   if (Array.isArray(union) && schema.properties === undefined) {
@@ -137,7 +140,7 @@ const typeProblems = (
 const lowest = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"] as const
 const highest = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"] as const
 
-/** A value that was accepted is refused. */
+/** Reports bounds that reject values which were accepted before. */
 const boundProblems = (at: string, before: Schema, after: Schema): ReadonlyArray<string> => {
   const isHigher = (bound: string) =>
     Number(after[bound] ?? -Infinity) > Number(before[bound] ?? -Infinity)
@@ -178,7 +181,7 @@ const propertyProblems = (
 
 // ---------------------------------------------------------------------------
 
-/** The fields of an object, and none of anything else. */
+/** Returns the fields of an object, or no fields for any other value. */
 export const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {})
 
 const requiredIn = ({ required }: Schema): ReadonlyArray<string> =>
@@ -186,7 +189,7 @@ const requiredIn = ({ required }: Schema): ReadonlyArray<string> =>
 
 const nameOf = (schema: unknown): string => (isSchema(schema) ? (referenced(schema) ?? "") : "")
 
-/** A reference with the schema that it names. Its own fields, such as a description, say no more. */
+/** Resolves a reference. Fields next to the `$ref`, such as a description, are ignored. */
 const resolve = (schema: unknown, document: Fields): Schema | undefined => {
   const name = nameOf(schema)
   if (name === "") return isSchema(schema) ? schema : undefined

@@ -4,7 +4,7 @@ interface KnownHeader extends Header {
   readonly name: string
 }
 
-/** The headers of the contract by lower-case name: their schemas and their meanings. */
+/** The headers of the contract by lower-case name. */
 const known: Readonly<Record<string, KnownHeader>> = {
   allow: {
     name: "Allow",
@@ -13,25 +13,25 @@ const known: Readonly<Record<string, KnownHeader>> = {
   },
   "cache-control": {
     name: "Cache-Control",
-    description: "Always `no-store`: the answer carries a secret.",
+    description: "Always `no-store`, because the response contains a secret.",
     schema: { type: "string", enum: ["no-store"] }
   },
   "idempotency-key": {
     name: "Idempotency-Key",
     description:
-      "Makes a repeated request safe: for 24 hours the same key with the same body gives the first answer again.",
+      "Makes retries safe: within 24 hours, the same key with the same body returns the first response again.",
     schema: { type: "string" }
   },
   "idempotent-replayed": {
     name: "Idempotent-Replayed",
     description:
-      "`true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. Absent otherwise.",
+      "`true` if this is the stored response to an earlier request with the same `Idempotency-Key`. Otherwise absent.",
     schema: { type: "string", enum: ["true"] }
   },
   "last-event-id": {
     name: "Last-Event-ID",
     description:
-      "The id of the last event that was seen, or a time by the clock of the service. The stream goes on after it.",
+      "The id of the last received event, or a time by the clock of the service. The stream continues after it.",
     schema: { type: "string" }
   },
   location: {
@@ -47,36 +47,36 @@ const known: Readonly<Record<string, KnownHeader>> = {
   ratelimit: {
     name: "RateLimit",
     description:
-      "What your API key or account may still do: `r` requests at once. `t` is the number of seconds until the quota is whole again or, with `r=0`, until the next request.",
+      "The remaining quota of your API key or account: `r` requests immediately. `t` is the number of seconds until the quota is full again or, with `r=0`, until the next request.",
     schema: { type: "string", examples: ['"default";r=599;t=1'] }
   },
   "ratelimit-policy": {
     name: "RateLimit-Policy",
     description:
-      "The rate limit: `q` requests per `w` seconds, all at once or spread. Absent, like `RateLimit`, where the operator has set none.",
+      "The rate limit: `q` requests per `w` seconds, in a burst or spread out. Absent, like `RateLimit`, if the operator has set no limit.",
     schema: { type: "string", examples: ['"default";q=600;w=60'] }
   },
   "retry-after": {
     name: "Retry-After",
-    description: "Seconds to wait before the next try.",
+    description: "How many seconds to wait before retrying.",
     schema: { type: "integer", minimum: 0, examples: [1] }
   },
   "www-authenticate": {
     name: "WWW-Authenticate",
-    description: "What the credential lacks (RFC 6750).",
+    description: "Why the credential is not sufficient (RFC 6750).",
     schema: { type: "string", examples: ['Bearer error="invalid_token"'] }
   },
   "x-request-id": {
     name: "x-request-id",
     description:
-      "The id of this request in the logs: yours if you sent an acceptable one, otherwise ours.",
+      "The id of this request in the logs: the id that you sent, if valid, or a generated one.",
     schema: { type: "string", examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"] }
   }
 }
 
 export const knownHeader = (name: string): KnownHeader | undefined => known[name.toLowerCase()]
 
-/** References to the headers that a response always carries. */
+/** References to the headers of a response, including the headers that all responses have. */
 export const headerReferences = (
   names: Iterable<string>
 ): Readonly<Record<string, Header | Reference>> => {

@@ -25,14 +25,14 @@ type Schemas = Readonly<Record<string, JsonSchema.JsonSchema>>
 const inWorkspace = ({ params }: Endpoint) => params.includes("workspace_id")
 const neededRole = (access: Endpoint["access"]) => ("role" in access ? access.role : null)
 const hasBody = ({ payloads }: Endpoint) => payloads.length > 0
-/** Also where none is taken, to find out whether it says anything. */
+/** Applies also to endpoints without a payload, which check that the body is empty. */
 const readsBody = ({ method }: Endpoint) => method !== "get"
 const givesCredentials = (endpoint: Endpoint) =>
   endpoint.access.kind === "public" && hasBody(endpoint)
 
 /**
- * A middleware declares its errors for every endpoint at once. The errors below can be answered
- * only by some endpoints. They are in the order in which a request is checked.
+ * A middleware declares its errors for all endpoints. The errors below are possible only for some
+ * endpoints. They are in the order in which a request is checked.
  */
 const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
   [OriginRefused, givesCredentials],
@@ -41,16 +41,16 @@ const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
   [PersonOnly, ({ access }) => access.kind === "jwt" && access.isForPeople],
   [WorkspaceForbidden, (endpoint) => endpoint.access.kind !== "jwt" && inWorkspace(endpoint)],
   [InsufficientScope, ({ access }) => access.kind === "scope"],
-  // A viewer is any member.
+  // Every member is at least a viewer.
   [Forbidden, ({ access }) => !["viewer", null].includes(neededRole(access))],
-  // A malformed id gets the same answer as one that does not exist.
+  // A malformed id gets the same response as an unknown id.
   [NotFound, ({ params }) => params.length > 0],
   [MalformedJson, readsBody],
   [PayloadTooLarge, readsBody],
   [UnsupportedMediaType, hasBody]
 ])
 
-/** The errors that this endpoint can answer, by status. */
+/** Returns the possible errors of an endpoint, by status. */
 export const refusalsOf = (endpoint: Endpoint): ReadonlyMap<number, ReadonlyArray<ErrorClass>> => {
   const possible = [...endpoint.middlewareErrors].filter(
     (error) => conditions.get(error)?.(endpoint) ?? true
@@ -62,8 +62,8 @@ export const refusalsOf = (endpoint: Endpoint): ReadonlyMap<number, ReadonlyArra
 }
 
 /**
- * `InternalError` already ends in "Error". `Forbidden` reads better as `ForbiddenError` in a
- * client.
+ * Returns the component name of an error. `InternalError` already ends in "Error"; `Forbidden`
+ * becomes `ForbiddenError`, which reads better in a client.
  */
 export const componentName = ({ identifier }: ErrorClass): string =>
   identifier.endsWith("Error") ? identifier : `${identifier}Error`
@@ -71,7 +71,7 @@ export const componentName = ({ identifier }: ErrorClass): string =>
 const phrases: Readonly<Record<number, string>> = {
   400: "The body cannot be read",
   401: "Not authenticated",
-  402: "A limit of the workspace is reached",
+  402: "A limit of the workspace has been reached",
   403: "Refused",
   404: "Not found",
   405: "The route does not support this method",
@@ -80,13 +80,13 @@ const phrases: Readonly<Record<number, string>> = {
   415: "The body is not JSON",
   422: "The request is not valid",
   429: "Too many requests",
-  500: "A failure of the service",
+  500: "An internal error",
   503: "Temporarily unavailable"
 }
 
 const list = new Intl.ListFormat("en", { type: "disjunction" })
 
-/** An error as it is sent, with the message that its class gives. */
+/** Creates an example error with the message of its class. */
 const instance = (error: ErrorClass, schemas: Schemas) => {
   const wire = schemas[componentName(error)]?.properties
   const detail = isSchema(wire) && isSchema(wire.detail) ? exampleOf(wire.detail, schemas) : {}
@@ -100,7 +100,7 @@ const wireOf = ({ detail }: InstanceType<ErrorClass>) => ({ detail, request_id: 
 export const errorExample = (error: ErrorClass, schemas: Schemas) =>
   wireOf(instance(error, schemas))
 
-/** The response for all errors of one status. */
+/** Describes the response for all errors with one status. */
 const errorResponse = (errors: ReadonlyArray<ErrorClass>, schemas: Schemas): Response => {
   const phrase = phrases[errors[0]?.status ?? 500] ?? "Refused"
   const instances = errors.map((error) => instance(error, schemas))
@@ -131,7 +131,7 @@ const responseName = (errors: ReadonlyArray<ErrorClass>): string => {
     : errors.map(({ identifier }) => identifier).join("Or")
 }
 
-/** The error responses of all endpoints, by name. */
+/** Returns the error responses of all endpoints, by name. */
 export const sharedResponses = (
   endpoints: ReadonlyArray<Endpoint>,
   schemas: Schemas
@@ -142,7 +142,7 @@ export const sharedResponses = (
       .map((errors) => [responseName(errors), errorResponse(errors, schemas)])
   )
 
-/** The error responses of an endpoint. */
+/** Returns the error responses of an endpoint. */
 export const errorResponses = (endpoint: Endpoint): Readonly<Record<string, Reference>> =>
   Object.fromEntries(
     [...refusalsOf(endpoint)].map(([status, errors]) => [

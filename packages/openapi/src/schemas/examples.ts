@@ -11,8 +11,8 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 /**
- * Builds an example for a schema from the examples of its parts. A schema's own example wins,
- * because only that one respects rules between fields.
+ * Builds an example for a schema from the examples of its parts. A schema's own example takes
+ * precedence, because only it satisfies rules between fields.
  */
 export const exampleOf = (
   schema: Schema,
@@ -55,8 +55,8 @@ export const exampleOf = (
 }
 
 /**
- * Gives a component without an example the one that it has inside another component's example. An
- * attempt in an execution's example is better than one built from its fields.
+ * Gives a component without an example the value that it has in another component's example, which
+ * is better than a value built from its fields.
  */
 export const withShownExamples = (
   schemas: Readonly<Record<string, Schema>>

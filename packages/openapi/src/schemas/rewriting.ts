@@ -16,9 +16,7 @@ const schemaLists = new Set(["anyOf", "oneOf", "allOf", "prefixItems"])
 const schemaRecords = new Set(["properties", "patternProperties"])
 const singleSchemas = new Set(["items", "additionalProperties", "propertyNames", "not"])
 
-/**
- * Rewrites a schema from its leaves up. Examples, defaults and enums are data and are not changed.
- */
+/** Rewrites a schema bottom-up. Examples, defaults and enums are data and stay unchanged. */
 export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema => {
   const visit = (value: unknown) => (isSchema(value) ? mapSchema(value, f) : value)
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
@@ -36,9 +34,9 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
 }
 
 /**
- * Effect is exact where plain forms read better: `Schema.Int` as the bounds of a double, an
- * annotated check as an `allOf` of one, `NullOr` as an `anyOf`. Generators make the same types from
- * both, and people read the plain form.
+ * Simplifies Effect's exact forms: the bounds of a double for `Schema.Int`, an `allOf` of one for
+ * an annotated check, an `anyOf` for `NullOr`. Generators produce the same types from both, and the
+ * plain form is easier to read.
  */
 export const plain = (schema: Schema): Schema =>
   mapSchema(schema, (part) =>
@@ -54,7 +52,7 @@ const withoutSafeBounds = (schema: Schema): Schema => {
   }
 }
 
-/** A field whose text is not that of its schema. */
+/** Merges a field's own description into its schema. */
 const withOwnText = ({ allOf, ...rest }: Schema): Schema => {
   if (!Array.isArray(allOf)) return rest
   const isText = (part: unknown): part is { readonly description: string } =>
@@ -77,7 +75,7 @@ const withoutLoneAllOf = (schema: Schema): Schema => {
     : schema
 }
 
-/** A choice of one is no choice. */
+/** Unwraps an `anyOf` with a single member. */
 const withoutLoneAnyOf = (schema: Schema): Schema => {
   if (!Array.isArray(schema.anyOf) || schema.anyOf.length !== 1) return schema
   const { anyOf, ...rest } = schema
@@ -99,8 +97,8 @@ const withTypeList = (schema: Schema): Schema => {
 }
 
 /**
- * "One of these fields" becomes a list of choices that contain the fields. Generated clients then
- * make a union of them, and a request without either does not compile.
+ * Turns "one of these fields" into a list of choices that contain the fields. Generated clients
+ * then have a union, and a request without either field does not compile.
  */
 export const withChoices = (schema: Schema): Schema => {
   const { oneOf, properties } = schema
@@ -116,8 +114,8 @@ export const withChoices = (schema: Schema): Schema => {
 }
 
 /**
- * Requests with unknown fields are refused, so their schemas stay closed. Answers may gain fields
- * within a version, and a client generated from closed schemas would break when one appears.
+ * Requests with unknown fields are refused, so their schemas stay closed. Responses may gain fields
+ * within a version, which would break clients generated from closed schemas.
  */
 export const opened = (schema: Schema): Schema =>
   mapSchema(schema, (part) => {

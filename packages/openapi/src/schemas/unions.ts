@@ -8,8 +8,8 @@ const propertiesOf = ({ properties }: Schema): Readonly<Record<string, unknown>>
   isSchema(properties) ? properties : {}
 
 /**
- * Makes a component of each choice that has a title. The choices stand beside the fields that all
- * of them have, and each component gets those fields too.
+ * Creates a component for each choice that has a title. Each component also gets the fields that
+ * all choices share.
  */
 export const withNamedChoices = (schemas: Schemas): Schemas => {
   const named: Record<string, Schema> = {}
@@ -42,7 +42,7 @@ const requiredOf = ({ required }: Schema): ReadonlyArray<unknown> =>
 const hasTitle = (schema: unknown): schema is Schema & { readonly title: string } =>
   isSchema(schema) && typeof schema.title === "string"
 
-/** Says of each union by which field its members are told apart, if they can be. */
+/** Adds a discriminator to each union whose members can be distinguished by a field. */
 export const withDiscriminators = (schemas: Schemas): Schemas =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
@@ -74,7 +74,10 @@ const discriminated = (schema: Schema, schemas: Schemas): Schema => {
   }
 }
 
-/** The values that a required field of a component can have; none if it can have any. */
+/**
+ * Returns the possible values of a required field of a component, or none if the field is not an
+ * enum.
+ */
 const valuesOf = (
   field: string,
   component: string | undefined,

@@ -2,11 +2,14 @@ import { maxProgressBytes, maxResponseBodyBytes } from "@scheduling/domain/execu
 import type { Method, Operation, Parameter } from "../model.ts"
 import { plainAnswer, unavailable } from "./pings.ts"
 
-/** Call-backs are answered before the routes of the API, in plain text, so no endpoint declares them. */
+/**
+ * Completion URLs are handled before the router and return plain text, so no endpoint declares
+ * them.
+ */
 export const completionsTag = {
-  name: "Call-backs of jobs",
+  name: "Completion URLs",
   description:
-    "How jobs that go on after their answer say that they are done. Their calls carry the URL in " +
+    "Where jobs that continue after their response report that they have finished. Their calls send the URL in " +
     "`Scheduling-Complete-Url`, if the task has a `completion`. The URL is the credential."
 }
 
@@ -14,7 +17,7 @@ const token: Parameter = {
   name: "token",
   in: "path",
   required: true,
-  description: "The end of the URL that the call carried. It is about one attempt.",
+  description: "The last segment of the URL that the call sent. It identifies one attempt.",
   schema: {
     type: "string",
     pattern: "^[\\w-]{91}$",
@@ -23,14 +26,14 @@ const token: Parameter = {
 }
 
 const responses = {
-  200: plainAnswer("It is on disk, now or since an earlier request that said the same.", "OK"),
-  404: plainAnswer("The service has not made this URL.", "not found"),
+  200: plainAnswer("The report is stored, now or by an earlier identical report.", "OK"),
+  404: plainAnswer("The service did not create this URL.", "not found"),
   409: plainAnswer(
-    "A further attempt has begun, or an earlier request said otherwise. Nothing has changed.",
+    "Another attempt has started, or an earlier report differs. Nothing was changed.",
     "too late: another attempt has begun"
   ),
   410: plainAnswer(
-    "The attempt has ended without it: it timed out, or was cancelled. Nothing has changed.",
+    "The attempt has already timed out or been cancelled. Nothing was changed.",
     "too late: this attempt has already finished"
   )
 }
@@ -45,7 +48,7 @@ const said = (
     operationId: `completions.${id}`,
     tags: [completionsTag.name],
     summary,
-    description: `${description} Needs no credential but the URL.`,
+    description: `${description} Needs no credential except the URL.`,
     security: [],
     "x-access": "public",
     parameters: [token],
@@ -64,24 +67,24 @@ const said = (
   } satisfies Operation
 })
 
-const keptBody = `The first ${maxResponseBodyBytes} bytes of the body are kept as the answer of the attempt.`
+const keptBody = `The first ${maxResponseBodyBytes} bytes of the body are stored as the response of the attempt.`
 
 export const completionPaths: Readonly<
   Record<string, Readonly<Partial<Record<Method, Operation>>>>
 > = {
   "/complete/{token}": said(
-    { id: "complete", path: "", summary: "Say that the job is done" },
-    `Ends the attempt as a success. ${keptBody} Steps of a chain after it may use it.`,
+    { id: "complete", path: "", summary: "Report that the job has succeeded" },
+    `Ends the attempt as a success. ${keptBody} Later steps of a chain may use it.`,
     "42 files copied"
   ),
   "/complete/{token}/fail": said(
-    { id: "fail", path: "/fail", summary: "Say that the job has failed" },
-    `Ends the attempt as a failure, which is tried again as the retries of the task say. ${keptBody}`,
+    { id: "fail", path: "/fail", summary: "Report that the job has failed" },
+    `Ends the attempt as a failure, which is retried according to the task. ${keptBody}`,
     "the disk is full"
   ),
   "/complete/{token}/log": said(
-    { id: "log", path: "/log", summary: "Say how the job goes" },
-    `The first line of the body, up to ${maxProgressBytes} bytes of it, is shown in the \`progress\` of the execution.`,
+    { id: "log", path: "/log", summary: "Report progress of the job" },
+    `The first line of the body, truncated to ${maxProgressBytes} bytes, appears in the \`progress\` of the execution.`,
     "half of it is done",
     {
       429: plainAnswer("More than 60 lines in a minute.", "too many lines: at most 60 per minute")

@@ -10,12 +10,12 @@ const exampleOf = (method: "GET" | "POST") => ({
 export const echoSchemas = {
   Echo: {
     type: "object",
-    description: "A request, as it arrived.",
+    description: "The received request.",
     properties: {
       method: { type: "string", description: "`GET` or `POST`.", enum: ["GET", "POST"] },
       headers: {
         type: "object",
-        description: "The headers, by their names in lower case.",
+        description: "The headers, with names in lower case.",
         additionalProperties: { type: "string" }
       },
       body: {
@@ -29,16 +29,16 @@ export const echoSchemas = {
   }
 }
 
-/** The echo is no part of the API that the SDK has, so no endpoint declares it. */
+/** The SDK does not include the echo, so no endpoint declares it. */
 const echo = (method: "get" | "post") =>
   ({
     operationId: `system.${method}Echo`,
     tags: ["System"],
-    summary: `What does a target receive? By ${method.toUpperCase()}`,
+    summary: `Echo the request, by ${method.toUpperCase()}`,
     description:
-      "Answers with the request it got, without credentials and the headers that proxies add. A " +
-      "task may call the echo of its own node, `http://127.0.0.1:4000/v1/echo`, and so needs no " +
-      "server of yours. Needs no credential.",
+      "Returns the request that it received, without credentials and headers added by proxies. A " +
+      "task may call the echo of its own node, `http://127.0.0.1:4000/v1/echo`, to try the service without a " +
+      "server. Needs no credential.",
     security: [],
     "x-access": "public",
     parameters: [],

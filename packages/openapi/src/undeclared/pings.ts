@@ -2,10 +2,10 @@ import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/Heartbea
 import { headerReferences } from "../responses/headers.ts"
 import type { Method, Operation, Parameter, Response } from "../model.ts"
 
-/** Pings are answered before the routes of the API, in plain text, so no endpoint declares them. */
+/** Pings are handled before the router and return plain text, so no endpoint declares them. */
 export const pingsTag = {
   name: "Pings",
-  description: "How jobs tell their heartbeat monitors of what they do. The URL is the credential."
+  description: "How jobs report to their heartbeat monitors. The URL is the credential."
 }
 
 const monitorsUrl = "$PING_URL"
@@ -27,7 +27,7 @@ const signal: Parameter = {
   in: "path",
   required: true,
   description:
-    "`start`, `fail`, `log` (is kept and changes nothing), or the exit status of the job: `0` is a success.",
+    "`start`, `fail`, `log` (stored without effect on the status), or the exit status of the job: `0` means success.",
   schema: {
     type: "string",
     pattern: "^(?:start|fail|log|\\d|[1-9]\\d|1\\d\\d|2[0-4]\\d|25[0-5])$",
@@ -39,7 +39,7 @@ const rid: Parameter = {
   name: "rid",
   in: "query",
   required: false,
-  description: "Which run it is about, where runs overlap. The same at the start and the end.",
+  description: "Identifies the run if runs overlap. Use the same value at the start and the end.",
   schema: {
     type: "string",
     format: "uuid",
@@ -53,16 +53,16 @@ export const plainAnswer = (description: string, text: string): Response => ({
   content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
 })
 
-/** Of what is answered in plain text otherwise. */
+/** The error response of endpoints that otherwise return plain text. */
 export const unavailable = { $ref: "#/components/responses/UnavailableError" }
 
 const responses = {
-  200: plainAnswer("It is on disk.", "OK"),
+  200: plainAnswer("The ping is stored.", "OK"),
   400: plainAnswer(
-    "The `rid` is no UUID, or the exit status is above 255.",
+    "The `rid` is not a UUID, or the exit status is above 255.",
     "rid must be a UUID, and the exit status a number from 0 to 255"
   ),
-  404: plainAnswer("There is no such URL, or not any more.", "this ping URL does not exist")
+  404: plainAnswer("The URL does not exist, or no longer exists.", "this ping URL does not exist")
 }
 
 const withoutContent = ({ content: _content, ...response }: Response): Response => response
@@ -76,12 +76,12 @@ const pinged = (
   return {
     operationId: `pings.${method}${isSignal ? "Signal" : ""}`,
     tags: [pingsTag.name],
-    summary: `${isSignal ? "Tell how a run goes" : "Tell of a success"}, by ${method.toUpperCase()}`,
-    description: `A job sends it. ${
+    summary: `${isSignal ? "Report the state of a run" : "Report a success"}, by ${method.toUpperCase()}`,
+    description: `Sent by a job. ${
       method === "post"
-        ? `The first ${maxPingBodyBytes} bytes of the body are kept, as what the job has to say.`
+        ? `The first ${maxPingBodyBytes} bytes of the body are stored as the job's message.`
         : "The same as a POST without a body."
-    } Needs no credential but the URL.`,
+    } Needs no credential except the URL.`,
     security: [],
     "x-access": "public",
     parameters,

@@ -25,7 +25,7 @@ export const tokenSchemas = {
         type: "string",
         description: "The id of the service account. Absent with HTTP Basic."
       },
-      client_secret: { type: "string", description: "Its secret. Absent with HTTP Basic." }
+      client_secret: { type: "string", description: "The client secret. Absent with HTTP Basic." }
     },
     required: ["grant_type"],
     examples: [
@@ -40,12 +40,12 @@ export const tokenSchemas = {
     type: "object",
     description: "An access token of a service account.",
     properties: {
-      access_token: { type: "string", description: "The JWT to send as bearer token." },
+      access_token: { type: "string", description: "The JWT to send as a bearer token." },
       token_type: { type: "string", description: "Always `Bearer`.", enum: ["Bearer"] },
       expires_in: {
         type: "integer",
         description:
-          "Lifetime of the access token in seconds. Shorter if the secret was rotated and works no longer than that."
+          "The lifetime of the access token in seconds. Shorter if a rotated secret expires earlier."
       }
     },
     required: ["access_token", "token_type", "expires_in"],
@@ -60,10 +60,10 @@ export const tokenSchemas = {
   },
   TokenError: {
     type: "object",
-    description: "An error of the token endpoint, in the shape of RFC 6749.",
+    description: "An error of the token endpoint, in the format of RFC 6749.",
     properties: {
-      error: { type: "string", description: "The code of the failure.", enum: tokenErrors },
-      error_description: { type: "string", description: "A text for people." }
+      error: { type: "string", description: "The error code.", enum: tokenErrors },
+      error_description: { type: "string", description: "A human-readable message." }
     },
     required: ["error", "error_description"],
     additionalProperties: false,
@@ -92,7 +92,7 @@ const answer = (
   }
 })
 
-/** RFC 6749 decides on the body and the errors, so no endpoint of the contract declares them. */
+/** RFC 6749 defines the body and the errors, so no endpoint of the contract declares them. */
 export const tokenPaths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>> = {
   [tokenPath]: {
     post: {
@@ -102,8 +102,8 @@ export const tokenPaths: Readonly<Record<string, Readonly<Partial<Record<Method,
       description:
         "The client credentials grant of OAuth 2.0 (RFC 6749). The client is in the form, or in the " +
         "header `Authorization` by HTTP Basic. The token may do what the role of the service account allows " +
-        "in its workspace. Failed tries are limited as those of logins: 10 for a client, or 50 from an address, within 15 minutes, and " +
-        "100 tries of a client in all. Use a token until it expires.\n\nNeeds no other credential.",
+        "in its workspace. Failed attempts are limited like logins: 10 per client, or 50 per IP address, within 15 minutes, and " +
+        "100 attempts per client in total. Reuse a token until it expires.\n\nNeeds no other credential.",
       security: [],
       "x-access": "public",
       parameters: [],
@@ -123,7 +123,7 @@ export const tokenPaths: Readonly<Record<string, Readonly<Partial<Record<Method,
           "www-authenticate"
         ]),
         413: { $ref: "#/components/responses/PayloadTooLargeError" },
-        429: answer("TokenError", "Too many tries.", ["retry-after"]),
+        429: answer("TokenError", "Too many attempts.", ["retry-after"]),
         503: { $ref: "#/components/responses/UnavailableError" }
       },
       "x-codeSamples": [

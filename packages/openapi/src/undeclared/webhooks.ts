@@ -18,7 +18,7 @@ const signature = [
   header("webhook-timestamp", "When the attempt was made, in seconds since 1970.", "1769851800"),
   header(
     "webhook-signature",
-    "`v1,` and the signature in base64. While a secret is rotated there are two, separated " +
+    "`v1,` and the signature in base64. During a rotation of the secret there are two, separated " +
       "by a space.",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
   )
@@ -27,7 +27,7 @@ const signature = [
 export const webhooksTag = {
   name: "Calls to your URLs",
   description:
-    "What the service sends to the URLs of tasks and of chains' steps, of callbacks and of webhook " +
+    "Requests that the service makes to the URLs of tasks, chain steps, callbacks and webhook " +
     "channels."
 }
 
@@ -36,10 +36,10 @@ const event: Webhook = {
   tags: [webhooksTag.name],
   summary: "An event",
   description:
-    "What the service sends to the `on_failure` or `on_success` of a task, and to a webhook channel. " +
+    "The request to the `on_failure` or `on_success` of a task, and to a webhook channel. " +
     "The stream of live events has the same events.\n\n" +
-    "It is signed like the call of a task, but with the `message_secret` of the origin of the URL. " +
-    "`unwrap` of `@scheduling/sdk/webhooks` verifies it and returns the typed event. An event may come " +
+    "The request is signed like the call of a task, but with the `message_secret` of the URL's origin. " +
+    "`unwrap` of `@scheduling/sdk/webhooks` verifies it and returns the typed event. An event may be delivered " +
     "more than once, always with the same `id`.",
   security: [],
   parameters: [
@@ -53,12 +53,12 @@ const event: Webhook = {
   },
   responses: {
     "2XX": { description: "The event has been delivered." },
-    "408": { description: "Tried again." },
-    "410": { description: "A webhook channel is disabled. A callback is not tried again." },
-    "425": { description: "Tried again." },
-    "429": { description: "Tried again, and not before `Retry-After`." },
-    "5XX": { description: "Tried again, and not before `Retry-After`." },
-    default: { description: "Not tried again. Redirects are not followed." }
+    "408": { description: "The request is retried." },
+    "410": { description: "A webhook channel is paused. A callback is not retried." },
+    "425": { description: "The request is retried." },
+    "429": { description: "The request is retried, but not before `Retry-After`." },
+    "5XX": { description: "The request is retried, but not before `Retry-After`." },
+    default: { description: "The request is not retried. Redirects are not followed." }
   }
 }
 
@@ -70,32 +70,36 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
       tags: [webhooksTag.name],
       summary: "The call of a task or a step",
       description:
-        "What the service sends to your URL, with the method, headers and body of the task. It is " +
+        "The request to your URL, with the method, headers and body of the task. The request is " +
         "signed as Standard Webhooks describes: HMAC-SHA-256 over " +
-        "`webhook-id`.`webhook-timestamp`.body, with the `call_secret` of the origin of the URL " +
-        "(`GET /v1/workspaces/{workspace_id}/signing-secrets?url=…`). Verify it over the bytes of the " +
-        "body as received, and refuse a timestamp that is minutes old. `verify` of " +
+        "`webhook-id`.`webhook-timestamp`.body, with the `call_secret` of the URL's origin " +
+        "(`GET /v1/workspaces/{workspace_id}/signing-secrets?url=…`). Verify the signature over the bytes of the " +
+        "body as received, and reject a timestamp that is minutes old. `verify` of " +
         "`@scheduling/sdk/webhooks` does both.\n\n" +
-        "A call may be repeated: after a failure (no connection, a timeout or one of the answers " +
+        "A call may be repeated: after a failure (no connection, a timeout or one of the responses " +
         "below), and after the loss of the node that made it. All attempts of one execution " +
         "carry the same `idempotency-key`.",
       security: [],
       parameters: [
         header("webhook-id", "The id of the execution.", executionId),
         ...signature,
-        header("idempotency-key", "The id of the execution, again.", executionId),
-        header("x-scheduling-task-id", "The id of the task, or of the chain of a step.", taskId),
-        header("x-scheduling-execution-id", "The id of the execution, once more.", executionId),
-        header("x-scheduling-attempt", "The number of the attempt, from 1.", "1"),
+        header("idempotency-key", "The id of the execution.", executionId),
+        header(
+          "x-scheduling-task-id",
+          "The task id or, for a chain step, the id of its chain.",
+          taskId
+        ),
+        header("x-scheduling-execution-id", "The id of the execution.", executionId),
+        header("x-scheduling-attempt", "The number of the attempt, starting at 1.", "1"),
         header(
           "x-scheduling-scheduled-for",
-          "The time that the execution was scheduled for, the same at every attempt.",
+          "When the execution was due, the same for every attempt.",
           "2026-01-31T09:30:00.000Z"
         ),
         {
           ...header(
             "scheduling-complete-url",
-            "Where the job says that it is done. Only of tasks and steps with a `completion`.",
+            "The URL at which the job reports that it has finished. Only for tasks and steps with `completion`.",
             "https://scheduling.example.com/complete/AZqfPFse..."
           ),
           required: false
@@ -103,7 +107,7 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
         {
           ...header(
             "traceparent",
-            "The trace of the execution, if the service exports traces and the task has no header " +
+            "The trace context of the execution, if the service exports traces and the task has no header " +
               "of this name.",
             "00-019a9f3c5b1e7c4a9d2f3e8b7a6c5d41-b7ad6b7169203331-01"
           ),
@@ -111,7 +115,7 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
         },
         header(
           "user-agent",
-          "Names the service, unless the task's headers name something else.",
+          "The name of the service, unless the task's headers set another value.",
           "scheduling-service/0.1.0"
         )
       ],
