@@ -1,16 +1,16 @@
 import type { Answer } from "./transport/Http.ts"
 
-/** The data of an answer together with the answer itself, whose body has been read. */
+/** The data of a response together with the response, whose body has been read. */
 export interface WithResponse<A> {
   readonly data: A
   readonly response: Response
-  /** Identifies the request in the logs of the service. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string | undefined
 }
 
-/** A promise of the data that can also give the whole answer. */
+/** A promise of the response data that also gives access to the whole response. */
 export class ApiPromise<A> extends Promise<A> {
-  /** `then`, `catch` and `finally` return plain promises, which have no answer of their own. */
+  /** `then`, `catch` and `finally` return plain promises, which have no response. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
@@ -18,9 +18,8 @@ export class ApiPromise<A> extends Promise<A> {
   readonly #result: Promise<WithResponse<A>>
 
   constructor(answer: Promise<Answer>, read: (data: unknown) => A) {
-    // The promise's own state is never used. If it were rejected, that would be a second rejection,
-    // which nobody handles if only `withResponse` is awaited. `await`, `catch`, `finally` and
-    // `Promise.all` all use `then`.
+    // The state of this promise is never used. Rejecting it would cause an unhandled rejection if
+    // only `withResponse` is awaited. `await`, `catch`, `finally` and `Promise.all` all use `then`.
     super(() => {})
     this.#result = answer.then(({ data, response }) => ({
       data: read(data),

@@ -21,7 +21,7 @@ import { type Bearer, bearerFrom, fixedBearer, UserSession } from "./session/Use
 export type ClientOptions = Settings & Credential
 
 /**
- * The settings that another client with the same credential may change. The address belongs to the
+ * The settings that can differ between clients with the same credential. `baseUrl` belongs to the
  * credential.
  */
 export type OtherSettings = Omit<Settings, "baseUrl">
@@ -42,7 +42,7 @@ export class SchedulingClient extends Resources {
   readonly #caller: Caller
   readonly #bearer: Bearer
 
-  /** @param origin Internal: the client that this one shares its credential with. */
+  /** @param origin Internal: the client with which this one shares its credential. */
   constructor(options: ClientOptions = {}, origin?: SchedulingClient) {
     const http = new Http(options)
     const bearer = origin === undefined ? bearerOf(http, options) : origin.#bearer
@@ -57,7 +57,7 @@ export class SchedulingClient extends Resources {
     this.#caller = caller
   }
 
-  /** Starts a session. The password is not kept: when the session ends, log in again. */
+  /** Starts a session. The password is not stored: when the session ends, log in again. */
   static async login(
     options: Login & Settings & SessionListener & { readonly signal?: AbortSignal | undefined }
   ): Promise<SchedulingClient> {
@@ -92,20 +92,20 @@ export class SchedulingClient extends Resources {
     return new SchedulingClient(merged, this)
   }
 
-  /** The same client with its calls in another workspace. */
+  /** Returns the same client for another workspace. */
   withWorkspace(workspaceId: WorkspaceId): SchedulingClient {
     return this.withOptions({ workspaceId })
   }
 
-  /** The workspace of calls that do not name one. */
+  /** Returns the workspace of calls that do not name one. */
   getWorkspaceId(): Promise<WorkspaceId> {
     return this.#caller.workspaceId()
   }
 
   /**
-   * Makes a call that has no method here: of a newer service, or of your own proxy. It has the
-   * credential, the retries and the errors of all calls. `{workspace_id}` in the path is filled in.
-   * A POST is repeated only with an `idempotencyKey`.
+   * Makes a call that has no method, such as an endpoint of a newer service or of your own proxy.
+   * Uses the client's credential, retries and errors. `{workspace_id}` in the path is filled in. A
+   * POST is retried only with an `idempotencyKey`.
    *
    * @example
    * const { data } = await client.request<{ data: Array<{ name: string }> }>(
@@ -120,22 +120,28 @@ export class SchedulingClient extends Resources {
     return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }
 
-  /** Ends the session on the service and forgets its tokens. */
+  /** Ends the session on the service and discards its tokens. */
   async logout(): Promise<void> {
     if (!(this.#bearer instanceof UserSession)) {
-      throw new SchedulingError("There is no session: the client was not given tokens or a login")
+      throw new SchedulingError(
+        "There is no session: the client was created without tokens or a login"
+      )
     }
     try {
       if (this.#bearer.isOpen) await this.auth.logout()
     } catch (error) {
-      const isOver = error instanceof InvalidTokenError || error instanceof InvalidRefreshTokenError
-      if (!isOver) throw error
+      const hasEnded =
+        error instanceof InvalidTokenError || error instanceof InvalidRefreshTokenError
+      if (!hasEnded) throw error
     }
     await this.#bearer.end()
   }
 }
 
-/** Without the credential, because a session forgets its password and no other copy exists. */
+/**
+ * Copies the settings without the credential, because a session must hold the only copy of its
+ * password.
+ */
 const settingsOf = (options: Settings): Settings => {
   const { baseUrl, defaultHeaders, fetch, maxRetries, timeoutMs, workspaceId } = options
   const { logger, onRequest, onResponse } = options
@@ -143,7 +149,7 @@ const settingsOf = (options: Settings): Settings => {
   return { ...client, logger, onRequest, onResponse }
 }
 
-/** For calls before a session starts, whatever key the environment has. */
+/** A client for calls before a session starts. Ignores a key in the environment. */
 const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
 
 const bearerOf = (http: Http, options: Credential): Bearer => {
@@ -154,19 +160,21 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
     const { email, onTokens, password } = options
     return new UserSession(http, { login: { email, password }, onTokens })
   }
-  // A key that is named but undefined is a variable that was not set. Every call would be refused.
+  // An `apiKey` that is undefined is an unset variable, with which every call would be refused.
   if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
-  // A user without tokens must not act with the key of the server that makes the calls.
+  // A user without tokens must not act with the API key of the server that makes the calls.
   const isNamed = ["tokens", "email", "accessToken", "clientId"].some((name) => name in options)
   const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
   return fixedBearer(key === undefined ? undefined : visibleAscii("SCHEDULING_API_KEY", key))
 }
 
 /**
- * The path is appended to the address. `@elsewhere` would turn the address into a password and send
- * the credential to another host.
+ * The path is appended to the base URL. `@elsewhere` would turn the base URL into a user name and
+ * password and send the credential to another host.
  */
 const checkPath = (path: string): string => {
   if (/^\/[^?#]*$/.test(path)) return path
-  throw new SchedulingError("A path begins with a slash; its query is given as `query`")
+  throw new SchedulingError(
+    "path must start with a slash and have no query; pass the query as `query`"
+  )
 }

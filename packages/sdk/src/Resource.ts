@@ -11,7 +11,7 @@ export class Resource {
     this.#caller = caller
   }
 
-  /** The types of the contract are trusted here, because the service checks what it sends. */
+  /** Trusts the contract's types, because the service validates its responses. */
   protected call<A>(call: Call): ApiPromise<A> {
     return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }

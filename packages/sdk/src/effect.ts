@@ -77,16 +77,15 @@ export { untilEnded, WaitTimeout } from "./effect/untilEnded.ts"
 
 export interface Settings {
   /**
-   * The address of the service, with or without `/v1` at its end. `http://127.0.0.1:4000` when
-   * absent.
+   * The URL of the service, with or without `/v1` at its end. Defaults to `http://127.0.0.1:4000`.
    */
   readonly baseUrl?: string | undefined
-  /** How often a failed attempt is retried, if that is safe. 2 when absent. */
+  /** The maximum number of retries of a failed attempt that is safe to retry. Defaults to 2. */
   readonly maxRetries?: number | undefined
 }
 
 export interface SessionListener {
-  /** Called with each new pair. Keep it: a refresh token works once. */
+  /** Called with each new token pair. Store the pair: a refresh token works once. */
   readonly onTokens?: ((tokens: TokenPair) => Effect.Effect<void>) | undefined
 }
 
@@ -100,8 +99,8 @@ export interface LoginOptions extends Settings, SessionListener {
 }
 
 /**
- * A member for each group of the contract, with a method for each endpoint and its errors. Input is
- * plain: ids, schedules and time zones are strings. Only secrets are `Redacted`.
+ * One member per group of the contract, with one method per endpoint. Input is plain: ids,
+ * schedules and time zones are strings. Only secrets are `Redacted`.
  */
 export interface Client extends WireClient<typeof Api> {}
 
@@ -121,7 +120,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
       )
     )
 
-  /** Uses the key in `SCHEDULING_API_KEY`, and the address in `SCHEDULING_URL` if that is set. */
+  /** Uses the key in `SCHEDULING_API_KEY` and, if set, the URL in `SCHEDULING_URL`. */
   static readonly layerConfig: Layer.Layer<
     SchedulingClient,
     Config.ConfigError,
@@ -136,7 +135,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
 
   /**
    * Uses a session. Its tokens are renewed shortly before they expire and when they are refused,
-   * once for all waiting fibers. When the session has ended, calls fail with `InvalidToken`.
+   * once for all waiting fibers. After the session has ended, calls fail with `InvalidToken`.
    */
   static readonly layerSession = (
     options: SessionOptions
@@ -174,7 +173,7 @@ const clientLayer = (settings: Settings) =>
     }).pipe(Effect.map((client) => wireClient(Api, client)))
   )
 
-/** Sets the user agent, unless something else did. */
+/** Sets the user agent unless the request has one. */
 const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
   agent === undefined || request.headers["user-agent"] !== undefined
     ? request
@@ -184,8 +183,7 @@ const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientR
 const agent = userAgent(version)
 
 /**
- * The contract identifies secrets by their labels. Secrets given by a program have no label, or
- * their own.
+ * The contract identifies secrets by label. Secrets from a program have no label, or another one.
  */
 const relabelled = (label: string, secret: Redacted.Redacted) =>
   Redacted.make(Redacted.value(secret), { label })
@@ -224,7 +222,8 @@ const sessionMiddleware = (options: SessionOptions) =>
     })
 
     /**
-     * A changed password ends its tokens. Calls that are refused meanwhile wait for the new ones.
+     * Sends a password change, which revokes the tokens of the session. Calls that are refused in
+     * the meantime wait for the new tokens.
      */
     const exchange = (
       send: (accessToken: Redacted.Redacted) => ReturnType<MiddlewareOptions["next"]>
@@ -239,14 +238,14 @@ const sessionMiddleware = (options: SessionOptions) =>
       ).pipe(Effect.forkDetach, Effect.flatMap(Fiber.join))
 
     /**
-     * If the renewal fails, the tokens stay, and the service tells what is wrong with the access
-     * token.
+     * If the renewal fails, the tokens are kept, and the service reports the problem with the
+     * access token.
      */
     const renewIf = Effect.fnUntraced(function* (isDue: (current: Tokens) => boolean) {
       const current = yield* SynchronizedRef.get(tokens)
       if (!isDue(current)) return current
-      // The service consumes the old token when it issues the new one. The renewal is a fiber of
-      // its own: otherwise the new token would be lost if the waiting fiber is interrupted.
+      // The service invalidates the old token when it issues the new one. The renewal runs in a
+      // separate fiber, so that the new token is not lost if the waiting fiber is interrupted.
       const renewal = yield* SynchronizedRef.updateAndGetEffect(tokens, (latest) =>
         isDue(latest)
           ? Effect.orElseSucceed(renewed(latest.refresh_token), () => latest)
@@ -264,7 +263,7 @@ const sessionMiddleware = (options: SessionOptions) =>
       const attempt = endpoint.identifier === "changePassword" ? exchange(send) : undefined
       const response = yield* attempt ?? send(used)
       if (!isTokenRefused(response)) return response
-      // Another fiber may have renewed the tokens while this request was on its way.
+      // Another fiber may have renewed the tokens during this request.
       const { access_token: fresh } = yield* renewIf((current) => current.access_token === used)
       return fresh === used ? response : yield* attempt ?? send(fresh)
     })

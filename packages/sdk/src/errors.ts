@@ -1,14 +1,14 @@
-/** Everything that the client throws, except the reason of an `AbortSignal`, which is yours. */
+/** Base class of all errors that the client throws, except the reason of your own `AbortSignal`. */
 export class SchedulingError extends Error {
   override readonly name: string = "SchedulingError"
 
-  /** The fields that JSON logs keep. Of a plain error they keep nothing. */
+  /** The fields for JSON logs, which omit the fields of plain errors. */
   toJSON(): Readonly<Record<string, unknown>> {
     return { name: this.name, message: this.message }
   }
 }
 
-/** The call needs a credential, and the client has none. Nothing was sent. */
+/** The call needs a credential, but the client has none. Nothing was sent. */
 export class NoCredentialError extends SchedulingError {
   override readonly name: string = "NoCredentialError"
 
@@ -17,7 +17,7 @@ export class NoCredentialError extends SchedulingError {
   }
 }
 
-/** The failure as the service reports it: the `detail` of its one error shape. */
+/** The `detail` of an error response. */
 export interface ErrorDetail {
   readonly error: string
   readonly message: string
@@ -30,18 +30,18 @@ export interface ErrorAnswer {
 }
 
 /**
- * The service answered with a failure. Each code has a class of its own, which extends the class of
- * its status if several codes share that.
+ * An error response of the service. Each code has a class, which extends the class of its status if
+ * several codes share the status.
  */
 export class ApiError extends SchedulingError {
   override readonly name: string = "ApiError"
   readonly status: number
-  /** The code of the failure, for programs. It is stable. */
+  /** A stable, machine-readable error code. */
   readonly code: string
   readonly detail: ErrorDetail
-  /** The message without the status, to be shown to people. */
+  /** The message without the status, for display. */
   declare readonly reason: string
-  /** Identifies the request in the logs of the service. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string | undefined
   declare readonly headers: Headers
 
@@ -52,8 +52,8 @@ export class ApiError extends SchedulingError {
     this.code = detail.error
     this.requestId = headers.get("x-request-id") ?? undefined
     this.detail = detail
-    // Not enumerable, so that a logged error does not show twenty lines that say less than the
-    // fields above, and no text twice.
+    // Not enumerable, so that a logged error does not show twenty lines of headers or the message
+    // twice.
     Object.defineProperties(this, { headers: { value: headers }, reason: { value: reason } })
   }
 
@@ -78,41 +78,41 @@ export class PermissionError extends ApiError {
   override readonly name: string = "PermissionError"
 }
 
-/** 409: the state of something does not allow this. */
+/** 409: the state of a resource does not allow the request. */
 export class ConflictError extends ApiError {
   override readonly name: string = "ConflictError"
 }
 
-/** 500 and above: the service, or a proxy before it, failed. */
+/** 500 and above: the service, or a proxy in front of it, failed. */
 export class ServerError extends ApiError {
   override readonly name: string = "ServerError"
 }
 
-/** The issues of a request belong in the line that people see in their logs. */
+/** Appends the issues of a request to the message, so that they appear in logs. */
 const reasonOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
   const issues = detail.issues.map(({ message }: { readonly message: string }) => message)
   return [detail.message, ...issues].join(" ")
 }
 
-/** There was no answer: the service was not reached, or the connection broke. */
+/** No response: the service could not be reached, or the connection broke. */
 export class ConnectionError extends SchedulingError {
   override readonly name: string = "ConnectionError"
 }
 
-/** There was no complete answer within `timeoutMs`. */
+/** No complete response within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError"
 }
 
-/** The run had not finished within the `timeoutMs` of a wait. It goes on, and can be waited for again. */
+/** The run had not finished within `timeoutMs`. The run continues, and can be waited for again. */
 export class WaitTimeoutError extends SchedulingError {
   override readonly name: string = "WaitTimeoutError"
   /** The id of the execution or of the chain run. */
   readonly id: string
 
   constructor(id: string, timeoutMs: number) {
-    super(`${id} had not finished within ${timeoutMs} ms; it goes on`)
+    super(`${id} had not finished within ${timeoutMs} ms; the run continues`)
     this.id = id
   }
 }

@@ -15,30 +15,33 @@ import type { ExecutionId, WebhookEvent } from "./generated/shared.ts"
 export type { WebhookEvent } from "./generated/shared.ts"
 
 /**
- * The body as it arrived. Parsed and serialized again it may differ, and then no signature matches.
- * For requests without a body, frameworks leave undefined or `{}`, which count as the empty body.
+ * The raw request body. A body that was parsed and serialized again may differ, so that no
+ * signature matches. For requests without a body, frameworks pass undefined or `{}`, which count as
+ * the empty body.
  */
 export type Payload = string | Uint8Array | ArrayBuffer | undefined
 
-/** `Headers`, node's `IncomingHttpHeaders`, or any record of header names in any case. */
+/** `Headers`, Node's `IncomingHttpHeaders`, or any record of header names in any letter case. */
 export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
   | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** What the headers of a verified request say. */
+/** The data in the headers of a verified request. */
 export interface VerifiedRequest {
-  /** The `webhook-id`, the same for every attempt. Remember it to do the work only once. */
+  /**
+   * The `webhook-id`, which is the same for every attempt. Use it to make your handler idempotent.
+   */
   readonly id: string
-  /** The execution whose call this is. Null for an event, which names it in its `data`. */
+  /** The execution that made the call. Null for an event, which has the execution in its `data`. */
   readonly executionId: ExecutionId | null
   /** When this attempt was sent. */
   readonly sentAt: Date
 }
 
 export interface VerifyOptions {
-  /** How many seconds old, or ahead of time, a message may be, more than 0. 300 when absent. */
+  /** The maximum clock difference of a message in seconds, more than 0. Defaults to 300. */
   readonly tolerance?: number | undefined
-  /** For tests of your own. */
+  /** The current time, for your own tests. */
   readonly now?: Date | undefined
 }
 
@@ -47,13 +50,13 @@ export type WebhookProblem = Problem | "missing_header" | "parsed_payload" | "no
 const explanations: Readonly<Record<WebhookProblem, string>> = {
   missing_header: `one of ${Object.values(header).join(", ")} is missing`,
   parsed_payload:
-    "the payload is not the raw body; give a string or bytes (with Express, express.raw({ type: () => true }) before any parser)",
-  malformed_secret: "a secret is not set, or not whsec_ and 24 to 64 bytes in base64",
+    "the payload is not the raw body; pass a string or bytes (with Express, express.raw({ type: () => true }) before any parser)",
+  malformed_secret: "a secret is not set, or is not whsec_ followed by 24 to 64 bytes in base64",
   malformed_timestamp: "the timestamp is not a number",
   timestamp_too_old: "the message is too old",
   timestamp_too_new: "the message is from the future",
-  no_matching_signature: "no signature was made with a secret of yours",
-  not_an_event: "it is the call of a task; use verify instead of unwrap"
+  no_matching_signature: "no signature matches one of your secrets",
+  not_an_event: "the request is the call of a task; use verify instead of unwrap"
 }
 
 export class WebhookVerificationError extends SchedulingError {
@@ -67,8 +70,8 @@ export class WebhookVerificationError extends SchedulingError {
 }
 
 /**
- * Verifies a callback or a message of a webhook channel, and returns its event. Compare the `type`
- * to get the type of the `data`. Give the `message_secret` of the URL's origin.
+ * Verifies a callback or a message of a webhook channel, and returns its event. Compare `type` to
+ * narrow the type of `data`. Pass the `message_secret` of the URL's origin.
  *
  * @example
  * const event = await unwrap(await request.text(), request.headers, secret)
@@ -89,11 +92,11 @@ export const unwrap = async (
 }
 
 /**
- * Throws a `WebhookVerificationError` unless the service sent this recently to the origin whose
- * secret this is. Give the `call_secret` where tasks call. Callbacks and messages of webhook channels
- * are signed with the `message_secret`, so neither passes for the other: use `unwrap` for them. While
- * a secret is rotated, give both or only the new one: the service signs with both. An undefined
- * secret, such as a variable that is not set, verifies nothing.
+ * Throws a `WebhookVerificationError` unless the service sent the request recently to the origin
+ * that the secret belongs to. Pass the `call_secret` for calls of tasks. Callbacks and messages of
+ * webhook channels are signed with the `message_secret`, so neither passes for the other: use
+ * `unwrap` for them. During a rotation, pass both secrets or only the new one: the service signs
+ * with both. An undefined secret, such as an unset variable, always fails.
  *
  * @example
  * const { executionId } = await verify(await request.text(), request.headers, secret)
@@ -117,7 +120,7 @@ export const verify = async (
     nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
     toleranceSeconds: tolerance
   })
-  // A missing body is also what a parser leaves after it consumed or skipped the body.
+  // The body is also missing if a parser has already consumed or skipped it.
   const isParsed = problem === "no_matching_signature" && isAbsent(payload)
   if (isParsed) throw new WebhookVerificationError("parsed_payload")
   if (problem !== undefined) throw new WebhookVerificationError(problem)
@@ -129,12 +132,12 @@ export const verify = async (
   }
 }
 
-/** Makes the headers that the service would send with a payload, for tests of your own handler. */
+/** Creates the headers that the service would send with a payload, for tests of your handler. */
 export const testHeaders = async (message: {
   readonly payload: Payload
   readonly secret: string
   readonly executionId?: string | undefined
-  /** The `id` of an event. Makes the headers of its message instead of those of a call. */
+  /** The `id` of an event. Creates the headers of an event instead of a call. */
   readonly eventId?: string | undefined
   readonly sentAt?: Date | undefined
 }): Promise<Record<string, string>> => {
@@ -158,7 +161,7 @@ const read = (headers: WebhookHeaders, name: string): string => {
     ? headers.get(name)
     : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   const [only, second] = [value].flat()
-  // Two values are a trick: the service sends one.
+  // Duplicate values are an attack: the service sends one.
   if (typeof only === "string" && only !== "" && second === undefined) return only
   throw new WebhookVerificationError("missing_header")
 }
@@ -168,7 +171,7 @@ const isHeaders = (
 ): headers is Extract<WebhookHeaders, { readonly get: unknown }> =>
   "get" in headers && typeof headers.get === "function"
 
-/** JavaScript programs may pass what their framework parsed. */
+/** JavaScript programs may pass a body that their framework has parsed. */
 const asBody = (payload: unknown): string | Uint8Array => {
   if (isAbsent(payload)) return ""
   if (typeof payload === "string" || payload instanceof Uint8Array) return payload
@@ -177,9 +180,9 @@ const asBody = (payload: unknown): string | Uint8Array => {
 }
 
 /**
- * What the body parsers of Express 5 and Express 4 leave if there is no body. It is taken as an
- * empty body, which still needs a signature. Nothing else without fields is accepted: not a stream,
- * a Map or a Blob.
+ * Returns true for the values that the body parsers of Express 5 and Express 4 leave if there is no
+ * body. They count as an empty body, which still needs a signature. Other objects without fields,
+ * such as a stream, a Map or a Blob, are not accepted.
  */
 const isAbsent = (payload: unknown): boolean => {
   if (payload === undefined || payload === null) return true
@@ -188,7 +191,7 @@ const isAbsent = (payload: unknown): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** An unset environment variable must not be taken for "no secret to check". */
+/** An unset environment variable must not disable verification. */
 const asSecrets = (secrets: unknown): ReadonlyArray<string> => {
   const list = [secrets].flat()
   const texts = list.filter((one) => typeof one === "string")

@@ -63,7 +63,7 @@ describe("the workspace of a call", () => {
 
   it.each([
     ["several", [{ id: "a" }, { id: "b" }], /several workspaces/],
-    ["none", [], /no workspace/]
+    ["none", [], /not a member of a workspace/]
   ])("a user of %s has to name one", async (_, workspaces, message) => {
     const me = json({ kind: "jwt", user: {} })
     const { client } = clientOf({ apiKey: "k" }, me, page(workspaces, null))
@@ -296,7 +296,7 @@ describe("request", () => {
     "refuses the path %j",
     (path) => {
       const { client } = clientOf({ apiKey: "k" })
-      expect(() => client.request("GET", path)).toThrow("A path begins with a slash")
+      expect(() => client.request("GET", path)).toThrow("path must start with a slash")
     }
   )
 })

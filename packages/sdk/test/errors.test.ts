@@ -130,8 +130,10 @@ describe("in a log", () => {
         detail: { error: "not_found", message: "It is not_found.", resource: "task" }
       }
     })
-    const plain = new Sdk.TimeoutError("No answer within 5 ms")
-    expect(JSON.stringify(plain)).toBe('{"name":"TimeoutError","message":"No answer within 5 ms"}')
+    const plain = new Sdk.TimeoutError("No response within 5 ms")
+    expect(JSON.stringify(plain)).toBe(
+      '{"name":"TimeoutError","message":"No response within 5 ms"}'
+    )
   })
 
   it("an error shows the id of the request, and not its headers", async () => {

@@ -9,7 +9,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { randomKey } from "../transport/idempotencyKey.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "../transport/retry.ts"
 
-/** One key for all attempts, on the endpoints that take one. */
+/** Adds one idempotency key for all attempts, on endpoints that accept a key. */
 export const withKey = (
   endpoint: HttpApiEndpoint.Top,
   request: HttpClientRequest.HttpClientRequest
@@ -25,7 +25,7 @@ const takesKey = ({ headers }: HttpApiEndpoint.Top) =>
 
 const keyHeader = "idempotency-key"
 
-/** The retry policy of the promise client. `HttpClient.retryTransient` would repeat every POST. */
+/** The retry policy of the promise client. `HttpClient.retryTransient` would retry every POST. */
 export const retrySafely = ({
   maxRetries = 2
 }: {

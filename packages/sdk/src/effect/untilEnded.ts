@@ -1,18 +1,18 @@
 import { Clock, Data, Duration, Effect } from "effect"
 import { askForMs, nextPauseMs } from "../reading/waitPace.ts"
 
-/** It had not ended in time. It goes on and can be waited for again. */
+/** The record had not finished in time. Its run continues, and can be waited for again. */
 export class WaitTimeout extends Data.TaggedError("WaitTimeout")<{
   readonly timeout: Duration.Duration
 }> {
   override get message() {
-    return `It had not ended within ${Duration.format(this.timeout)}; it goes on`
+    return `The run had not finished within ${Duration.format(this.timeout)}; it continues`
   }
 }
 
 /**
- * Waits until an execution or the run of a chain has ended, in whatever way: look at `status`. The
- * service holds each answer for up to 30 seconds, and is asked again until the time is up.
+ * Waits until an execution or a chain run has finished, with any `status`. The service delays each
+ * response for up to 30 seconds, and is polled until the timeout.
  *
  * ```ts
  * untilEnded((wait_seconds) => client.executions.get({ params, query: { wait_seconds } }))

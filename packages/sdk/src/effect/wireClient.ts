@@ -9,9 +9,9 @@ import {
 } from "effect/http-api"
 
 /**
- * A client of an API whose methods accept the plain input of the wire: strings for ids, schedules
- * and time zones, in any spelling that the service accepts. `HttpApiClient` alone wants decoded
- * input, branded and normalized.
+ * An API client whose methods accept plain wire input: strings for ids, schedules and time zones,
+ * in any form that the service accepts. `HttpApiClient` requires decoded input, branded and
+ * normalized.
  */
 export type WireClient<Api extends HttpApi.Constraint> =
   Api extends HttpApi.HttpApi<string, infer Groups>
@@ -53,14 +53,14 @@ type Parts<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<
   Part<"headers", Endpoint["~Headers"]["Type"]> &
   Part<"payload", Endpoint["~Payload"]["Type"]>
 
-/** A part of a request, such as its query. It may be left out if all its fields are optional. */
+/** A part of a request, such as its query. Optional if all its fields are optional. */
 type Part<Name extends string, Value> = [Value] extends [never]
   ? {}
   : {} extends Value
     ? { readonly [_ in Name]?: Plain<Value> }
     : { readonly [_ in Name]: Plain<Value> }
 
-/** The type without brands, at any depth. Secrets stay `Redacted`. */
+/** Removes brands from a type at any depth. Secrets stay `Redacted`. */
 type Plain<A> =
   A extends Redacted.Redacted<unknown>
     ? A
@@ -125,10 +125,7 @@ const decoder = (
   return [{ name, decode: (given: unknown) => read(onTheWire(given ?? {}, isText)) }]
 }
 
-/**
- * Secrets as they are sent. In a path or a query, all values become text. Undefined values are left
- * out.
- */
+/** Unwraps secrets, converts all path and query values to strings, and drops undefined values. */
 const onTheWire = (value: unknown, isText: boolean): unknown => {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
   if (value instanceof Date) return value.toISOString()

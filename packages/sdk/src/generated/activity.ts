@@ -15,7 +15,7 @@ export class ActivityResource extends Resource {
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const failingTasks = await client.activity.failing({ limit: 100 })
@@ -39,7 +39,7 @@ export class ActivityResource extends Resource {
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const upcomingRuns = await client.activity.upcoming({ limit: 100 })
@@ -64,7 +64,7 @@ export class ActivityResource extends Resource {
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const recentRuns = await client.activity.recent({
@@ -91,7 +91,7 @@ export class ActivityResource extends Resource {
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const taskNames = await client.activity.names({ task_ids: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40" })

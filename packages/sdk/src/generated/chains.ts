@@ -488,7 +488,7 @@ export class ChainsResource extends ChainsBase {
    *
    * Needs an access token; API keys are refused.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

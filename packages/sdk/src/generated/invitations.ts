@@ -96,7 +96,7 @@ export class InvitationsResource extends Resource {
    *
    * Needs no credential.
    *
-   * Only for the control panel: it may change or disappear in any version, without a notice.
+   * Only for the control panel: may change or disappear in any version without notice.
    *
    * @example
    * const invitationPreview = await client.invitations.preview({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })

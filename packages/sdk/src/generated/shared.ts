@@ -48,14 +48,11 @@ export type Timestamp = string
 
 /** An access token of a service account. */
 export interface AccessToken {
-  /** The JWT to send as bearer token. */
+  /** The JWT to send as a bearer token. */
   readonly access_token: string
   /** Always `Bearer`. */
   readonly token_type: "Bearer"
-  /**
-   * Lifetime of the access token in seconds. Shorter if the secret was rotated and works no longer
-   * than that.
-   */
+  /** The lifetime of the access token in seconds. Shorter if a rotated secret expires earlier. */
   readonly expires_in: number
 }
 
@@ -604,7 +601,7 @@ export interface ClientCredentials {
   readonly grant_type: "client_credentials"
   /** The id of the service account. Absent with HTTP Basic. */
   readonly client_id?: string
-  /** Its secret. Absent with HTTP Basic. */
+  /** The client secret. Absent with HTTP Basic. */
   readonly client_secret?: string
 }
 
@@ -684,11 +681,11 @@ export type DnsRecordType = "A" | "AAAA" | "CAA" | "CNAME" | "MX" | "NS" | "SOA"
  */
 export type DstOverlap = "first" | "both"
 
-/** A request, as it arrived. */
+/** The received request. */
 export interface Echo {
   /** `GET` or `POST`. */
   readonly method: "GET" | "POST"
-  /** The headers, by their names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** The first 4,096 characters of the body. Null if there was none. */
   readonly body: string | null
@@ -1525,16 +1522,16 @@ export interface TaskEvent {
 /** While `paused`, the schedule does not fire. Manual runs still work. */
 export type TaskStatus = "active" | "paused"
 
-/** An error of the token endpoint, in the shape of RFC 6749. */
+/** An error of the token endpoint, in the format of RFC 6749. */
 export interface TokenError {
-  /** The code of the failure. */
+  /** The error code. */
   readonly error:
     | "invalid_request"
     | "invalid_client"
     | "invalid_scope"
     | "unsupported_grant_type"
     | "temporarily_unavailable"
-  /** A text for people. */
+  /** A human-readable message. */
   readonly error_description: string
 }
 

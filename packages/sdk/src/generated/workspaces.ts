@@ -180,7 +180,7 @@ export class WorkspacesResource extends Resource {
    *
    * Returns the user of an access token, or the workspace and scopes of an API key.
    *
-   * Needs an access token or an API key, whatever its scopes.
+   * Needs an access token or an API key with any scopes.
    *
    * @example
    * const whoAmI = await client.workspaces.whoami()

@@ -1,9 +1,9 @@
 import { SchedulingError } from "../errors.ts"
 
-/** No message of the service is nearly as long. */
+/** Far longer than any message of the service. */
 const maxLine = 1_000_000
 
-/** Reads `text/event-stream` as it comes, and remembers the last id. */
+/** Parses a `text/event-stream` incrementally and remembers the last event id. */
 export class EventParser {
   #lastEventId: string | undefined
   #decoder = new TextDecoder()
@@ -19,7 +19,7 @@ export class EventParser {
     return this.#lastEventId
   }
 
-  /** A stream begins. What was left of the one before it counts for nothing. */
+  /** Resets the parser for a new stream. Discards an incomplete message of the previous stream. */
   begin(): void {
     this.#decoder = new TextDecoder()
     this.#rest = ""
@@ -27,20 +27,21 @@ export class EventParser {
     this.#id = this.#lastEventId
   }
 
-  /** The data of the messages that end in this chunk. */
+  /** Yields the data of the messages that end in this chunk. */
   *read(chunk: Uint8Array): Generator<string, void, undefined> {
-    // A CR may be the first half of a line's end.
+    // A trailing CR may be the first half of a CRLF.
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split(
       /\r\n|\n|\r(?!$)/
     )
     this.#rest = lines.pop() ?? ""
-    if (this.#rest.length > maxLine) throw new SchedulingError("A line of the events is too long")
+    if (this.#rest.length > maxLine)
+      throw new SchedulingError("A line in the event stream is too long")
     for (const line of lines) {
       if (line !== "") {
         this.#field(line)
         continue
       }
-      // The id counts from here on, so that a message that was read is not asked for again.
+      // The id takes effect only now, so that a message that was read is not requested again.
       this.#lastEventId = this.#id
       if (this.#data.length > 0) yield this.#data.splice(0).join("\n")
     }

@@ -6,8 +6,8 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 
 export interface StreamOptions extends Omit<RequestOptions, "timeoutMs"> {
   /**
-   * The `id` of the last event that was seen before, or a time by the clock of the service, up to
-   * five minutes ago. The stream goes on after it.
+   * The `id` of the last event that was received, or a time by the clock of the service, up to five
+   * minutes ago. The stream continues after it.
    */
   readonly lastEventId?: string | Date | undefined
 }
@@ -21,15 +21,15 @@ export const streamHeaders = (lastEventId: string | undefined) => ({
   ...(lastEventId !== undefined && { "last-event-id": lastEventId })
 })
 
-/** The service says something every 15 seconds. */
+/** The service sends at least a comment every 15 seconds. */
 const silenceMs = 45_000
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
 /**
- * Reads one stream after the other, each from where the last one ended, until it is stopped. A
- * stream that cannot be opened at all is an error. Once there was one, only a refusal is.
+ * Follows events across reconnections, each from the last event id, until it is stopped. Fails if
+ * the first stream cannot be opened; later, only if the service refuses a stream.
  */
 export async function* follow<A>(
   open: (lastEventId: string | undefined) => Promise<Answer>,
@@ -38,17 +38,17 @@ export async function* follow<A>(
 ): AsyncGenerator<A, void, undefined> {
   const parser = new EventParser(lastEventId)
   let failures = 0
-  let wasOpen = false
+  let wasOpened = false
   for (;;) {
     let answer: Answer
     try {
       answer = await open(parser.lastEventId)
     } catch (error) {
-      if (!wasOpen || !mayPass(error)) throw error
+      if (!wasOpened || !isTransient(error)) throw error
       await sleep(pauseMs(++failures), signal)
       continue
     }
-    wasOpen = true
+    wasOpened = true
     for await (const data of messages(answer.response, parser, signal)) {
       failures = 0
       yield JSON.parse(data) as A
@@ -58,31 +58,32 @@ export async function* follow<A>(
   }
 }
 
-/** The data of each message, until the stream ends, breaks or falls silent. */
+/** Yields the data of each message until the stream ends, breaks or times out. */
 async function* messages(
   { body }: Response,
   parser: EventParser,
   signal: AbortSignal | undefined
 ): AsyncGenerator<string, void, undefined> {
-  if (body === null) throw new SchedulingError("The answer has no body to read events from")
+  if (body === null) throw new SchedulingError("The response has no body to read events from")
   const reader = body.getReader()
   parser.begin()
   try {
     for (;;) {
-      const chunk = await orAborted(withinSilence(reader.read()), signal)
+      const chunk = await orAborted(readOrTimeout(reader.read()), signal)
       if (chunk === undefined || chunk.done) return
       yield* parser.read(chunk.value)
     }
   } catch (error) {
     if (signal?.aborted === true || error instanceof SchedulingError) throw error
   } finally {
-    // Also when the program stops to iterate. What is still to come must not hold a connection.
+    // Also runs when the consumer stops iterating. The rest of the stream must not keep the
+    // connection open.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** Undefined if nothing comes for too long, because the connection may be gone unnoticed. */
-const withinSilence = <A>(read: Promise<A>): Promise<A | undefined> => {
+/** Returns undefined if no data arrives for too long, because the connection may be dead. */
+const readOrTimeout = <A>(read: Promise<A>): Promise<A | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), silenceMs)
@@ -90,7 +91,7 @@ const withinSilence = <A>(read: Promise<A>): Promise<A | undefined> => {
   return Promise.race([read, silence]).finally(() => clearTimeout(timer))
 }
 
-const mayPass = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   error instanceof TimeoutError ||
   (error instanceof ApiError &&

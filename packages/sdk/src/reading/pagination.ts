@@ -3,11 +3,11 @@ import type { Answer } from "../transport/Http.ts"
 import { whole } from "../options.ts"
 
 export interface AtMost {
-  /** The highest number of records, 1 or more. */
+  /** The maximum number of records, 1 or more. */
   readonly limit: number
 }
 
-/** One page of a list, newest first. Iterating continues with the pages after it. */
+/** One page of a list, newest first. Iteration continues with the following pages. */
 export class Page<A> implements AsyncIterable<A> {
   readonly data: ReadonlyArray<A>
   /** Null on the last page. */
@@ -23,12 +23,12 @@ export class Page<A> implements AsyncIterable<A> {
     this.#after = after
   }
 
-  /** The next page. Undefined on the last page. */
+  /** Returns the next page, or undefined on the last page. */
   async nextPage(): Promise<Page<A> | undefined> {
     return this.next_cursor === null ? undefined : this.#after(this.next_cursor)
   }
 
-  /** The records from here on, over as many pages as needed, but no more than `limit`. */
+  /** Returns the records from this page on, across as many pages as needed, but at most `limit`. */
   toArray(options: AtMost): Promise<Array<A>> {
     return collect(this, options)
   }
@@ -42,8 +42,8 @@ export class Page<A> implements AsyncIterable<A> {
 }
 
 /**
- * A promise of the first page that can also iterate over the records of all pages. `More` is what the
- * page says beside its records.
+ * A promise of the first page that can also iterate over the records of all pages. `More` has the
+ * page's fields besides its records.
  */
 export class PagePromise<A, More = unknown>
   extends ApiPromise<Page<A> & More>
@@ -61,7 +61,7 @@ export class PagePromise<A, More = unknown>
   }
 
   /**
-   * The records of all pages, but no more than `limit`, because a list may exceed the memory.
+   * Returns the records of all pages, but at most `limit`, because a list may not fit into memory.
    *
    * @example
    * const newest = await client.executions.list().toArray({ limit: 500 })
@@ -75,7 +75,7 @@ export class PagePromise<A, More = unknown>
   }
 }
 
-/** Programs in JavaScript may leave the options out. */
+/** JavaScript programs may omit the options. */
 const collect = async <A>(
   records: AsyncIterable<A>,
   options: AtMost | undefined

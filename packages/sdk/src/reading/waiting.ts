@@ -20,15 +20,15 @@ import { askForMs, nextPauseMs, spareMs } from "./waitPace.ts"
 
 export interface WaitOptions extends Omit<RequestOptions, "timeoutMs">, InWorkspace {
   /**
-   * The time limit of the whole wait. 300,000 when absent. After it the call throws
+   * The time limit of the whole wait. Defaults to 300,000. When exceeded, the call throws
    * `WaitTimeoutError`.
    */
   readonly timeoutMs?: number | undefined
 }
 
-/** The base of the classes with waiting methods. Their other methods are generated. */
+/** The base class of resources with waiting methods. Their other methods are generated. */
 abstract class WaitingResource extends Resource {
-  /** Needs the scope `executions:read`, because it reads an execution. */
+  /** Requires the scope `executions:read`, because it reads an execution. */
   protected async execution(
     id: ExecutionId,
     { timeoutMs, ...options }: WaitOptions = {}
@@ -47,8 +47,8 @@ abstract class WaitingResource extends Resource {
 
 export abstract class ExecutionsBase extends WaitingResource {
   /**
-   * Waits until the execution has ended, and returns it with its attempts. `status` tells how it
-   * ended.
+   * Waits until the execution has finished, and returns it with its attempts. `status` is its
+   * result.
    *
    * @example
    * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -58,7 +58,7 @@ export abstract class ExecutionsBase extends WaitingResource {
     try {
       return await this.execution(executionId, options)
     } catch (error) {
-      // Whoever made a delayed task has its id at hand, and waits for that.
+      // Users who create a delayed task often pass the task's id instead.
       if (error instanceof NotFoundError && error.resource === "execution") {
         error.message += ` If ${executionId} is the id of a task, executions.list({ task_id }) finds its executions.`
       }
@@ -75,8 +75,8 @@ abstract class TaskBase<TaskId> extends WaitingResource {
   ): ApiPromise<Execution>
 
   /**
-   * Runs the task now, waits until the execution has ended, and returns it with its attempts.
-   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
+   * Runs the task now, waits until the execution has finished, and returns it with its attempts.
+   * `status` is its result. Requires the scopes `tasks:write` and `executions:read`.
    *
    * @example
    * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -112,7 +112,7 @@ export abstract class ChainsBase extends Resource {
   ): ApiPromise<ChainRunDetail>
 
   /**
-   * Waits until a run has ended, and returns it with the answer of each step.
+   * Waits until a run has finished, and returns it with each step's response.
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -130,8 +130,8 @@ export abstract class ChainsBase extends Resource {
   }
 
   /**
-   * Runs the chain now, waits until the run has ended, and returns it with the answer of each step.
-   * `status` tells how it ended. Needs the scopes `tasks:write` and `executions:read`.
+   * Runs the chain now, waits until the run has finished, and returns it with each step's response.
+   * `status` is its result. Requires the scopes `tasks:write` and `executions:read`.
    *
    * @example
    * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -152,7 +152,8 @@ export abstract class ChainsBase extends Resource {
 const defaults = { timeoutMs: 300_000, maxRetries: 0 }
 
 /**
- * Asks until it has ended or the time is up, each time for as long as the service holds an answer.
+ * Polls until the record has finished or the time limit is reached. Each request waits as long as
+ * the service allows.
  */
 const untilEnded = async <A extends { readonly finished_at: string | null }>(
   id: string,

@@ -6,8 +6,8 @@ import { renewAt } from "./tokenLife.ts"
 import type { Bearer } from "./UserSession.ts"
 
 /**
- * The access tokens of a service account. The first call gets one, and later calls get the next
- * shortly before it expires or when it is refused, once for all waiting calls.
+ * The access tokens of a service account. The first call gets a token. Later calls renew it shortly
+ * before it expires or when it is refused, once for all waiting calls.
  */
 export class ServiceAccountTokens implements Bearer {
   readonly problem = undefined
@@ -31,7 +31,7 @@ export class ServiceAccountTokens implements Bearer {
   }
 
   async replace(refused: string): Promise<boolean> {
-    // Another call may have renewed the token while this one was on its way.
+    // Another call may have renewed the token during this request.
     if (this.#token?.access_token === refused) await this.#renew()
     return true
   }
@@ -54,7 +54,7 @@ export class ServiceAccountTokens implements Bearer {
       form: this.#form,
       isRepeatable: true
     })
-    if (!isToken(data)) throw new SchedulingError("The service gave no token")
+    if (!isToken(data)) throw new SchedulingError("The service returned no token")
     const { access_token, expires_in } = data
     this.#token = { access_token, renewAt: renewAt(expires_in, now()) }
   }

@@ -6,15 +6,15 @@ import type { Answer, Http } from "../transport/Http.ts"
 import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
 import { type SessionListener, visibleAscii } from "../options.ts"
 
-/** Puts a credential on requests. */
+/** Provides the credential of requests. */
 export interface Bearer {
-  /** The credential to send now, if any. */
+  /** Returns the credential to send, if any. */
   readonly current: () => Promise<string | undefined>
-  /** Gets another credential in place of a refused one. Returns whether there is one. */
+  /** Replaces a refused credential. Returns whether there is a new one. */
   readonly replace: (refused: string) => Promise<boolean>
   /** What the user must do if there is no credential. Undefined if there is one. */
   readonly problem: string | undefined
-  /** Takes the tokens after a change of the password, which ended the old ones. */
+  /** Takes the new tokens from the response to a password change, which revoked the old tokens. */
   readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
 }
 
@@ -24,11 +24,11 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
   exchange: (answer) => answer,
   problem:
     credential === undefined
-      ? "set SCHEDULING_API_KEY, or give the client an apiKey, a clientId and a clientSecret, the tokens of a session, or an email and a password"
+      ? "set SCHEDULING_API_KEY, or pass the client an apiKey, a clientId and a clientSecret, the tokens of a session, or an email and a password"
       : undefined
 })
 
-/** A bearer whose tokens somebody else keeps. */
+/** A bearer whose tokens are managed by the caller. */
 export const bearerFrom = (
   accessToken: (refused: string | undefined) => Promise<string | undefined>
 ): Bearer => ({
@@ -79,7 +79,7 @@ export class UserSession implements Bearer {
   }
 
   async replace(refused: string): Promise<boolean> {
-    // Another call may have renewed the tokens while this one was on its way.
+    // Another call may have renewed the tokens during this request.
     if (this.#tokens?.access_token === refused) await this.#renew()
     return this.#tokens !== undefined
   }
@@ -95,7 +95,8 @@ export class UserSession implements Bearer {
       await this.#keep(given.data)
       return given
     })
-    // A refused refresh waits for this: it may have lost the race against this answer.
+    // A refused refresh waits for this promise, because it may have lost the race against this
+    // response.
     const settled = exchanged
       .catch(() => undefined)
       .finally(() => {
@@ -109,10 +110,10 @@ export class UserSession implements Bearer {
     return this.#tokens !== undefined
   }
 
-  /** Forgets the tokens and the password. */
+  /** Discards the tokens and the password. */
   async end(): Promise<void> {
     this.#login = undefined
-    // Otherwise a pair that is on its way would open the session again.
+    // Otherwise a token pair in transit would reopen the session.
     await this.#renewal?.catch(() => undefined)
     await this.#forget()
   }
@@ -154,12 +155,12 @@ export class UserSession implements Bearer {
   async #take(request: Parameters<Http["send"]>[0]): Promise<void> {
     const before = this.#tokens
     const { data } = await this.#http.send(request)
-    // If the pair was exchanged in the meantime, that one is newer.
+    // If the tokens were exchanged in the meantime, the exchanged pair is newer.
     if (this.#tokens === before) await this.#keep(data)
   }
 
   async #keep(data: unknown): Promise<void> {
-    if (!isTokenPair(data)) throw new SchedulingError("The service gave no tokens")
+    if (!isTokenPair(data)) throw new SchedulingError("The service returned no tokens")
     this.#tokens = { ...data, renewAt: renewAt(data.expires_in, now()) }
     await this.#onTokens?.(data)
   }

@@ -1,18 +1,20 @@
 /**
- * A margin, so that a token expires neither on its way nor while a slow request waits for its turn.
+ * A safety margin, so that a token does not expire in transit or while a slow request is queued.
  */
 const earlyMs = 30_000
 
 /**
- * When to renew a token that was just issued. It uses our own clock, because the service's may
- * differ.
+ * Returns when to renew a new token. Uses the local clock, because the service's clock may differ.
  */
 export const renewAt = (expiresInSeconds: number, now: number): number => {
   const lifeMs = expiresInSeconds * 1000
   return now + lifeMs - Math.min(earlyMs, lifeMs / 10)
 }
 
-/** When to renew a token that was kept, by its `exp`. Never if it has none: then a 401 tells. */
+/**
+ * Returns when to renew a stored token, according to its `exp`. Without `exp`, it is renewed only
+ * after a 401.
+ */
 export const renewKeptAt = (accessToken: string): number => {
   try {
     const payload = (accessToken.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")
@@ -25,7 +27,7 @@ export const renewKeptAt = (accessToken: string): number => {
 }
 
 /**
- * A refresh token works once, and again for 10 s after its first use. A second attempt must fall
- * within that time, or it ends the session.
+ * A refresh token works once, and again for 10 s after its first use. A retry must happen within
+ * that time, or it ends the session.
  */
 export const refreshLimits = { timeoutMs: 4_000, maxRetries: 1 } as const

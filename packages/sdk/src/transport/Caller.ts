@@ -13,7 +13,7 @@ import {
 } from "../options.ts"
 import type { Bearer } from "../session/UserSession.ts"
 
-/** One call, as the generated methods describe it. */
+/** One call, as described by a generated method. */
 export interface Call {
   readonly verb: string
   /** The path as in the contract: `/v1/workspaces/{workspace_id}/cron/{task_id}` */
@@ -41,7 +41,7 @@ export class Caller {
     if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
   }
 
-  /** The same caller on another `Http`. A workspace that is known stays known. */
+  /** Returns the same caller with another `Http`. Keeps a known workspace. */
   by(http: Http): Caller {
     const caller = new Caller(http, this.#bearer, undefined)
     caller.#workspaceId = this.#workspaceId
@@ -70,7 +70,7 @@ export class Caller {
       path: fill(call.path, ids) + queryString(call.query),
       body: call.body,
       ...(call.isStream === true && { isStream: true }),
-      // All attempts share one key; otherwise a retry would do the work again.
+      // All attempts share one key; otherwise a retry would repeat the work.
       idempotencyKey:
         idempotencyKey === undefined
           ? call.acceptsKey === true
@@ -96,7 +96,10 @@ export class Caller {
     }
   }
 
-  /** Asks once. A failure is forgotten, so that the next call asks again. */
+  /**
+   * Finds the workspace with one request. A failure is not cached, so that the next call tries
+   * again.
+   */
   workspaceId(): Promise<WorkspaceId> {
     this.#workspaceId ??= this.#findWorkspace().catch((error: unknown) => {
       this.#workspaceId = undefined
@@ -114,15 +117,15 @@ export class Caller {
     if (first !== undefined && second === undefined) return first.id
     throw new SchedulingError(
       first === undefined
-        ? "You are a member of no workspace: make one with client.workspaces.create"
-        : "You are a member of several workspaces: name one, as `workspaceId` or by withWorkspace"
+        ? "You are not a member of a workspace: create one with client.workspaces.create"
+        : "You are a member of several workspaces: select one with `workspaceId` or withWorkspace"
     )
   }
 }
 
 /**
- * Replaces `{task_id}` by the encoded id. Encoding does not change dots or an empty text, which
- * would make a different path: `cron.delete("..")` must not delete the workspace.
+ * Replaces `{task_id}` with the encoded id. Encoding does not change dots or an empty string, which
+ * would result in another path: `cron.delete("..")` must not delete the workspace.
  */
 const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -136,7 +139,7 @@ const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
 const textOf = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value)
 
-/** A list repeats its parameter. */
+/** An array repeats its parameter. */
 const queryString = (query: object = {}): string => {
   const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
     [value]

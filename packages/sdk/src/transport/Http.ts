@@ -14,13 +14,13 @@ import { type Observer, tellRequest, tellResponse } from "./observer.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { toApiError } from "./toApiError.ts"
 
-/** A request that is complete except for the address of the service. */
+/** A complete request except for the URL of the service. */
 export interface HttpRequest {
   readonly verb: string
-  /** Includes the query. */
+  /** The path including the query. */
   readonly path: string
   readonly body?: object | undefined
-  /** Sent in place of a JSON body. */
+  /** A form body, sent instead of a JSON body. */
   readonly form?: Readonly<Record<string, string>>
   readonly bearer?: string | undefined
   readonly idempotencyKey?: string | undefined
@@ -28,12 +28,9 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
-  /**
-   * The request works once however often it arrives, for a reason that its method and key do not
-   * show.
-   */
+  /** Marks a request as idempotent that is not so by its method or key. */
   readonly isRepeatable?: boolean
-  /** Its answer never ends and is left unread. */
+  /** The response is an endless stream, which is left unread. */
   readonly isStream?: boolean
 }
 
@@ -42,7 +39,7 @@ export interface Answer {
   readonly response: Response
 }
 
-/** How an attempt without a good answer ended. */
+/** The result of a failed attempt. */
 interface End {
   readonly error?: unknown
   readonly retryInMs?: number | undefined
@@ -50,7 +47,7 @@ interface End {
 
 const agent = userAgent(version)
 
-/** Makes requests, with attempts, timeouts and retries. It knows nothing of credentials. */
+/** Makes requests with timeouts and retries. Knows nothing about credentials. */
 export class Http {
   readonly #baseUrl: string
   readonly #fetch: Fetch
@@ -70,7 +67,7 @@ export class Http {
     this.#observer = { logger: settings.logger ?? logger, onRequest, onResponse }
   }
 
-  /** Returns the answer if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */
+  /** Returns the response if its status is 200 to 299. Makes at most `maxRetries + 1` attempts. */
   async send(request: HttpRequest): Promise<Answer> {
     const { signal } = request
     const { maxRetries, timeoutMs } = limits(request, this.#limits)
@@ -117,7 +114,7 @@ export class Http {
   #initOf({ bearer, body, form, headers, idempotencyKey, verb }: HttpRequest): RequestInit {
     return {
       method: verb,
-      headers: joined(
+      headers: mergeHeaders(
         { accept: "application/json" },
         agent === undefined ? {} : { "user-agent": agent },
         this.#headers,
@@ -129,7 +126,7 @@ export class Http {
       ),
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
-      // The service never redirects. A redirect would carry the request to somebody else.
+      // The service never redirects. A redirect would send the request to another server.
       redirect: "manual"
     }
   }
@@ -145,7 +142,7 @@ export class Http {
     const abort = () => controller.abort(signal?.reason)
     signal?.addEventListener("abort", abort, { once: true })
     const timer = setTimeout(
-      () => controller.abort(new TimeoutError(`No answer within ${timeoutMs} ms`)),
+      () => controller.abort(new TimeoutError(`No response within ${timeoutMs} ms`)),
       timeoutMs
     )
     try {
@@ -158,7 +155,7 @@ export class Http {
       if (controller.signal.aborted) throw controller.signal.reason
       if (cause instanceof SchedulingError) throw cause
       throw new ConnectionError(
-        `${init.method} ${this.#baseUrl}${request.path} failed: ${whyOf(cause)}`,
+        `${init.method} ${this.#baseUrl}${request.path} failed: ${reasonOf(cause)}`,
         {
           cause
         }
@@ -170,7 +167,7 @@ export class Http {
   }
 
   async #exchange({ isStream, path }: HttpRequest, init: RequestInit): Promise<Answer> {
-    // Browsers refuse a `fetch` that is called as a method of another object.
+    // Browsers reject a `fetch` that is called as a method of another object.
     const fetch = this.#fetch
     const response = await fetch(this.#baseUrl + path, init)
     if (isStream === true && response.ok) return { data: undefined, response }
@@ -181,8 +178,8 @@ export class Http {
   }
 }
 
-/** Joins headers. A later one wins, whatever the case of the names. */
-const joined = (...parts: ReadonlyArray<Readonly<Record<string, string>>>): Headers => {
+/** Merges headers. Later values win; names are case-insensitive. */
+const mergeHeaders = (...parts: ReadonlyArray<Readonly<Record<string, string>>>): Headers => {
   const headers = new Headers()
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     headers.set(name, value)
@@ -209,8 +206,8 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** `fetch failed` says nothing, but its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
-const whyOf = (error: unknown): string => {
+/** `fetch failed` is useless, but its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
+const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (!(error.cause instanceof Error)) return error.message
   const code = "code" in error.cause ? String(error.cause.code) : ""

@@ -1,8 +1,8 @@
-/** The one place that reads the machine's clock. A client runs where no `Clock` is handed to it. */
+/** The only function that reads the machine's clock. A client runs where no `Clock` is provided. */
 // oxlint-disable-next-line house/no-machine-clock -- see above; tests set it with fake timers
 export const now = (): number => Date.now()
 
-/** Waits, or throws the signal's reason as soon as it is aborted. */
+/** Waits, or throws the signal's reason as soon as the signal is aborted. */
 export const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
@@ -18,8 +18,8 @@ export const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void
   })
 
 /**
- * The promise's outcome, or the signal's reason if that comes first. The work itself is not
- * stopped.
+ * Returns the promise's result, or throws the signal's reason if the signal is aborted first. The
+ * work itself is not cancelled.
  */
 export const orAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
   if (signal === undefined) return work

@@ -1,4 +1,4 @@
-/** The used part of a Node-like `process`. Browsers and some edge runtimes have none. */
+/** The used part of Node's `process`. Browsers and some edge runtimes have none. */
 interface Process {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly versions?: Readonly<Record<string, string | undefined>>
@@ -16,8 +16,8 @@ type Variable =
   | "SCHEDULING_WORKSPACE_ID"
 
 /**
- * Returns a variable. One that is set to an empty text counts as not set: CI does that for a
- * missing secret.
+ * Returns an environment variable. An empty variable counts as unset, because CI sets missing
+ * secrets to an empty string.
  */
 export const variable = (name: Variable): string | undefined => {
   try {
@@ -29,8 +29,8 @@ export const variable = (name: Variable): string | undefined => {
 }
 
 /**
- * The user agent for the logs of the service. Only on servers: a browser sends its own, and a page
- * that sets one needs a preflight.
+ * The user agent for the service's logs. Only set on servers: browsers send their own, and setting
+ * it in a page requires a preflight request.
  */
 export const userAgent = (version: string): string | undefined => {
   if ("document" in globalThis) return undefined

@@ -1,5 +1,5 @@
 /**
- * An attempt that is about to be made. It never contains a credential, as it has no headers and no
+ * An attempt that is about to start. Never contains a credential, because it has no headers and no
  * body.
  */
 export interface RequestEvent {
@@ -11,31 +11,34 @@ export interface RequestEvent {
 
 /** The result of an attempt. */
 export interface ResponseEvent extends RequestEvent {
-  /** Undefined if there was no answer. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly requestId: string | undefined
   readonly durationMs: number
   /** The error that the call throws, or would throw without a retry. */
   readonly error: Error | undefined
-  /** The time until the next attempt. Undefined if there is none. */
+  /** The delay until the next attempt. Undefined if there is none. */
   readonly retryInMs: number | undefined
 }
 
-/** For example `console`. */
+/** A logger, such as `console`. */
 export interface Logger {
   readonly debug: (message: string) => void
   readonly warn: (message: string) => void
 }
 
-/** Watches requests. Errors that it throws are ignored: a failing log must not fail a call. */
+/**
+ * Observes requests. Errors that an observer throws are ignored, so that a failing log cannot fail
+ * a call.
+ */
 export interface Observer {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
   /** Called after each attempt, whatever its result. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
   /**
-   * Gets a line for each attempt: `warn` if it will be retried, otherwise `debug`. When absent, the
-   * `console` if `SCHEDULING_LOG` is `debug`.
+   * Receives one line per attempt: `warn` if the attempt will be retried, otherwise `debug`.
+   * Defaults to `console` if `SCHEDULING_LOG` is `debug`.
    */
   readonly logger?: Logger | undefined
 }
@@ -62,7 +65,7 @@ const line = ({
     `${method} ${url}: ${status ?? error?.message} after ${durationMs} ms`,
     requestId !== undefined && `request ${requestId}`,
     attempt > 1 && `attempt ${attempt}`,
-    retryInMs !== undefined && `again in ${Math.round(retryInMs)} ms`
+    retryInMs !== undefined && `retry in ${Math.round(retryInMs)} ms`
   ]
     .filter((part) => part !== false)
     .join(", ")

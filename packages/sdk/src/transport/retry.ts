@@ -1,35 +1,35 @@
 const firstDelayMs = 500
 const maxDelayMs = 8_000
 
-/** A `Retry-After` up to this is respected. A longer wait is left to the program. */
+/** The maximum `Retry-After` that is respected. A longer delay is left to the caller. */
 const maxRetryAfterMs = 30_000
 
-/** How an attempt failed. */
+/** The failure of an attempt. */
 export type Failure =
   | { readonly kind: "answer"; readonly status: number; readonly retryAfter: string | undefined }
   | { readonly kind: "timeout" }
   | { readonly kind: "connection"; readonly cause: unknown }
 
 export interface RetryAttempt {
-  /** From 0. */
+  /** The zero-based number of the attempt. */
   readonly number: number
-  /** The request does its work once, however often it arrives. */
+  /** True if repeating the request does not repeat the work. */
   readonly isRepeatable: boolean
   readonly now: number
-  /** 0 to 1 */
+  /** A random number from 0 to 1. */
   readonly random: number
 }
 
 const repeatableVerbs = new Set(["GET", "HEAD", "PUT", "DELETE"])
 
 /**
- * Repeatable by its method or its key. A PATCH is not: somebody else may write between its
- * attempts.
+ * Returns true if the method or the key makes the request idempotent. A PATCH is not: somebody else
+ * may write between attempts.
  */
 export const isRepeatable = (verb: string, idempotencyKey: string | undefined): boolean =>
   idempotencyKey !== undefined || repeatableVerbs.has(verb)
 
-/** The time before another attempt, or undefined if there must be none. */
+/** Returns the delay before the next attempt, or undefined if the request must not be retried. */
 export const retryDelayMs = (failure: Failure, attempt: RetryAttempt): number | undefined => {
   if (!mayRetry(failure, attempt.isRepeatable)) return undefined
   const ceiling = Math.min(firstDelayMs * 2 ** attempt.number, maxDelayMs)
@@ -41,8 +41,8 @@ export const retryDelayMs = (failure: Failure, attempt: RetryAttempt): number | 
 const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
   switch (failure.kind) {
     case "answer":
-      // With 408 and 429 the service has done nothing yet, so even a request that is not repeatable
-      // may be sent again. A 409 asks for a repeat while the first request is still in progress.
+      // With 408 and 429 the service has not processed the request, so even non-idempotent requests
+      // may be retried. A 409 with `Retry-After` means that the first request is still in progress.
       return (
         failure.status === 408 ||
         failure.status === 429 ||
@@ -56,7 +56,7 @@ const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
   }
 }
 
-/** The codes of runtimes for "no connection could be made". */
+/** Error codes of runtimes for a failed connection attempt. */
 const unconnected = new Set<unknown>([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -65,13 +65,14 @@ const unconnected = new Set<unknown>([
   "ConnectionRefused"
 ])
 
-/** `fetch` throws a TypeError. The code is in its cause, or in the cause of that. */
+/** `fetch` throws a TypeError, whose cause, or the cause of its cause, has the code. */
 const neverLeft = (cause: unknown): boolean =>
   cause instanceof Error &&
   (("code" in cause && unconnected.has(cause.code)) || neverLeft(cause.cause))
 
 /**
- * Reads seconds or an HTTP date (RFC 9110). Returns milliseconds from now, or 0 if it is neither.
+ * Parses seconds or an HTTP date (RFC 9110). Returns milliseconds from now, or 0 if the header is
+ * invalid.
  */
 const parseRetryAfter = (header: string | undefined, now: number): number => {
   const text = header?.trim() ?? ""

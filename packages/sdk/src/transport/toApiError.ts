@@ -11,15 +11,15 @@ import {
 import { errorClasses } from "../generated/errors.ts"
 
 /**
- * The code of answers that are not in the service's shape, such as a proxy's page or a redirect.
+ * The code of responses that are not in the service's format, such as a proxy's page or a redirect.
  */
-const unexpectedAnswer = "unexpected_answer"
+const unexpectedResponse = "unexpected_answer"
 
 type Make = new (answer: ErrorAnswer) => ApiError
 
 const classes = new Map<string, Make>(Object.entries(errorClasses))
 
-/** The class of a code that this version does not know. */
+/** Returns the class for a code that is unknown to this version. */
 const classOf = (status: number): Make =>
   status >= 500 ? ServerError : (byStatus[status] ?? ApiError)
 
@@ -30,19 +30,23 @@ const byStatus: Readonly<Record<number, Make>> = {
   409: ConflictError
 }
 
-/** The error of an answer whose status is not 200 to 299, by its code. */
+/** Converts a response with a status other than 2xx to the error class of its code. */
 export const toApiError = (response: Response, body: unknown): ApiError => {
   const { headers, status } = response
   const detail = detailOf(body)
   if (detail === undefined) {
-    const message = `The answer is not from the service: a proxy answered, or baseUrl is wrong`
-    return new (classOf(status))({ status, headers, detail: { error: unexpectedAnswer, message } })
+    const message = `The response is not from the service: a proxy responded, or baseUrl is wrong`
+    return new (classOf(status))({
+      status,
+      headers,
+      detail: { error: unexpectedResponse, message }
+    })
   }
   return new (classes.get(detail.error) ?? classOf(status))({ status, headers, detail })
 }
 
 const detailOf = (body: unknown): ErrorDetail | undefined => {
-  // The token endpoint has the errors of RFC 6749.
+  // The token endpoint returns errors according to RFC 6749.
   if (isObject(body) && isText(body.error) && isText(body.error_description)) {
     return { error: body.error, message: body.error_description }
   }

@@ -26,7 +26,7 @@ describe("waiting in Effect", () => {
       yield* TestClock.adjust("1 minute")
       const error = yield* Fiber.join(waiting)
       assert.strictEqual(error._tag, "WaitTimeout")
-      assert.strictEqual(error.message, "It had not ended within 3s; it goes on")
+      assert.strictEqual(error.message, "The run had not finished within 3s; it continues")
     })
   )
 })

@@ -60,7 +60,7 @@ describe("waiting for an execution", () => {
     const result = await settle(client.executions.wait(id, { timeoutMs: 40_500 }))
     const { error } = result as { readonly error: WaitTimeoutError }
     expect(error).toBeInstanceOf(WaitTimeoutError)
-    expect(error.message).toBe("e-1 had not finished within 40500 ms; it goes on")
+    expect(error.message).toBe("e-1 had not finished within 40500 ms; the run continues")
     expect(error.id).toBe("e-1")
     expect(asked().map((one) => one.split("=")[1])).toEqual(["30", "10", "0", "0"])
     expect(Date.now()).toBe(40_500)

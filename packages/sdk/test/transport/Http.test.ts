@@ -117,7 +117,7 @@ describe("timeouts and aborts", () => {
     const { client } = clientOf(stalled)
     const error = await outcome(client.cron.get("t1", { maxRetries: 0, timeoutMs: 1000 }))
     expect(error).toBeInstanceOf(TimeoutError)
-    expect(error).toMatchObject({ message: "No answer within 1000 ms" })
+    expect(error).toMatchObject({ message: "No response within 1000 ms" })
   })
 
   it("an abort ends an attempt with the signal's reason", async () => {

@@ -103,7 +103,7 @@ describe("a call that needs a credential", () => {
     const { fetch, sent } = answering()
     const call = new SchedulingClient({ fetch }).cron.list()
     await expect(call).rejects.toThrow(
-      "GET /v1/workspaces/{workspace_id}/cron needs a credential: set SCHEDULING_API_KEY, or give"
+      "GET /v1/workspaces/{workspace_id}/cron needs a credential: set SCHEDULING_API_KEY, or pass"
     )
     expect(sent).toHaveLength(0)
   })

@@ -62,7 +62,7 @@ describe("those who watch", () => {
     const { client, lines } = watched(busy(), json({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
     expect(lines[0]).toMatch(
-      /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, again in 1000 ms$/
+      /^warn GET http:\/\/127\.0\.0\.1:4000\/v1\/whoami: 429 after \d+ ms, request req-1, retry in 1000 ms$/
     )
     expect(lines[1]).toMatch(/^debug GET \S+: 200 after \d+ ms, request req-1, attempt 2$/)
   })

@@ -183,13 +183,13 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
     })
   )
 
-  it.effect("have names of capital letters, digits and _", () =>
+  it.effect("have names of upper-case letters, digits and _", () =>
     Effect.gen(function* () {
       const { putSecret } = yield* begin
       for (const name of ["lower", "1ST", "A-B", "A".repeat(64)]) {
         const refused = yield* putSecret(name, { value: "x", allowed_hosts: ["api.example.com"] })
         assert.strictEqual(outcome(refused), "422 validation_failed")
-        assert.include(refused.text, "1 to 63 capital letters, digits and _")
+        assert.include(refused.text, "1 to 63 upper-case letters, digits and _")
       }
     })
   )
