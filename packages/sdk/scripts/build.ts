@@ -1,8 +1,8 @@
 /**
- * Makes `dist`, the package as it is published: the compiled sources, with the parts of
- * `@scheduling/domain` and `@scheduling/schedules` that they need, as ES modules and as CommonJS, and
- * a package.json for them.
- * In the repository `@scheduling/sdk` stays the sources, so that nothing there depends on a build.
+ * Builds `dist`, the published package: the compiled sources with the required parts of
+ * `@scheduling/domain` and `@scheduling/schedules`, as ES modules and CommonJS, and a package.json.
+ * Within the repository, `@scheduling/sdk` resolves to the sources, so nothing there depends on a
+ * build.
  */
 import { execFileSync } from "node:child_process"
 import { globSync } from "node:fs"
@@ -16,7 +16,7 @@ const sdk = fileURLToPath(new URL("..", import.meta.url))
 const dist = join(sdk, "dist")
 const tsc = join(sdk, "../../node_modules/.bin/tsc")
 
-/** Each format has a folder of its own, whose package.json names the format. */
+/** Each format has its own folder, whose package.json declares the format. */
 const formats = [
   { folder: "esm", type: "module", config: "tsconfig.build.json" },
   { folder: "cjs", type: "commonjs", config: "tsconfig.cjs.json" }
@@ -27,7 +27,7 @@ type Format = (typeof formats)[number]
 const compile = async ({ config, folder }: Format): Promise<void> => {
   const emitted = await mkdtemp(join(tmpdir(), "scheduling-sdk-"))
   try {
-    // Comments are for editors, which read the declarations: the code has none.
+    // Comments are kept only in the declarations, which editors read.
     for (const flags of [
       ["--removeComments", "--declaration", "false"],
       ["--emitDeclarationOnly"]
@@ -82,7 +82,7 @@ const entry = (name: string) => {
   return { require: of("cjs"), default: of("esm") }
 }
 
-/** npm attests where a package was built only if the package names its repository. */
+/** npm provenance requires that the package names its repository. */
 const repository = (): object => {
   const { GITHUB_REPOSITORY: name, GITHUB_SERVER_URL: server } = process.env
   if (name === undefined || server === undefined) return {}
@@ -111,19 +111,20 @@ await writeJson("package.json", {
   license,
   ...repository(),
   sideEffects,
-  // For tools that do not read `exports`.
+  // For tools that do not support `exports`.
   main: "./cjs/index.js",
   types: "./cjs/index.d.ts",
   exports: {
     ".": entry("index"),
-    // ES modules only, like Effect. The Node versions that Effect supports can also `require` them.
+    // ES modules only, like Effect. The Node versions that Effect supports can also `require` ES
+    // modules.
     "./effect": { types: "./esm/effect.d.ts", default: "./esm/effect.js" },
     "./webhooks": entry("webhooks"),
     "./package.json": "./package.json"
   },
   files: ["**/*.js", "**/*.d.ts", "*/package.json"],
   engines: { node: ">=20" },
-  // Effect's http-api may break in a minor version.
+  // Effect's http-api may have breaking changes in a minor version.
   peerDependencies: {
     effect: manifest.dependencies.effect.replace(/^(\d+\.\d+)\..*$/, "~$1.0")
   },

@@ -1,7 +1,7 @@
 /**
- * Checks that other people's generators make working clients from our OpenAPI document. It
- * generates two clients, type-checks a program with each, and runs both against a server. It needs
- * the registry.
+ * Checks that third-party generators produce working clients from our OpenAPI document. Generates
+ * two clients, type-checks a program with each, and runs both against a server. Requires the npm
+ * registry.
  */
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -40,7 +40,7 @@ const clients = [
 
 type Client = (typeof clients)[number]
 
-/** Without `exactOptionalPropertyTypes`, because hey-api's generated code does not satisfy it. */
+/** Without `exactOptionalPropertyTypes`, which hey-api's generated code does not satisfy. */
 const tsconfig = {
   compilerOptions: {
     strict: true,
@@ -55,7 +55,7 @@ const tsconfig = {
 
 const install = async (project: string): Promise<void> => {
   await writeFile(join(project, "package.json"), `{ "private": true, "type": "module" }`)
-  // Declares only `process`, instead of all of Node's types.
+  // Declares only `process` instead of all Node types.
   await writeFile(join(project, "node.d.ts"), "declare const process: { argv: Array<string> }\n")
   npmInstall(project, packages)
 }
@@ -73,7 +73,7 @@ const typeCheck = async ({ name, program }: Client, project: string): Promise<vo
   run(`TypeScript on the program of ${name}`, process.execPath, [tsc, "-p", "."], project)
 }
 
-/** Bundled first, because hey-api's code imports its files without extensions. */
+/** Bundles the program first, because hey-api's code imports files without extensions. */
 const runProgram = async ({ name }: Client, project: string, url: string): Promise<void> => {
   const bundle = await rolldown({ input: join(project, `${name}-program.ts`), platform: "node" })
   const file = join(project, `${name}-program.js`)

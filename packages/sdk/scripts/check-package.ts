@@ -1,9 +1,9 @@
 /**
- * Checks that the package to be published is what users need. It builds and packs it, installs the
- * tarball into an empty project, type-checks and runs programs there in every setup that users
- * have, and measures the size of a bundle.
+ * Checks the package before it is published: builds and packs it, installs the tarball into an
+ * empty project, type-checks and runs programs there in every supported setup, and measures the
+ * bundle size.
  *
- * --offline   skips everything from the registry: TypeScript 5.9, Jest, linters, frameworks
+ * --offline   skips everything that needs the registry: TypeScript 5.9, Jest, linters, frameworks
  */
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, symlink } from "node:fs/promises"
@@ -23,7 +23,7 @@ const sdk = fileURLToPath(new URL("..", import.meta.url))
 const root = join(sdk, "../..")
 const isOffline = process.argv.includes("--offline")
 
-/** Packs the package as a release does and installs it into an empty project. */
+/** Packs the package as for a release and installs it into an empty project. */
 const install = async (project: string): Promise<string> => {
   run("The build", process.execPath, [join(sdk, "scripts/build.ts")], sdk)
   const packed = run(
@@ -50,7 +50,10 @@ const install = async (project: string): Promise<string> => {
   return join(project, tarball.filename)
 }
 
-/** What a program takes from an entry, and the largest size of that, minified and gzipped, in bytes. */
+/**
+ * The imports of a program from an entry point, and their maximum size in bytes, minified and
+ * gzipped.
+ */
 const budgets = [
   { entry: ".", exported: "{ SchedulingClient }", bytes: 11_600 },
   { entry: ".", exported: "*", bytes: 14_000 },
@@ -78,7 +81,7 @@ const weigh = async (
   return sizes
 }
 
-/** Two generations of TypeScript: the one used here and the last one before it. */
+/** The previous major version of TypeScript, in addition to the one used here. */
 const older = "typescript@5.9.3"
 const tools = ["jest@30.5.2", "publint@0.3.25", "@arethetypeswrong/cli@0.18.5"]
 
@@ -92,11 +95,11 @@ test("the package can be required", async () => {
 })
 `
 
-/** Runs the established checks of packages: does each tool find the package and its types? */
+/** Runs established package linters, which check that tools find the package and its types. */
 const lint = (project: string, tarball: string): void => {
   const bin = (name: string) => join(project, "node_modules/.bin", name)
   run("publint", bin("publint"), ["run", tarball, "--strict"], project)
-  // Effect is ES modules only, and so is its entry. node10 never reads `exports`.
+  // Effect and its entry point are ES modules only. node10 ignores `exports`.
   const ignored = ["--profile", "node16", "--exclude-entrypoints", "./effect"]
   run("attw", bin("attw"), [tarball, ...ignored], project)
   say("publint and attw find nothing wrong")
@@ -112,7 +115,8 @@ const runJest = async (project: string): Promise<void> => {
 const project = await mkdtemp(join(tmpdir(), "scheduling-sdk-package-"))
 try {
   const tarball = await install(project)
-  // Effect is not installed yet, so an entry that bundles now does not need it.
+  // Effect is not installed yet, so a successful bundle proves that the entry point does not need
+  // it.
   for (const { bytes, entry, exported } of budgets) {
     const { gzipped } = await weigh(project, entry, [], exported)
     if (gzipped > bytes) throw new Error(`${exported} of ${entry} is heavier than ${bytes} bytes`)

@@ -1,7 +1,7 @@
 /**
- * Writes `src/generated` from the contract in `@scheduling/domain`: a file for each group with its
- * methods and types, and the errors. No code for an endpoint is written by hand. With `--check`, for
- * CI, it compares instead.
+ * Writes `src/generated` from the contract in `@scheduling/domain`: one file per group with its
+ * methods and types, and the errors. No endpoint code is written by hand. With `--check`, for CI,
+ * it compares instead.
  */
 import { spawn } from "node:child_process"
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"

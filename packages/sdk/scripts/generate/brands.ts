@@ -3,9 +3,9 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { bodySchemas } from "@scheduling/openapi/contract/endpoints"
 
 /**
- * Says which fields and parameters hold which kind of id: `CronTask.id` → `CronTaskId`,
- * `cron.get.task_id` → `CronTaskId`. A brand lives on the schema and not in its AST, so the OpenAPI
- * document does not contain it and the schemas themselves are walked.
+ * Maps fields and parameters to the kind of id that they contain: `CronTask.id` → `CronTaskId`,
+ * `cron.get.task_id` → `CronTaskId`. A brand is a property of the schema and not of its AST, so the
+ * OpenAPI document does not contain it, and the schemas themselves are traversed.
  */
 export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -39,14 +39,16 @@ export const brandsOf = <Id extends string, Groups extends HttpApiGroup.Constrai
   return withoutValues(brands)
 }
 
-/** Keeps only ids of one kind of record. A schedule, or the id of any task, stays plain text. */
+/**
+ * Keeps only ids of one kind of record. A schedule, or the id of any task, stays a plain string.
+ */
 const withoutValues = (brands: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const ofRecords = new Set([...brands].flatMap(([field, brand]) => (isOwnId(field) ? brand : [])))
   ofRecords.delete(anyTask)
   return new Map([...brands].filter(([, brand]) => ofRecords.has(brand)))
 }
 
-/** The id of a cron task, a delayed task or a chain. Methods take the id of one of them. */
+/** The id of a cron task, a delayed task or a chain. Methods accept the id of one specific kind. */
 const anyTask = "TaskId"
 
 const isOwnId = (field: string) => field.endsWith(".id")
@@ -62,8 +64,8 @@ const fieldsOf = (schema: Schema.Top): ReadonlyArray<readonly [string, Schema.To
 }
 
 /**
- * The schemas inside a schema: the members of a union, the item of an array, the schema under a
- * brand or `optionalKey`.
+ * Returns the schemas inside a schema: the members of a union, the items of an array, the schema
+ * under a brand or `optionalKey`.
  */
 const wrappedBy = (schema: Schema.Top): ReadonlyArray<Schema.Top> =>
   (["schema", "members", "value", "from", "to"] as const).flatMap((key) => {

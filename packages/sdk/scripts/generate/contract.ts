@@ -11,7 +11,7 @@ import { camel, pascal } from "./text.ts"
 
 export type Schema = JsonSchema.JsonSchema
 
-/** One method of the client: the ways in which it can differ from others. */
+/** A method of the client, with the properties in which methods differ. */
 export interface Method {
   readonly name: string
   readonly verb: string
@@ -19,17 +19,17 @@ export interface Method {
   readonly summary: string
   readonly description: string
   readonly isPublic: boolean
-  /** The path names a workspace only as the place. The client finds it without an argument. */
+  /** True if the workspace in the path is filled in by the client and not passed as an argument. */
   readonly inWorkspace: boolean
   readonly acceptsKey: boolean
-  /** Whether the version that was read goes into a header. Others have it in their body. */
+  /** True if the version is sent in a header. Other methods have it in the body. */
   readonly acceptsVersion: boolean
   readonly ids: ReadonlyArray<{
     readonly wire: string
     readonly name: string
     readonly type: string
   }>
-  /** The body and the query, in the order of the parameters. */
+  /** The body and the query, in parameter order. */
   readonly inputs: ReadonlyArray<Input>
   readonly output: Output
 }
@@ -57,7 +57,7 @@ export interface Group {
   readonly methods: ReadonlyArray<Method>
 }
 
-/** The query of one endpoint, without the fields that all lists have. */
+/** The query of one endpoint, without the fields that all lists share. */
 export interface Query {
   readonly type: string
   readonly endpoint: string
@@ -85,7 +85,7 @@ export const readContract = (): Contract => {
     return isRecord(fields.data.items) ? referenced(fields.data.items) : undefined
   }
 
-  /** What a page says beside its records. */
+  /** The fields of a page besides its records. */
   const moreOf = (type: string): ReadonlyArray<PageField> =>
     Object.entries(document.components.schemas[type]?.properties ?? {})
       .filter(([name]) => name !== "data" && name !== "next_cursor")
@@ -175,7 +175,7 @@ export const readContract = (): Contract => {
 }
 
 /**
- * `PageQuery` is written by hand beside `Page`. Its fields are checked against the contract here.
+ * `PageQuery` is written by hand next to `Page`. Its fields are checked against the contract here.
  */
 export const pageQuery = "PageQuery"
 const pageFields = Object.keys(PageQuery)
@@ -187,8 +187,8 @@ const tagged = (
 ) => first !== undefined && paths[first.path]?.[first.method]?.tags.includes(tag) === true
 
 /**
- * The errors that endpoints and middleware declare, and those that the server answers before it
- * knows the endpoint.
+ * The errors that endpoints and middleware declare, and the errors that the server returns before
+ * routing.
  */
 const allErrors = (endpoints: ReadonlyArray<Endpoint>): ReadonlyArray<ErrorClass> => {
   const declared = endpoints.flatMap((one) => [...one.ownErrors, ...one.middlewareErrors])

@@ -11,7 +11,7 @@ import type { Contract, Schema as JsonSchema } from "./contract.ts"
 import { camel, comment } from "./text.ts"
 import { renderFields } from "./types.ts"
 
-/** `errors.ts`: a class for each code of the contract, with the fields of its detail. */
+/** Renders `errors.ts`: one class per error code of the contract, with the fields of its detail. */
 export const renderErrors = ({ errors, schemas }: Contract): string => {
   const details = new Map(errors.map((error) => [error, detailOf(error)]))
   const references = JSON.stringify([...details.values()])
@@ -33,7 +33,7 @@ const renderError = (error: ErrorClass, detail: JsonSchema): string => {
   const name = className(error)
   const where = { owner: name, brands: new Map<string, string>(), isInput: false }
   const getters = Object.keys(isSchema(detail.properties) ? detail.properties : {})
-    // The base class has these.
+    // The base class has these fields.
     .filter((field) => !["error", "message", "request_id"].includes(field))
     .map(
       (field) =>
@@ -53,7 +53,7 @@ const renderError = (error: ErrorClass, detail: JsonSchema): string => {
   ].join("\n\n")
 }
 
-/** The hand-written classes of statuses that several codes share. */
+/** Hand-written base classes for statuses that several codes share. */
 const bases: Readonly<Record<number, string>> = {
   400: "BadRequestError",
   401: "AuthenticationError",
@@ -67,8 +67,8 @@ const baseOf = ({ status }: ErrorClass) =>
   status >= 500 ? serverError : (bases[status] ?? "ApiError")
 
 /**
- * `InternalError` already ends in "Error". `ValidationFailed` reads better as `ValidationError`, and
- * `ConflictError` is the class of the status.
+ * `InternalError` already ends in "Error". `ValidationFailed` becomes `ValidationError`, which
+ * reads better; `ConflictError` is the class of the status.
  */
 const className = ({ identifier }: ErrorClass) =>
   renamed[identifier] ?? identifier.replace(/(?:Error|Failed)?$/, "Error")
@@ -78,7 +78,7 @@ const renamed: Readonly<Record<string, string>> = {
   RateLimited: "RateLimitError"
 }
 
-/** A message that depends on the fields has no description except the code. */
+/** If the message depends on the fields, the description is just the code. */
 const explained = (error: ErrorClass): string => {
   const description = Schema.isSchema(error) ? SchemaAST.resolve(error.ast)?.description : undefined
   return description === undefined || description === error.code ? "" : `: ${description}`

@@ -1,7 +1,7 @@
 import { type Contract, isRecord, type Method, type Query, type Schema } from "./contract.ts"
 import { referenced } from "@scheduling/openapi/schemas/rewriting"
 
-/** A call of the method that compiles as it is, made from the examples of the contract. */
+/** Renders a compilable call of the method from the examples of the contract. */
 export const exampleOf = (group: string, method: Method, contract: Contract): string => {
   const { ids, inputs, name, output } = method
   const constants = ids
@@ -32,7 +32,7 @@ const argument = ({ kind, type }: Method["inputs"][number], contract: Contract) 
   return query === undefined ? [] : [literal(queryExample(query, contract))]
 }
 
-/** All required fields and one more, which is enough to show how they are given. */
+/** Returns all required fields and one optional field as an example. */
 const queryExample = ({ parameters }: Query, { schemas }: Contract): object => {
   const required = parameters.filter((one) => one.required)
   const optional = parameters.filter((one) => !one.required).slice(0, 1)
@@ -56,7 +56,7 @@ const given = (what: string, value: unknown): unknown => {
 
 const width = 60
 
-/** The value as a person would write it in TypeScript. */
+/** Formats a value as idiomatic TypeScript. */
 const literal = (value: unknown, indent = ""): string => {
   const inner = `${indent}  `
   const lines = Array.isArray(value)

@@ -1,8 +1,8 @@
 import { isRecord, type Schema } from "./contract.ts"
 
 /**
- * The limits of a field in words: "1 to 200 characters." Undefined if its description already says
- * them.
+ * Describes the limits of a field: "1 to 200 characters." Returns undefined if the field's
+ * description already contains them.
  */
 export const limitsOf = (schema: Schema): string | undefined => {
   const said = typeof schema.description === "string" ? schema.description : ""
@@ -33,7 +33,7 @@ const between = (least: unknown, most: unknown, what: string): string | undefine
 
 const count = (number: number): string => number.toLocaleString("en-US")
 
-/** A nullable value has its limits on the other half of the union. */
+/** Returns the non-null member of a nullable schema, which has the limits. */
 const notNull = (schema: Schema): Schema => {
   if (!Array.isArray(schema.anyOf)) return schema
   const [only, second] = schema.anyOf.filter((one) => isRecord(one) && one.type !== "null")

@@ -7,8 +7,8 @@ import { renderTypes } from "./types.ts"
 type Homes = ReadonlyMap<string, string>
 
 /**
- * One file for each group of the contract: its class, a method for each endpoint, and the types that
- * no other group has. What several groups have is in `shared.ts`, and `resources.ts` joins them all.
+ * Renders one file per group of the contract: its class, one method per endpoint, and the types
+ * that no other group uses. Shared types are in `shared.ts`; `resources.ts` combines all files.
  */
 export const renderResources = (contract: Contract): Readonly<Record<string, string>> => {
   const { groups } = contract
@@ -31,8 +31,8 @@ export const renderResources = (contract: Contract): Readonly<Record<string, str
 const shared = "shared"
 
 /**
- * The types that the hand-written sources have. The resources import those sources, so these types
- * cannot be beside them.
+ * Types that the hand-written sources use. The resources import those sources, so these types must
+ * be in `shared.ts`.
  */
 const usedByHand = [
   "TokenPair",
@@ -45,7 +45,7 @@ const usedByHand = [
   "WebhookEvent"
 ]
 
-/** Where each type is: with the one group that reaches it, or else in `shared.ts`. */
+/** Assigns each type to the only group that uses it, or else to `shared.ts`. */
 const homesOf = (contract: Contract, types: ReadonlyArray<string>): Homes => {
   const common = reachable(usedByHand, contract)
   const groups = contract.groups.map((group) => [group.name, typesOf(group, contract)] as const)
@@ -70,7 +70,7 @@ const typesOf = ({ methods }: Group, contract: Contract): ReadonlySet<string> =>
     contract
   )
 
-/** The types that are used, and those that they use. */
+/** Returns the given types and all types that they use, directly or indirectly. */
 const reachable = (
   names: ReadonlyArray<string>,
   { queries, schemas }: Pick<Contract, "queries" | "schemas">,
@@ -90,7 +90,7 @@ const reachable = (
   return found
 }
 
-/** What a file may import: from the hand-written sources, and from `shared.ts`. */
+/** The possible imports of a generated file: hand-written sources and `shared.ts`. */
 const importable: ReadonlyArray<
   readonly [module: string, kind: string, names: ReadonlyArray<string>]
 > = [
@@ -120,9 +120,7 @@ const importsOf = (source: string, home: string, homes: Homes): string => {
 
 const className = ({ name }: Group) => `${pascal(name)}Resource`
 
-/**
- * The hand-written classes beside the generated ones, with methods that make more than one call.
- */
+/** Hand-written base classes with methods that make more than one call. */
 const handWritten: ReadonlyMap<string, string> = new Map([
   ["executions", "ExecutionsBase"],
   ["cron", "CronBase"],

@@ -1,17 +1,17 @@
 const width = 96
 
-/** A wrapped doc comment of paragraphs. Empty if there is nothing to say. */
+/** Renders a wrapped doc comment. Returns an empty string without paragraphs. */
 export const comment = (...paragraphs: ReadonlyArray<string | undefined>): string =>
   rendered(paragraphs.flatMap((one) => (one ? [wrap(escaped(one))] : [])))
 
-/** The same with an example, whose lines are not wrapped. */
+/** Like `comment`, with an example, whose lines are not wrapped. */
 export const commentWithExample = (paragraphs: ReadonlyArray<string>, example: string): string =>
   rendered([
     ...paragraphs.map((one) => wrap(escaped(one))),
     ["@example", ...escaped(example).split("\n")]
   ])
 
-/** The backslash means nothing in a TypeScript string, but it keeps the comment open. */
+/** The backslash has no effect in a TypeScript string, but prevents the end of the comment. */
 const escaped = (text: string) => text.replaceAll("*/", "*\\/")
 
 const rendered = (parts: ReadonlyArray<ReadonlyArray<string>>): string => {
@@ -23,7 +23,7 @@ const rendered = (parts: ReadonlyArray<ReadonlyArray<string>>): string => {
     : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`
 }
 
-/** Inline code is one word. */
+/** Inline code counts as one word. */
 const words = /(?:`[^`]*`|\S)+/g
 
 const wrap = (text: string): ReadonlyArray<string> => {

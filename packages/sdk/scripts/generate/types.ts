@@ -4,7 +4,7 @@ import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./c
 import { limitsOf } from "./limits.ts"
 import { comment } from "./text.ts"
 
-/** The input and output types, by their names in the OpenAPI document. */
+/** Renders the input and output types, by their names in the OpenAPI document. */
 export const renderTypes = ({
   brands,
   errors,
@@ -12,7 +12,7 @@ export const renderTypes = ({
   schemas
 }: Contract): Readonly<Record<string, string>> => {
   const kinds = [...new Set(brands.values())].toSorted()
-  // Errors of answers are classes. What else is called an error is a part of an answer.
+  // Errors of responses are classes. Other schemas named errors are parts of responses.
   const classes = new Set(errors.map(componentName))
   const named = Object.entries(schemas).filter(
     ([name, schema]) => !classes.has(name) && !isPage(schema)
@@ -28,12 +28,12 @@ export const renderTypes = ({
   ])
 }
 
-/** It is the `Page` of its items. */
+/** True for pages, which are rendered as `Page` of their items. */
 const isPage = ({ properties }: Schema) => isRecord(properties) && "next_cursor" in properties
 
 const renderNamed = (name: string, schema: Schema, brands: Contract["brands"]): string => {
   const doc = comment(described(schema))
-  // Only request bodies are closed. Answers may gain fields.
+  // Only request bodies are closed. Responses may gain fields.
   const where = { owner: name, brands, isInput: schema.additionalProperties === false }
   const fields = isRecord(schema.properties) ? renderFields(schema, where) : undefined
   const choice = requiredChoice(schema)
@@ -68,7 +68,10 @@ export const renderFields = (
     .join("\n")
 }
 
-/** A request that is built from parts may have undefined fields. They are not sent. */
+/**
+ * Fields of a request may be undefined, for requests that are built from parts. Undefined fields
+ * are not sent.
+ */
 const renderField = (name: string, field: Schema, isRequired: boolean, where: Where): string => {
   const type = renderSchema(field, where, where.brands.get(`${where.owner}.${name}`))
   const optional = where.isInput ? `?: ${type} | undefined` : `?: ${type}`
@@ -76,7 +79,8 @@ const renderField = (name: string, field: Schema, isRequired: boolean, where: Wh
 }
 
 /**
- * `oneOf: [{ required: ["a"] }, { required: ["b"] }]` means that one of the fields must be there.
+ * `oneOf: [{ required: ["a"] }, { required: ["b"] }]` means that exactly one of the fields is
+ * required.
  */
 const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined => {
   if (!Array.isArray(oneOf)) return undefined
@@ -89,8 +93,8 @@ const requiredChoice = ({ oneOf }: Schema): ReadonlyArray<string> | undefined =>
 }
 
 /**
- * `anyOf` beside the fields means that at least one of these objects must fit. One that says only
- * which fields are required has the fields of the whole.
+ * `anyOf` next to `properties` means that at least one of its members must match. A member that
+ * only lists required fields uses the fields of the whole schema.
  */
 const alternativesOf = ({ anyOf, properties }: Schema): ReadonlyArray<Schema> | undefined =>
   Array.isArray(anyOf)
@@ -158,7 +162,7 @@ const renderType = (type: unknown, schema: Schema, where: Where, brand?: string)
   }
 }
 
-/** `JSON.stringify` and the query write a `Date` as the service reads it. */
+/** `JSON.stringify` and the query serialize a `Date` as the service expects. */
 const timestamp = ({ isInput }: Where) => (isInput ? "Timestamp | Date" : "Timestamp")
 
 const literals = (values: ReadonlyArray<unknown>) =>
@@ -175,11 +179,11 @@ const renderQuery = (
   return `export interface ${type}${isPaged ? ` extends ${pageQuery}` : ""} {\n${fields.join("\n")}\n}`
 }
 
-/** A parameter that may be repeated also takes one value. */
+/** A repeatable parameter also accepts a single value. */
 const oneOrMore = (schema: Schema): Schema =>
   schema.type === "array" ? { anyOf: [asSchema(schema.items), schema] } : schema
 
-/** Limits are stated only where a user gives a value. Answers are within them anyway. */
+/** Limits are documented only for inputs. Responses always satisfy them. */
 const withLimits = (field: Schema, { isInput }: Where): string | undefined => {
   const parts = [described(field), isInput ? limitsOf(field) : undefined]
   return parts.filter((part) => part !== undefined).join(" ")

@@ -614,7 +614,7 @@ export type Completion = "callback" | "auto"
 
 /** One version of the definition of a record, with all its fields. */
 export interface DefinitionVersion {
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
   /** When the record got this version. */
   readonly updated_at: Timestamp
@@ -1584,7 +1584,7 @@ export interface VersionList {
 
 /** One version of the definition of a record. */
 export interface VersionSummary {
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
   /** When the record got this version. */
   readonly updated_at: Timestamp

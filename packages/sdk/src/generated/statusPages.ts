@@ -136,7 +136,7 @@ export interface StatusPage {
   readonly slug: string
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** Grows by one with each change. 1 for a new record. */
+  /** Increases by one with each change. 1 for a new record. */
   readonly version: number
   /** The title of the page. */
   readonly title: string
@@ -148,9 +148,9 @@ export interface StatusPage {
   readonly groups: ReadonlyArray<StatusPageGroup>
   /** Messages to the readers. */
   readonly notices: ReadonlyArray<StatusNotice>
-  /** Who created it. Null if nobody is known. */
+  /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
-  /** Who changed its definition last. Null if nobody is known. */
+  /** Who last changed the definition. Null if unknown. */
   readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -174,8 +174,8 @@ export interface StatusPageDefinition {
   /** Messages to the readers, at most 50. None when absent. */
   readonly notices?: ReadonlyArray<StatusNoticeInput> | undefined
   /**
-   * The version that you have read. If the record has another one by now, nothing is changed and the
-   * answer is 412 `stale`. 1 to 2,147,483,647.
+   * The version that you read. If the record has changed since, nothing is written and the response
+   * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
 }

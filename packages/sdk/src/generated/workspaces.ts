@@ -7,6 +7,7 @@ import { Resource } from "../Resource.ts"
 import type {
   Actor,
   AuditEventId,
+  FieldChange,
   SigningSecretId,
   Timestamp,
   UserId,
@@ -308,17 +309,6 @@ export type AuditSubjectKind =
   | "queue"
   | "monitor"
   | "status_page"
-
-/**
- * A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB
- * stand its `sha256` and its `bytes`.
- */
-export interface FieldChange {
-  /** The name of the field. */
-  readonly field: string
-  readonly old: unknown
-  readonly new: unknown
-}
 
 /**
  * The secrets of one recipient: `whsec_` and the secret in base64. They verify only requests that
