@@ -28,12 +28,12 @@ type Operation<A> = Effect.Effect<
 >
 
 /**
- * The operations on records of one kind that a document of definitions needs. The definition that
- * they take has the type of the kind.
+ * The operations on records of one kind that a document of definitions needs. Their definition
+ * argument has the type of the kind.
  */
 export interface DefinedKind {
   readonly kind: KindName
-  /** What is done before a change, outside of its transaction. */
+  /** Runs before a change, outside its transaction. */
   readonly prepare?: (workspaceId: AuthorizedWorkspaceId, definition: never) => Operation<void>
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
@@ -45,8 +45,8 @@ export interface DefinedKind {
 }
 
 /**
- * The kinds of records that a document can define. The handlers of a kind add it, so that a new kind
- * is part of documents without further code.
+ * The kinds of records that a document can define. The handlers of each kind register it, so that
+ * documents support a new kind without further code.
  */
 export class DefinedKinds extends Context.Service<
   DefinedKinds,

@@ -49,21 +49,23 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
         NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" }),
         ({ cause }) => cannotListen(cause)
       )
-      // Runs before the framework waits for the last connection. That wait has no limit, so a
-      // client that never ends its request would keep the process alive.
+      // Runs before the framework waits for the last connection. That wait has no timeout, so a
+      // client that never completes its request would keep the process alive.
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
       return http
     })
   )
 
-/** Facts about a URL that are needed before its route is found. */
+/** Facts about a URL that are needed before routing. */
 export interface RouteFacts {
   /** The methods that a URL supports. */
   readonly allowedMethods: (url: string) => ReadonlyArray<string>
   readonly givesCredentials: (url: string) => boolean
 }
 
-/** Serves the routes, with request ids, the one error shape, CORS and limits for all of them. */
+/**
+ * Serves the routes and adds request ids, the common error format, CORS and limits to all of them.
+ */
 export const serve = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   routes: RouteFacts
@@ -90,7 +92,7 @@ export const serve = <E, R>(
           ? enveloped
           : HttpMiddleware.xForwardedHeaders({ trustedProxies: trustProxy })(enveloped)
       )
-      // Added last, so that it runs first: before the server stops accepting connections and waits.
+      // Added last so that it runs first, before the server stops accepting connections and waits.
       yield* Effect.addFinalizer(() => stopping.begin)
     })
   ).pipe(Layer.provide(NodeHttpPlatform.layer))
@@ -122,18 +124,19 @@ const envelope = <E, R>(
       ...(isPrivate(request, response) ? { "cache-control": "no-store" } : undefined),
       ...pages.cors(request),
       ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
-      // Otherwise the client would send its next request on a connection that delays the shutdown.
+      // Without this header the client would send its next request on a connection that delays the
+      // shutdown.
       ...(stopping.isStopping() || hasMuchToCome(request) ? { connection: "close" } : undefined)
     })
 
-  /** Compresses, counts and logs the answer. */
+  /** Compresses, counts and logs the response. */
   const finish = (
     request: HttpServerRequest.HttpServerRequest,
     response: HttpServerResponse.HttpServerResponse
   ) => {
     const written = records.end(request, response.status)
     const answered = Effect.succeed(stamp(request, response))
-    // Answers with credentials belong to other methods.
+    // Only responses to other methods contain credentials.
     const stamped = request.method === "GET" ? compressed(answered) : answered
     return written === undefined ? stamped : Effect.andThen(written, stamped)
   }
@@ -183,16 +186,16 @@ const envelope = <E, R>(
 
 const noAddress = () => ""
 
-/** No cache may store answers of the API, which depend on the credential. */
+/** API responses depend on the credential, so no cache may store them. */
 const isPrivate = (
   { url }: HttpServerRequest.HttpServerRequest,
   { headers }: HttpServerResponse.HttpServerResponse
 ): boolean => url.startsWith("/v1/") && headers["cache-control"] === undefined
 
 /**
- * True if the rest of an unread body is long. The framework would read up to 256 KiB of it to keep
- * the connection, and a hundred clients that repeat such requests keep the node from all other
- * work. The length of a chunked body is unknown, so its connection is always closed.
+ * Returns true if the rest of an unread body is long. To keep the connection, the framework would
+ * read up to 256 KiB of it, and a hundred clients that repeat such requests would block the node.
+ * The length of a chunked body is unknown, so its connection is always closed.
  */
 const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
@@ -209,7 +212,7 @@ const withRequest = <A, E, R>(
     f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
   )
 
-/** Probes know the machine only by its address, and these answers reveal nothing else. */
+/** Probes address the node by IP address, and these responses reveal nothing else. */
 const probes: ReadonlySet<string> = new Set(["/v1/health", "/v1/ready"])
 
 const preflight = (allow: ReadonlyArray<string>) =>

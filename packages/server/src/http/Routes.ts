@@ -12,20 +12,21 @@ import { tokenPath } from "@scheduling/domain/service-accounts/ServiceAccount"
 import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
 
 /**
- * Each resource has one URL, so that other letter case or slashes cannot get around a proxy that
- * blocks a path.
+ * Each resource has exactly one URL, so that a different letter case or an extra slash cannot
+ * bypass a proxy that blocks a path.
  */
 export const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // The length limit of a URL, so that a long id is answered like any other that does not exist.
+  // The maximum length of a URL parameter. It equals that of a URL, so that a very long id gets the
+  // same response as any other unknown id.
   maxParamLength: 16 * 1024
 }
 
 /**
- * Accepts each URL in one spelling only. The router also takes `/v1/%68ealth` and `/v1/health;x`
- * for `/v1/health`, and accepts an empty id.
+ * Accepts only one spelling of each URL. The router also resolves `/v1/%68ealth` and `/v1/health;x`
+ * to `/v1/health`, and accepts an empty id.
  */
 export const inOneSpelling = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -47,18 +48,20 @@ export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 /**
- * Matches, before the query: a character that the router takes for the start of the query, an empty
+ * Matches, before the query: a character that the router treats as the start of the query, an empty
  * segment other than the root, or an encoded character that needs no encoding.
  */
 const respelled =
   /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
-/** The router takes `*`, which names no resource, for the root. */
+/** The router resolves `*`, which names no resource, to the root. */
 const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
 
-/** The panel logs in here, by a cookie that no script can read. */
+/** The panel's login endpoint. It sets a cookie that scripts cannot read. */
 export const panelSessionPath = "/panel/session"
 
-/** The addresses of the panel's pages. All of them are one file, which shows the right page. */
+/**
+ * The paths of the panel's pages. All of them serve the same file, which renders the right page.
+ */
 export const panelPages = [
   "/",
   "/sign-in",
@@ -106,16 +109,16 @@ const unlisted = [
 
 const pages: ReadonlySet<string> = new Set(panelPages)
 
-/** First segments of addresses that programs request, sometimes with the headers of a browser. */
+/** First path segments that API clients request, sometimes with browser-like headers. */
 const ownRoots: ReadonlySet<string | undefined> = new Set([
   "v1",
   ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
 ])
 
-/** True if the URL may be meant for a page of the panel. */
+/** Returns true if the URL may be a page of the panel. */
 export const mayBePage = (url: string): boolean => !ownRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
-/** The methods that a URL supports, for the `Allow` header. Empty if there is no such route. */
+/** Returns the methods that a URL supports, for the `Allow` header. Empty if no route matches. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ((url: string) => ReadonlyArray<string>) => {
@@ -137,7 +140,7 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
       : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
 }
 
-/** Finds the URLs that accept data without a credential: to register, log in or refresh. */
+/** Finds the URLs that accept data without a credential, such as register, log in and refresh. */
 export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ((url: string) => boolean) => {

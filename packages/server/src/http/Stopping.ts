@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
-/** The shutdown of this process. Requests that only wait end when it begins. */
+/** Signals the shutdown of this process. Requests that only wait end when it begins. */
 export class Stopping extends Context.Service<
   Stopping,
   {
@@ -27,8 +27,8 @@ export class Stopping extends Context.Service<
 }
 
 /**
- * Stops the layer as soon as the node is asked to stop. Otherwise it would run until the last
- * request is answered, and have less time to finish.
+ * Stops the layer as soon as the shutdown begins. Otherwise it would run until the last response is
+ * sent, and have less time to finish.
  */
 export const untilStopping = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   Layer.effectDiscard(

@@ -9,9 +9,12 @@ import { elapsedMs } from "../core/index.ts"
 import { expectSilence } from "./server/NodeServer.ts"
 import { Stopping } from "./Stopping.ts"
 
-/** How many requests may wait on this node. A request over the limit is answered at once. */
+/**
+ * How many requests may wait on this node. A request beyond the limit gets its response
+ * immediately.
+ */
 export interface WaitingLimits {
-  /** All accounts together. Each account has a share, see `AccountShares`. */
+  /** For all accounts together. For the share of each account see `AccountShares`. */
   readonly all: number
   /** Per principal and per workspace. */
   readonly each: number
@@ -24,25 +27,28 @@ export const WaitingLimits = Context.Reference<WaitingLimits>(
 
 interface Wait<E> {
   readonly workspace_id: string
-  /** The id of the execution or of the chain run. */
+  /** The id of the execution or the chain run. */
   readonly id: string
   readonly decideAgain: Effect.Effect<Effect.Effect<void, E>>
 }
 
-/** All waiting requests may wake at once, and other requests must not queue behind their reads. */
+/**
+ * All waiting requests may wake at the same time, and their reads must not delay other requests.
+ */
 const readsAtOnce = 16
 
 /**
- * Requests that wait until an execution has finished. They read when they arrive, when they are
- * notified and when their time is up. In between they hold only a connection and some memory.
+ * Requests that wait until an execution finishes. They read it when they arrive, when they are
+ * notified and when their timeout expires. Between reads they hold only a connection and little
+ * memory.
  */
 export class Waiting extends Context.Service<
   Waiting,
   {
     /**
-     * Returns what `read` finds as soon as it has finished, or its state after `seconds`. It
-     * returns sooner if too many requests wait or the process stops. After a wait `decideAgain`
-     * says whether the request may still have the result.
+     * Returns the record that `read` finds as soon as it has finished, or its state after
+     * `seconds`. Returns earlier if too many requests wait or the process stops. After a wait,
+     * `decideAgain` checks whether the request may still see the result.
      */
     readonly untilEnded: <A extends { readonly finished_at: string | null }, E, R, E2>(
       read: Effect.Effect<A, E, R>,
@@ -66,7 +72,7 @@ export class Waiting extends Context.Service<
         E2
       >(read: Effect.Effect<A, E, R>, wait: Wait<E2> & { readonly seconds: number }) {
         const endsAt = elapsedMs(clock) + wait.seconds * 1_000
-        // The watch starts before the first read, so that no later ending is missed.
+        // The watch starts before the first read, so that no end signal is missed.
         const { announce, waker } = yield* endSignals.watch([wait.id, wait.workspace_id])
         const seen = yield* read
         if (
@@ -82,7 +88,7 @@ export class Waiting extends Context.Service<
             let latest = seen
             for (;;) {
               const left = endsAt - elapsedMs(clock)
-              // Timers count from the beginning of the event loop's round, so they fire some
+              // Timers count from the start of the current event loop iteration, so they fire a few
               // milliseconds early.
               if (left < 10) return latest
               yield* Effect.raceFirst(waker.wait(left), stopping.begun)
@@ -110,7 +116,7 @@ export class Waiting extends Context.Service<
 /** A waiting principal and its workspace. */
 export interface Holder {
   readonly lane: bigint
-  /** The principal and the workspace. */
+  /** The ids of the principal and the workspace. */
   readonly ids: ReadonlyArray<string>
 }
 
@@ -119,7 +125,7 @@ export const holderOf = (principal: Principal["Service"], workspaceId: string): 
   ids: [workspaceId, principalId(principal)]
 })
 
-/** Permits to wait. A principal, a workspace and an account may each have some of them. */
+/** Permits to wait. A principal, a workspace and an account each have a limit. */
 export const permitsOf = ({ all, each }: WaitingLimits) => {
   const held = new Map<string, number>()
   const shares = new AccountShares(all)
@@ -133,10 +139,10 @@ export const permitsOf = ({ all, each }: WaitingLimits) => {
     return shares.mayHold(lane) ? undefined : "account"
   }
   return {
-    /** The limit that is reached, if any. */
+    /** Returns the limit that is reached, if any. */
     whyNoRoom,
     count: () => shares.held,
-    /** Takes a permit until the scope closes. Returns false if there is none. */
+    /** Takes a permit until the scope closes. Returns false if none is left. */
     take: (holder: Holder): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.acquireRelease(
         Effect.sync(() => {
@@ -150,7 +156,8 @@ export const permitsOf = ({ all, each }: WaitingLimits) => {
 }
 
 /**
- * Waits without counting as a request in progress, on a connection that may stay silent meanwhile.
+ * Waits without counting as a request in progress, on a connection that may be silent in the
+ * meantime.
  */
 export const idly = Effect.fnUntraced(function* <A, E, R>(
   ms: number,

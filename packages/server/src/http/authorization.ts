@@ -1,7 +1,7 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import type { HttpServerRequest } from "effect/http"
 
-/** Reads the raw headers, because Node's parsed ones keep only the first of two. */
+/** Reads the raw headers, because Node's parsed headers keep only the first of two. */
 export const authorizationHeaders = (
   request: HttpServerRequest.HttpServerRequest
 ): ReadonlyArray<string> => {
@@ -16,7 +16,7 @@ export const authorizationHeaders = (
   return values
 }
 
-/** The token of an `Authorization` header, if it has one. */
+/** Returns the bearer token of an `Authorization` header, if any. */
 export const bearerOf = (header: string): string | undefined => bearer.exec(header)?.[1]
 
 const header = "authorization"

@@ -9,10 +9,10 @@ import { withIdsOfKeys } from "./request/idOfKey.ts"
 import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that refuse unknown input, find the records of keys in paths
- * and say where a new record is, and that are built in a context of the middleware only. The
- * framework merges that context into the context of each request. With all services in it, every
- * request would copy two tables of sixty entries.
+ * `HttpApiBuilder.group` with handlers that reject unknown input, resolve keys in paths and set
+ * `Location`, and whose context contains only the middleware. The framework merges that context
+ * into the context of each request. If it had all services, every request would copy two maps of
+ * sixty entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
@@ -62,7 +62,7 @@ const rulesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return rules
 }
 
-/** The same handlers, whose `handleAll` puts the rules of its endpoint around each. */
+/** Returns the same handlers, but `handleAll` wraps each in the rules of its endpoint. */
 const ruled = <All>(
   handlers: All,
   rules: ReadonlyMap<string, Rules>,
@@ -101,7 +101,7 @@ const checking = (handler: Handler, rules: Rules | undefined): Handler => {
 }
 
 /**
- * The cast hides missing services: a handler that asks for a service during a request would not
+ * The cast hides missing services: a handler that requests a service during a request would not
  * find it.
  */
 const onlyMiddleware = <All, Needed>(services: Context.Context<All>) =>

@@ -6,8 +6,8 @@ import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 
 /**
- * A handler that receives the workspace of the path, after authentication let the request into it.
- * It does not compile for a path without a workspace.
+ * Creates a handler that receives the workspace of the path, after authentication has granted
+ * access to it. It does not compile for a path without a workspace.
  */
 export const inWorkspace =
   <Request extends { readonly params: { readonly workspace_id: WorkspaceId } }, A, E, R>(

@@ -1,6 +1,6 @@
 /**
- * The edge of the service: the HTTP server, the limits of requests and clients, the one error
- * shape, and idempotent requests.
+ * The edge of the service: the HTTP server, the limits of requests and clients, the common error
+ * format, and idempotent requests.
  */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Layer } from "effect"

@@ -7,9 +7,9 @@ const routerLayer = HttpRouter.layer.pipe(
 )
 
 /**
- * Gives an application the router in which its layers register their routes. The server provides
- * what a route needs of each request, so the layer does not require it. The framework's own
- * `toHttpEffect` has these types too, but would build the application again for each use.
+ * Provides an application with the router in which its layers register their routes. The server
+ * provides the per-request services of a route, so the layer does not require them. The framework's
+ * own `toHttpEffect` has the same types, but would build the application again for each use.
  */
 export const withRouter = <A, E, R>(
   application: Layer.Layer<A, E, R>,

@@ -28,7 +28,7 @@ import { explainSqlError, isTemporaryFailure } from "../../store/index.ts"
 import { issuesIn } from "./validationIssues.ts"
 
 /**
- * Turns an endpoint's failure into its answer. A request that cannot be decoded becomes 404 or 422.
+ * Turns an endpoint's failure into its response. A request that cannot be decoded gets 404 or 422.
  */
 export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
   ErrorShape,
@@ -47,7 +47,7 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
     })
 )
 
-/** The body of an error of the contract. */
+/** The response body of an error of the contract. */
 export const errorBody = ({ detail }: ApiFailure, request_id: string) => ({ detail, request_id })
 
 const errorAnswer = (error: ApiFailure, id: string): HttpServerResponse.HttpServerResponse =>
@@ -56,7 +56,10 @@ const errorAnswer = (error: ApiFailure, id: string): HttpServerResponse.HttpServ
     headers: error.headers
   })
 
-/** Answers with an error of the contract. It works only within a request, whose id it takes. */
+/**
+ * Responds with an error of the contract. It must be called within a request, because it uses the
+ * request id.
+ */
 export const respond = (error: ApiFailure): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.withFiber(({ context }) =>
     Effect.succeed(
@@ -64,7 +67,10 @@ export const respond = (error: ApiFailure): Effect.Effect<HttpServerResponse.Htt
     )
   )
 
-/** The answer to a failure outside the contract: a lost database, a malformed body or a bug. */
+/**
+ * Returns the response to a failure outside the contract: a lost database connection, a malformed
+ * body or a bug.
+ */
 export const failureAnswer = (
   cause: Cause.Cause<unknown>,
   id: string
@@ -106,12 +112,12 @@ export const routeError = (allow: ReadonlyArray<string>) =>
   )
 
 /**
- * Replaces the plain-text answer of the framework to a wrong content type, which is sent before any
+ * Replaces the framework's plain-text response to a wrong content type, which is sent before any
  * handler runs.
  */
 export const unsupportedMediaType = Effect.suspend(() => respond(new UnsupportedMediaType()))
 
-/** Closes the connection, because its next bytes may be a part of this request. */
+/** Closes the connection, because its next bytes may belong to this request. */
 export const malformedRequest = Effect.suspend(() =>
   Effect.map(respond(new MalformedRequest()), HttpServerResponse.setHeader("connection", "close"))
 )
@@ -119,7 +125,7 @@ export const malformedRequest = Effect.suspend(() =>
 export const misdirectedRequest = Effect.suspend(() => respond(new MisdirectedRequest()))
 export const originRefused = Effect.suspend(() => respond(new OriginRefused()))
 
-/** The error of input that Node's parser refuses, which never becomes a request. */
+/** Returns the error for input that Node's parser rejects, before there is a request. */
 export const parserError = (code: string | undefined): ApiFailure =>
   code === "HPE_HEADER_OVERFLOW"
     ? new HeadersTooLarge()
@@ -128,15 +134,15 @@ export const parserError = (code: string | undefined): ApiFailure =>
       : new MalformedRequest()
 
 /**
- * The error of a connection that was silent for too long. An incomplete request is the fault of
- * the client, a complete one that of the service.
+ * Returns the error for a connection that was silent for too long. If the request is incomplete,
+ * the client caused the timeout; otherwise the service did.
  */
 export const stalled = (isComplete: boolean): ApiFailure =>
   isComplete
     ? unavailable("The service did not finish the request in time. Send it again in a moment.")
     : new RequestTimeout()
 
-/** The error that is sent before the routes exist and after they are gone. */
+/** The error that is sent before the routes exist and after they are removed. */
 export const notServing = () =>
   unavailable("The service is starting or stopping. Send the request again in a moment.")
 
@@ -177,13 +183,11 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
   }
 }
 
-/** Keys and names are chosen by their authors, who need to know what is wrong with one. */
+/** Users choose keys and names themselves, so a malformed one gets an explanation. */
 const isChosen = (parameter: string | number | undefined): boolean =>
   parameter === "key" || parameter === "name"
 
-/**
- * A malformed id names nothing that exists: a `{key_id}` that is not a UUID is a missing `api_key`.
- */
+/** A malformed id cannot exist: a `{key_id}` that is not a UUID is a missing `api_key`. */
 const resourceOfParam: Record<string, Resource> = {
   workspace_id: "workspace",
   session_id: "session",

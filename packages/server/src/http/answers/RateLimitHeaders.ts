@@ -1,6 +1,9 @@
 import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
 
-/** A property on the request, not a map: a long-lived map would stop requests from dying young. */
+/**
+ * A property of the request rather than a map entry: a long-lived map would move requests to the
+ * garbage collector's old generation.
+ */
 const rate = Symbol("what the credential of a request may still do")
 
 interface Counted {
@@ -11,7 +14,10 @@ export const noteRateState = (request: object, known: RateState): void => {
   ;(request as Counted)[rate] = known
 }
 
-/** The headers of draft-ietf-httpapi-ratelimit-headers-11. Undefined for a request without a credential. */
+/**
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11. Undefined for a request without a
+ * credential.
+ */
 export const rateLimitHeaders = (perMinute: number) => {
   const policy = `"default";q=${perMinute};w=${windowSeconds}`
   return (request: object): Readonly<Record<string, string>> | undefined => {

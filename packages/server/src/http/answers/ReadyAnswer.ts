@@ -4,8 +4,8 @@ import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
 /**
- * An answer that is the same for everybody. It is compressed once, and its tag lets a client keep
- * its copy.
+ * A response that is the same for all clients. It is compressed once, and its ETag lets clients
+ * cache it.
  */
 export interface ReadyAnswer {
   readonly to: (
@@ -27,13 +27,13 @@ export const makeReadyAnswer = async (
 
 type Coding = "br" | "gzip" | "identity"
 
-/** Makes the answer from bodies that need no further compression. */
+/** Creates the response from bodies that need no further compression. */
 export const readyAnswer = (
   bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
   contentType: string,
   headers: Readonly<Record<string, string>>
 ): ReadyAnswer => {
-  // Weak, because all encodings share one tag.
+  // The ETag is weak, because all encodings share it.
   const hash = createHash("sha256").update(bodies.identity).digest("base64url")
   const etag = `W/"${hash.slice(0, 22)}"`
   const always = { "cache-control": "no-cache", ...headers, etag, vary: "accept-encoding" }
@@ -58,7 +58,7 @@ const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
     .split(",")
     .some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag.slice(2))
 
-/** The best encoding that the client accepts. An encoding with `q=0` is not accepted. */
+/** Returns the best encoding that the client accepts. `q=0` excludes an encoding. */
 const codingFor = (acceptEncoding = ""): Coding => {
   const accepted = new Set(
     acceptEncoding

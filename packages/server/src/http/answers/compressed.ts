@@ -2,8 +2,8 @@ import { HttpEffect, HttpMiddleware, HttpServerResponse } from "effect/http"
 import { Effect } from "effect"
 
 /**
- * Compresses JSON answers of more than a kilobyte for clients that accept it. Event streams are
- * sent event by event, and files are compressed when they are built. A higher quality costs more
+ * Compresses JSON responses of more than a kilobyte if the client accepts it. Event streams are
+ * sent event by event, and files are compressed at build time. A higher quality would cost more
  * processor time than it saves.
  */
 export const compressed = HttpMiddleware.compression({
@@ -14,9 +14,9 @@ export const compressed = HttpMiddleware.compression({
 })
 
 /**
- * Keeps an answer with a secret uncompressed. If somebody else can choose a part of a compressed
- * answer, its length reveals something about the secret. The header is removed before the answer is
- * sent.
+ * Keeps a response that contains a secret uncompressed. If an attacker can choose a part of a
+ * compressed response, its length reveals information about the secret. The header is removed
+ * before the response is sent.
  */
 export const uncompressed = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "content-encoding", "identity"))

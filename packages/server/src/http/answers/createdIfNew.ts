@@ -5,7 +5,7 @@ const created = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setStatus(response, 201))
 )
 
-/** Answers 201 with a new record, and 200 with an existing one. */
+/** Responds with 201 for a new record, and with 200 for an existing one. */
 export const createdIfNew = <Record, E, R>(
   upsert: Effect.Effect<{ readonly isNew: boolean; readonly record: Record }, E, R>
 ) =>

@@ -4,8 +4,8 @@ import { HttpServerResponse } from "effect/http"
 const mark = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
 
 /**
- * A page behind the link of a mail. Scanners of mail servers open all links, so only its button may
- * change something. The button sends the page's own query to the same address.
+ * The page that a link in a mail opens. Mail scanners open all links, so only the button may change
+ * something. The button sends the page's own query to the same URL.
  */
 export const linkPage = (text: string, button?: string, status = 200) =>
   HttpServerResponse.text(

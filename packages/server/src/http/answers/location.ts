@@ -10,8 +10,8 @@ interface Created {
 type Params = Readonly<Record<string, string>>
 
 /**
- * Puts the path of the new record into the header `Location` of a 201. Undefined for an endpoint
- * that creates nothing.
+ * Adds the path of the new record as the `Location` header of a 201. Undefined for an endpoint that
+ * creates nothing.
  */
 export const withLocation = ({
   annotations,
@@ -42,7 +42,10 @@ export const withLocation = ({
 
 // ---------------------------------------------------------------------------
 
-/** `HttpApiSchema.status` keeps the status here, and has no function that reads it. */
+/**
+ * `HttpApiSchema.status` stores the status in this annotation, but the framework has no function to
+ * read it.
+ */
 const statusOf = ({ context }: SchemaAST.AST): unknown => context?.annotations?.["httpApiStatus"]
 
 const filled = (path: string, params: Params): string =>

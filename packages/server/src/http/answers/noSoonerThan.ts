@@ -1,8 +1,8 @@
 import { Clock, type Duration, Effect } from "effect"
 
 /**
- * Succeeds after this time at the earliest, so that the time of an answer does not reveal how much
- * work there was. It uses the real clock, as an attacker does.
+ * Delays success until this time, so that the response time does not reveal how much work was done.
+ * It uses the real clock, as an attacker does.
  */
 export const noSoonerThan =
   (time: Duration.Input) =>

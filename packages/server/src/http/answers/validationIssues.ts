@@ -6,20 +6,20 @@ import {
 } from "@scheduling/domain/shared/ValidationIssue"
 import { SchemaAST, SchemaIssue } from "effect"
 
-/** More issues help nobody, and each takes a hundred bytes of the answer. */
+/** More issues help nobody, and each adds a hundred bytes to the response. */
 export const maxIssues = 100
 
-/** The names of what is decoded, for sentences about it. */
+/** How messages name the input. */
 export interface Decoded {
-  /** The input as a whole. */
+  /** The name of the input as a whole. */
   readonly whole: "The body" | "The query" | "The item" | "The request"
-  /** One named value of it. */
+  /** The name of a single value in the input. */
   readonly part: "field" | "parameter"
 }
 
 const ofBody: Decoded = { whole: "The body", part: "field" }
 
-/** The problems of an input, as answers show them. */
+/** Returns the problems of an input as responses show them. */
 export const issuesIn = (
   issue: SchemaIssue.Issue,
   decoded: Decoded = ofBody
@@ -31,7 +31,7 @@ export const issuesIn = (
   return found
 }
 
-/** The issue with a field or parameter that the contract does not have. */
+/** Returns the issue for a field or parameter that the contract does not have. */
 export const unknownField = (
   path: ValidationIssue["path"],
   known: ReadonlyArray<string>,
@@ -49,10 +49,13 @@ export const unknownField = (
 
 // ---------------------------------------------------------------------------
 
-/** Comparing names takes time, which a client with many unknown fields should not get. */
+/**
+ * Comparing names takes time, so a client that sends many unknown fields gets only this many
+ * suggestions.
+ */
 const maxHints = 10
 
-/** The number of wrong letters with which a name of this length is still recognized. */
+/** The maximum edit distance at which a name of this length still matches. */
 const mistakes = (length: number) => Math.floor(length / 3)
 
 interface Walk extends Decoded {
@@ -112,7 +115,7 @@ const typeProblem = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf): Proble
   ]
 }
 
-/** An object that is none of several kinds has a wrong name of its kind, or none. */
+/** An object that matches none of several kinds has an unknown kind, or none. */
 const noAlternative = (issue: SchemaIssue.AnyOf, path: Path, walk: Walk): ValidationIssue => {
   const tag = SchemaIssue.hasInput(issue) && isObject(issue.input) ? tagOf(issue.ast) : undefined
   if (tag === undefined) return issueAt(path, ...typeProblem(issue), walk.whole)
@@ -126,7 +129,7 @@ const noAlternative = (issue: SchemaIssue.AnyOf, path: Path, walk: Walk): Valida
 const isObject = (input: unknown) =>
   typeof input === "object" && input !== null && !Array.isArray(input)
 
-/** The field by which the alternatives of a union differ, and the values that it takes. */
+/** Returns the field that distinguishes the alternatives of a union, and its values. */
 const tagOf = (ast: SchemaAST.AST): readonly [string, ReadonlyArray<string>] | undefined => {
   const encoded = SchemaAST.toEncoded(ast)
   const types = SchemaAST.isUnion(encoded) ? encoded.types : []
@@ -142,7 +145,7 @@ const tagOf = (ast: SchemaAST.AST): readonly [string, ReadonlyArray<string>] | u
 
 const either = new Intl.ListFormat("en", { type: "disjunction" })
 
-/** The values or kinds of values that a schema takes, as they stand in a sentence. */
+/** Returns the values or types that a schema accepts, worded for a message. */
 const kindsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   switch (ast._tag) {
     case "Union":
@@ -181,7 +184,7 @@ const valueProblem = (
   return [code, typeof expected === "string" ? `must be ${expected}` : "is not valid"]
 }
 
-/** The framework's check of a number in a query, where every value is a text. */
+/** How the framework describes its check of a number in a query, where every value is a string. */
 const numberInText = "a string representing a finite number"
 
 const codeFor = (input: unknown): IssueCode =>
@@ -191,7 +194,7 @@ const codeFor = (input: unknown): IssueCode =>
       ? "out_of_range"
       : "invalid"
 
-/** The problem that a check of the framework found. */
+/** Returns the problem that a check of the framework found. */
 const boundsProblem = (representation: unknown, input: unknown): Problem | undefined => {
   const { id, payload } = Object(representation) as Representation
   const { maximum, maxLength = maximum, minimum, minLength = minimum } = payload ?? {}

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 
-/** Answers a record with its version as the `ETag`, which a client sends back as `If-Match`. */
+/**
+ * Responds with a record and its version as the `ETag`, which a client sends back as `If-Match`.
+ */
 export const withETag = <Record extends { readonly version: number }, E, R>(
   record: Effect.Effect<Record, E, R>
 ) =>

@@ -1,7 +1,7 @@
 import { RateLimits, type RateState } from "./RateLimits.ts"
 
 /**
- * A rate for each credential or workspace, and one for its account with all of them, because
+ * Limits the rate of each credential or workspace, and of its account as a whole, because
  * workspaces are free and each may have many credentials.
  */
 export class AccountRates {
@@ -14,8 +14,8 @@ export class AccountRates {
   }
 
   /**
-   * Takes from both, and returns the state of the one that has less left. The account comes last,
-   * so a refused credential takes nothing from the others.
+   * Takes from both buckets, and returns the state of the one that has less left. The account comes
+   * last, so a rejected credential takes nothing from the others.
    */
   take(id: string, lane: bigint, nowMs: number, amount = 1): RateState {
     const own = this.#each.take(id, nowMs, amount)
@@ -24,7 +24,10 @@ export class AccountRates {
     return ofAccount.isOver || ofAccount.remaining < own.remaining ? ofAccount : own
   }
 
-  /** Takes the used amount from both. Returns the time in milliseconds until neither is overdrawn. */
+  /**
+   * Charges the amount to both buckets. Returns how many milliseconds pass until neither is
+   * overdrawn.
+   */
   charge(id: string, lane: bigint, nowMs: number, amount: number): number {
     return Math.max(
       this.#each.charge(id, nowMs, amount),

@@ -1,7 +1,7 @@
 /**
- * The use of a resource that accounts hold for long, such as open streams. An account may
- * hold only a quarter of what is still free, and all accounts registered from one public address at
- * most what is still free. So a newcomer always finds some left.
+ * Divides a resource that accounts hold for a long time, such as open streams. An account may hold
+ * at most a quarter of the free capacity, and all accounts registered from one public address at
+ * most the free capacity, so a new account always finds some left.
  */
 export class AccountShares {
   held = 0
@@ -31,10 +31,10 @@ export class AccountShares {
   }
 }
 
-/** The upper half of a lane. */
+/** The upper half of a lane: the share. */
 const addressOf = (lane: bigint): bigint => lane >> 32n
 
-/** Changes how much a key holds. A key that holds nothing is removed. */
+/** Changes the amount that a key holds. A key that holds nothing is removed. */
 export const add = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
   const count = (held.get(key) ?? 0) + by
   if (count === 0) held.delete(key)

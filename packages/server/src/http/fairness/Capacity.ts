@@ -5,11 +5,11 @@ import { respond } from "../answers/Errors.ts"
 import type { Client } from "./Clients.ts"
 import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 
-/** The most that all requests together may take of a node. */
+/** The limits of a node for all requests together. */
 export interface CapacityLimits {
-  /** Requests in progress at once. */
+  /** Maximum number of requests in progress. */
   readonly requests: number
-  /** Bytes of request bodies in memory, not counting the first `freeBytes` of each. */
+  /** Maximum bytes of request bodies in memory, not counting the first `freeBytes` of each. */
   readonly bodyBytes: number
 }
 
@@ -19,22 +19,22 @@ export const CapacityLimits = Context.Reference<CapacityLimits>(
 )
 
 /**
- * Bodies up to this size are always read, so that a flood of large ones cannot keep people from
- * logging in.
+ * Bodies up to this size are always read, so that a flood of large bodies cannot prevent people
+ * from logging in.
  */
 export const freeBytes = 16 * 1024
 
 /**
- * Refuses requests over the limits at almost no cost. With 50,000 requests in progress everybody
- * would wait for half a minute, and 1,000 bodies would take a gigabyte. A single client is refused
- * before the node is full, so that newcomers still get a permit.
+ * Rejects requests beyond the limits at almost no cost. With 50,000 requests in progress every
+ * request would wait for half a minute, and 1,000 bodies would take a gigabyte. A single client is
+ * rejected before the node is full, so that new clients still get a permit.
  */
 export class Capacity {
   requests = 0
   bodyBytes = 0
   /**
-   * Without turns, a hundred bodies of 250 kB that arrive together are read in one go, and no other
-   * request is served meanwhile.
+   * Without a queue, a hundred bodies of 250 kB that arrive together are parsed in one go, and no
+   * other request is served in the meantime.
    */
   readonly longBodies = new FairQueue<Client>({ atOnce: 1, pause: yieldToEventLoop })
   readonly limits: CapacityLimits
@@ -54,7 +54,10 @@ export class Capacity {
     })
 }
 
-/** A property on the request, not a map: a long-lived map would stop requests from dying young. */
+/**
+ * A property of the request rather than a map entry: a long-lived map would move requests to the
+ * garbage collector's old generation.
+ */
 const permit = Symbol("the permit of a request")
 
 interface Permitted {
@@ -90,7 +93,7 @@ export class Permit {
 
   /**
    * Releases the permit while the client sends its body or waits for a run. Otherwise a thousand
-   * such clients would exclude everybody else.
+   * such clients would block all others.
    */
   waiting<A, E, R>(arrival: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
@@ -104,7 +107,7 @@ export class Permit {
     })
   }
 
-  /** Receives a long body and then reads it, each in turn with others. */
+  /** Receives a long body and then parses it, taking turns with other bodies. */
   longBody<A, B, E, R>(
     arrival: Effect.Effect<A, E, R>,
     read: (body: A) => Effect.Effect<B, E, R>
@@ -115,7 +118,7 @@ export class Permit {
     )
   }
 
-  /** Counts bytes of the body as they arrive. */
+  /** Counts the bytes of the body as they arrive. */
   take(bytes: number): Effect.Effect<void> {
     const before = this.counted
     this.size += bytes
@@ -137,7 +140,7 @@ export class Permit {
   }
 }
 
-/** Built once, because it is sent when the node is busy. */
+/** Built once, because it is sent while the node is busy. */
 const busy = new Unavailable({
   retry_after: 1,
   message: "The service is busy. Send the request again in a moment."

@@ -5,21 +5,21 @@ import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 import { networkOf } from "./networkOf.ts"
 
 /**
- * A client may hold this many times as much as is still free. One client alone gets most of the
- * node, many clients get equal parts, and a newcomer always finds some left. These are dynamic
- * thresholds, as for the runner's slots.
+ * A client may hold this many times the free capacity. A single client gets most of the node, many
+ * clients get equal parts, and a new client always finds some left. These are dynamic thresholds,
+ * as for the runner's slots.
  */
 const share = 4
 
 const uploadsAtOnce = 16
 
-/** The resources that clients share, and how much of each a client holds. */
+/** The resources that clients share, and the amount of each that a client holds. */
 export interface Holdings {
   /** Requests in progress. */
   requests: number
   /** Bytes of request bodies in memory. */
   bodyBytes: number
-  /** Bytes of answers that are not read yet. */
+  /** Bytes of responses that are not yet sent. */
   unsentBytes: number
 }
 
@@ -29,7 +29,7 @@ class Address implements Holdings {
   bodyBytes = 0
   unsentBytes = 0
   connections = 0
-  /** Keyed by credential, which is not verified yet. */
+  /** The clients by credential, which is not yet verified. */
   readonly clients = new Map<string, Client>()
   readonly network: string
 
@@ -46,7 +46,7 @@ export class Client implements Holdings {
   requests = 0
   bodyBytes = 0
   unsentBytes = 0
-  /** The connections whose latest request had this credential, plus the requests in progress. */
+  /** Number of connections whose latest request had this credential, plus requests in progress. */
   #uses = 0
   #uploads: FairQueue<Client> | undefined
   readonly #clients: Clients
@@ -60,8 +60,8 @@ export class Client implements Holdings {
   }
 
   /**
-   * Limits how many long bodies are received at once. The rest stays with its sender. A thousand at
-   * once would arrive faster than they can be checked.
+   * Limits how many long bodies are received at the same time. The other bodies stay with the
+   * client: a thousand at once would arrive faster than they can be checked.
    */
   get uploads(): FairQueue<Client> {
     return (this.#uploads ??= new FairQueue({
@@ -75,7 +75,7 @@ export class Client implements Holdings {
     this.address[what] += amount
   }
 
-  /** Returns true if the client may hold more while `free` is left for all. */
+  /** Returns true if the client may hold more while `free` is left for all clients. */
   mayHold(what: keyof Holdings, free: number): boolean {
     return this[what] < share * (share * free - this.address[what])
   }
@@ -100,10 +100,13 @@ interface Connection {
 
 const connections = new WeakMap<Duplex, Connection>()
 
-/** The client that a connection serves at the moment. */
+/** The client that a connection currently serves. */
 export const clientAt = (socket: Duplex): Client | undefined => connections.get(socket)?.client
 
-/** The client that sent a request. It is looked up once for all its requests on a connection. */
+/**
+ * Returns the client that sent a request. All requests of a client on a connection share one
+ * lookup.
+ */
 export const clientOf = (
   message: Pick<IncomingMessage, "headers" | "socket">,
   ip: string
@@ -122,12 +125,15 @@ export const clientOf = (
   return found
 }
 
-/** The clients of a node that have a connection or a request now. */
+/** The clients of a node that have an open connection or a request in progress. */
 export class Clients {
   connections = 0
   readonly #addresses = new Map<string, Address>()
 
-  /** Counts a connection of the address, if it may have one more while `free` are left for all. */
+  /**
+   * Counts a connection of the address. Returns false if the address may have no more while `free`
+   * are left for all.
+   */
   admit(socket: Socket, free: number): boolean {
     const ip = socket.remoteAddress ?? ""
     const client = this.find(ip, "")
@@ -179,6 +185,6 @@ export class Clients {
   }
 }
 
-/** The length of the longest credential. Each connection keeps one. */
+/** The maximum length of a credential. Each connection keeps one. */
 const maxCredential = 1_024
 const tooLong = "too long"

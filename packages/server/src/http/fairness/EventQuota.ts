@@ -1,4 +1,4 @@
-/** More pings than any job needs. */
+/** More pings per minute than any job needs. */
 const maxEventsPerMinute = 60
 
 /** Counts the events of each ping URL in the current minute. */

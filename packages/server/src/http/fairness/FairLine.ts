@@ -1,9 +1,10 @@
 /**
- * A queue in which keys take turns, so that one key with a thousand items delays another by one.
+ * A queue in which keys take turns, so that a key with a thousand items delays another key by only
+ * one item.
  */
 export class FairLine<Key, Item> {
   #size = 0
-  /** In the order of their turns. None is empty. */
+  /** In the order of the keys' turns. No list is empty. */
   readonly #items = new Map<Key, Array<Item>>()
 
   get size(): number {
@@ -24,7 +25,7 @@ export class FairLine<Key, Item> {
     const [key, items] = first
     const item = items.shift()
     this.#size--
-    // The key was served and goes to the end.
+    // The key was served and moves to the end.
     this.#items.delete(key)
     if (items.length > 0) this.#items.set(key, items)
     return item
@@ -43,7 +44,7 @@ export class FairLine<Key, Item> {
     return this.#items.get(key)?.length ?? 0
   }
 
-  /** The key that holds most. */
+  /** Returns the key with the most items. */
   largest(): { readonly key: Key; readonly items: ReadonlyArray<Item> } | undefined {
     let largest: { readonly key: Key; readonly items: ReadonlyArray<Item> } | undefined
     for (const [key, items] of this.#items) {

@@ -2,29 +2,32 @@ import { Effect } from "effect"
 import { FairLine } from "./FairLine.ts"
 
 export interface FairQueueOptions<Refusal> {
-  /** The number of pieces of work that run at once. */
+  /** The maximum number of effects that run at the same time. */
   readonly atOnce: number
-  /** The most work that may wait, and the failure that further work gets. Unlimited if absent. */
+  /**
+   * The maximum number of waiting effects, and the failure of further ones. Unlimited if absent.
+   */
   readonly bound?: {
     readonly maxWaiting: number
     readonly refusal: Effect.Effect<never, Refusal>
   }
-  /** Delays the next work by calling `next` later. By default it starts at once. */
+  /** Delays the next effect by calling `next` later. By default it starts immediately. */
   readonly pause?: (next: () => void, tookMs: number) => void
 }
 
-/** Lets the event loop handle everything else before the next work starts. */
+/** Lets the event loop handle everything else before the next effect starts. */
 export const yieldToEventLoop = (next: () => void) => void setImmediate(next)
 
-/** The next work starts after a rest as long as the work was. */
+/** Pauses before the next effect for as long as the last one took. */
 export const afterARest = (next: () => void, tookMs: number) => {
   setTimeout(next, tookMs).unref()
 }
 
 /**
- * Runs a limited number of pieces of work at once. Keys take turns, so that one key with a thousand
- * waiting delays another key by one turn. If the queue is full, a newcomer replaces the last entry
- * of the key that holds most, provided that key holds more than the newcomer's key would.
+ * Limits how many effects run at the same time. Keys take turns, so that a key with a thousand
+ * waiting effects delays another key by one turn. If the queue is full, a new effect replaces the
+ * last one of the key that has the most, provided that this key has more than the new one's key
+ * would.
  */
 export class FairQueue<Key, Refusal = never> {
   #running = 0
@@ -35,7 +38,7 @@ export class FairQueue<Key, Refusal = never> {
     this.#options = options
   }
 
-  /** Runs the work when it is the key's turn. */
+  /** Runs the effect when it is the key's turn. */
   run<A, E, R>(key: Key, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal, R> {
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(this.#turn(key)), () => {

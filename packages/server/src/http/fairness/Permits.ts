@@ -1,15 +1,17 @@
 import { Effect } from "effect"
 
 /**
- * Enforces a limit where counting each time would take too long. A count stays valid for a
- * hundredth of the free permits, and the last hundred permits are counted one by one. A node does
- * not see the permits of other nodes, so each node can exceed the limit by 1 %.
+ * Enforces a limit that is too slow to count each time. A count stays valid for a hundredth of the
+ * free permits, and the last hundred permits are counted one by one. A node does not see the
+ * permits of other nodes, so each node can exceed the limit by 1%.
  */
 export class Permits {
-  /** The permits that this node may still give out before it counts again, by owner. */
+  /** By owner, the permits that this node may still grant before it counts again. */
   readonly #left = new Map<string, number>()
 
-  /** Undefined if nobody has counted yet, and false if a new count is needed. */
+  /**
+   * Returns undefined if the owner has not been counted yet, and false if a new count is needed.
+   */
   takeKnown(owner: string, more = 1): boolean | undefined {
     const left = this.#left.get(owner)
     if (left === undefined) return undefined

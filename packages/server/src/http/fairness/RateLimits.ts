@@ -1,23 +1,23 @@
-/** The state of a credential's rate. */
+/** The rate limit status of a credential. */
 export interface RateState {
-  /** True if this request was one too many. */
+  /** Whether this request exceeded the limit. */
   readonly isOver: boolean
-  /** Requests that would be answered now, one after another. */
+  /** Number of requests that would be accepted now in a row. */
   readonly remaining: number
   /**
-   * Seconds until `remaining` is whole again or, if it is 0, until it is 1. If this request was one
-   * too many, seconds until it would be answered.
+   * Seconds until `remaining` is back at its maximum or, if it is 0, until it is 1. If this request
+   * exceeded the limit, seconds until it would be accepted.
    */
   readonly seconds: number
 }
 
 /**
- * A bucket of requests per credential, which refills evenly within a window and starts full: all
- * requests of a window may come at once. The default window is a minute. Bytes may be counted
+ * A token bucket per credential, which refills evenly within a window and starts full: all requests
+ * of a window may arrive at the same time. The default window is a minute. Bytes may be counted
  * instead of requests.
  *
- * A bucket is stored as the time at which it is full again. Full buckets need no storage, so
- * buckets that were not used for a window are dropped, all at once.
+ * A bucket is stored as the time at which it is full again. A full bucket needs no storage, so all
+ * buckets that were not used for a window are dropped together.
  */
 export class RateLimits<Key = string> {
   readonly #perWindow: number
@@ -34,8 +34,8 @@ export class RateLimits<Key = string> {
   }
 
   /**
-   * Takes one request out of the bucket, or one with the work of many. A refused request takes
-   * nothing. The amount is limited to a full bucket.
+   * Takes `requests` requests out of the bucket. A rejected request takes nothing. The amount is
+   * limited to a full bucket.
    */
   take(credential: Key, nowMs: number, requests = 1): RateState {
     const takenMs = Math.min(requests, this.#perWindow) * this.#refillMs
@@ -51,8 +51,8 @@ export class RateLimits<Key = string> {
   }
 
   /**
-   * Takes what was used already, even more than is left. Returns for how many milliseconds the
-   * bucket is overdrawn.
+   * Takes an amount that is already used, even if it exceeds the rest. Returns for how many
+   * milliseconds the bucket is overdrawn.
    */
   charge(credential: Key, nowMs: number, amount: number): number {
     const missingMs = this.#missingMs(credential, nowMs) + amount * this.#refillMs
@@ -64,7 +64,7 @@ export class RateLimits<Key = string> {
     return this.#used.size + this.#usedBefore.size
   }
 
-  /** The time until the bucket is full again. */
+  /** Milliseconds until the bucket is full again. */
   #missingMs(credential: Key, nowMs: number): number {
     if (nowMs >= this.#nextTurnMs) this.#dropFull(nowMs)
     const fullAt = this.#used.get(credential) ?? this.#usedBefore.get(credential) ?? nowMs

@@ -3,34 +3,37 @@ import type { Duplex } from "node:stream"
 
 type Answer = ServerResponse<IncomingMessage>
 
-/** A request as Node announces it. */
+/** A request as Node emits it. */
 export interface Turn {
   readonly event: "request" | "checkContinue"
   readonly request: IncomingMessage
   readonly answer: Answer
 }
 
-/** Limits for pipelined requests that wait, per connection and in total. Each takes about 3 kB. */
+/**
+ * Limits for waiting pipelined requests, per connection and in total. Each request takes about 3
+ * kB.
+ */
 const maxWaiting = 250
 const maxWaitingInAll = 10_000
 
 /**
  * Handles one request per connection at a time. A client may send further requests before it has
- * the answer to the last. They start after that answer has left, so a connection never has more
- * than one answer in memory. Node has already read the requests that arrived in one piece; further
- * ones stay with the client.
+ * the response to the last one. They start after that response is sent, so a connection never has
+ * more than one response in memory. Node has already read the requests that arrived in one packet;
+ * further requests stay with the client.
  */
 export class Turns {
   readonly #lines = new WeakMap<Duplex, Line>()
   readonly #begin: (turn: Turn) => void
   readonly #all = { waiting: 0 }
 
-  /** `begin` is called for each request that had to wait, when its turn has come. */
+  /** `begin` is called for each request that had to wait, when it is its turn. */
   constructor(begin: (turn: Turn) => void) {
     this.#begin = begin
   }
 
-  /** Returns true if the request can start now. */
+  /** Returns true if the request can start immediately. */
   take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
     const { socket } = request
     let line = this.#lines.get(socket)
@@ -42,8 +45,9 @@ export class Turns {
   }
 
   /**
-   * Calls `act` once all complete requests have their answers. A request that is still incomplete
-   * is `unfinished`. An error about the next request must not replace the answer of the last one.
+   * Calls `act` once all complete requests have their responses. A request that is still incomplete
+   * is passed as `unfinished`. An error about the next request must not replace the response to the
+   * last one.
    */
   whenGiven(socket: Duplex, act: (unfinished: Answer | undefined) => void): void {
     const line = this.#lines.get(socket)
@@ -52,15 +56,17 @@ export class Turns {
   }
 }
 
-/** Handles errors of the socket, which the answers report too. */
+/** Swallows socket errors, because the responses report them too. */
 const ignore = () => {}
 
 class Line {
   #current: Answer | undefined
   readonly #waiting: Array<Turn> = []
-  /** True if more requests came than may wait. The connection closes after the last of them. */
+  /**
+   * True if too many requests were pipelined. The connection closes after the last accepted one.
+   */
   #isCut = false
-  /** Runs once all answers are sent. Nothing is read as HTTP before that. */
+  /** Runs once all responses are sent. No input is parsed as HTTP before that. */
   #afterwards: ((unfinished: Answer | undefined) => void) | undefined
   readonly #socket: Duplex
   readonly #begin: (turn: Turn) => void
@@ -87,7 +93,7 @@ class Line {
     if (this.#isCut) return false
     if (this.#waiting.length === 0) {
       this.#socket.once("close", this.#leave)
-      // Node resumes reading when it has a whole request, so the pause must come after that.
+      // Node resumes reading after each whole request, so the pause must come after that.
       process.nextTick(this.#readIfIdle)
     }
     this.#waiting.push({ event, request, answer })

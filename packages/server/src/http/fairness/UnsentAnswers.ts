@@ -4,7 +4,7 @@ import { type Client, clientAt } from "./Clients.ts"
 type Answer = ServerResponse
 
 /**
- * The time that a client may take to read its answer, and the bytes of answers that may wait for
+ * The time that a client may take to read a response, and the bytes of responses that may wait for
  * slow clients.
  */
 export interface ReadersPatience {
@@ -21,13 +21,13 @@ interface Unsent {
 }
 
 /**
- * The answers that are not read yet. The kernel holds some hundred kilobytes per connection, and
- * the rest is in our memory. Each answer has a deadline. If all answers together hold too much, the
- * client that holds most loses its oldest one.
+ * The responses that clients have not fully read. The kernel holds some hundred kilobytes per
+ * connection, and the rest is in our memory. Each response has a deadline. If all responses
+ * together exceed the limit, the client that holds the most loses its oldest one.
  */
 export class UnsentAnswers {
   bytes = 0
-  /** The answers that a client has not read completely, the oldest first. */
+  /** The responses that a client has not fully read, oldest first. */
   readonly #unsent = new Set<Unsent>()
   readonly #patience: ReadersPatience
 
@@ -39,7 +39,7 @@ export class UnsentAnswers {
     return this.#patience.maxBytes - this.bytes
   }
 
-  /** Call it after an answer was written completely. */
+  /** Must be called after a response was written completely. */
   watch(answer: Answer): void {
     const { socket } = answer
     const client = socket === null ? undefined : clientAt(socket)

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** One customer gets 2^64 addresses of IPv6, so the network is counted, not the address. */
+/** Returns the network of an IPv6 address, because one customer gets 2^64 addresses. */
 export const networkOf = (ip: string): string => {
   const parsed = NetAddress.ipFromString(ip)
   if (Result.isFailure(parsed)) return ip

@@ -17,15 +17,15 @@ export interface IdempotentRequest<A, I> {
   readonly key: string | undefined
   /** The workspace that owns the created record. Absent if the record belongs to the principal. */
   readonly workspaceId?: AuthorizedWorkspaceId
-  /** The operation within which a key is unique: the endpoint and the record that it acts on. */
+  /** The scope in which a key is unique: the endpoint and the record that it acts on. */
   readonly operation: string
   readonly payload: unknown
   readonly answer: Schema.Codec<A, I>
 }
 
 /**
- * The bytes of answers that this node may store per day for a workspace, and for an account with
- * all its workspaces. They are enough for ordinary creates at the full rate.
+ * Bytes of responses that this node may store per day for a workspace, and for an account with all
+ * its workspaces. Enough for ordinary creates at the full rate.
  */
 export const KeptAnswerLimits = Context.Reference<{
   readonly each: number
@@ -35,9 +35,9 @@ export const KeptAnswerLimits = Context.Reference<{
 })
 
 /**
- * Makes a create safe to repeat. The key is stored in the same transaction as the create. Stored
- * answers are sealed, because they contain headers and bodies of calls. Only a MAC of the request
- * is stored.
+ * Makes create requests idempotent. The key is stored in the same transaction as the new record.
+ * Stored responses are encrypted, because they contain headers and bodies of calls. Only a MAC of
+ * the request is stored.
  */
 export class Idempotency extends Context.Service<
   Idempotency,
@@ -52,8 +52,8 @@ export class Idempotency extends Context.Service<
       R | HttpServerRequest.HttpServerRequest | Principal
     >
     /**
-     * Removes the stored answers of a workspace or an account. Call it in the transaction that deletes
-     * the owner, after its row is gone.
+     * Deletes the stored responses of a workspace or an account. Call it in the transaction that
+     * deletes the owner, after its row is deleted.
      */
     readonly removeOwnedBy: (ownerId: string) => Effect.Effect<void>
   }
@@ -102,7 +102,9 @@ export class Idempotency extends Context.Service<
         const rates = new AccountRates(yield* KeptAnswerLimits, dayMs)
         const clock = yield* Clock.Clock
 
-        /** A refusal undoes the create, which could not be repeated without its answer. */
+        /**
+         * A rejection rolls back the create, because it could not be repeated without its response.
+         */
         const keep = Effect.fnUntraced(function* (use: Use, lane: bigint, answer: string) {
           const sealed = seal(answerKeys, contextOf(use), answer)
           const rate = rates.take(use.owner_id, lane, elapsedMs(clock), sealed.length)

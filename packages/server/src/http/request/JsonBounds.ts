@@ -19,13 +19,12 @@ export const boundsOf = (url: string): JsonBounds =>
   documentPath.test(url) ? documentBounds : jsonBounds
 
 /**
- * Finds the limit that a JSON text exceeds, if any. It runs before parsing: half a megabyte of
- * brackets takes `JSON.parse` 40 ms of the only thread, and the framework takes a second to
- * complain about each item of an array that long. Malformed JSON is left to `JSON.parse`, unless it
- * exceeds a bound first.
+ * Returns the limit that a JSON text exceeds, if any. It runs before parsing: half a megabyte of
+ * brackets blocks `JSON.parse` for 40 ms, and the framework takes a second to report every item of
+ * an array of that length. Malformed JSON is left to `JSON.parse`, unless it exceeds a limit first.
  */
 export const excessOf = (text: string, bounds = jsonBounds): string | undefined => {
-  /** The number of items so far of each open array or object. Only arrays are limited. */
+  /** The number of items so far in each open array or object. Only arrays are limited. */
   const held: Array<number> = []
   let values = 0
   let depth = 0
@@ -68,7 +67,7 @@ const openObject = 0x7b
 const closeObject = 0x7d
 const backslash = 0x5c
 
-/** The index of the closing quote, or the end of the text. */
+/** Returns the index of the closing quote, or the end of the text. */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end

@@ -5,11 +5,11 @@ import { withText } from "../../core/index.ts"
 import { isShort } from "./RequestBody.ts"
 
 /**
- * Access is decided from the head of a request, and a client may take half a minute to send the
- * body. If the body was not complete then, `decide` runs again after it has been read and before it
- * is used. Otherwise a member who was removed meanwhile could still create an API key. A short body
- * that came with its head costs nothing. A long one may wait for its turn to be read, so it always
- * counts as late.
+ * Access is checked when the headers arrive, but a client may take half a minute to send the body.
+ * If the body was incomplete at the first check, `decide` runs again after it has been read and
+ * before it is used. Otherwise a member who was removed in the meantime could still create an API
+ * key. A short body that arrived with the headers costs nothing. A long body may wait for its turn
+ * to be read, so it always counts as late.
  */
 export const decidedAgainIfLate = <A, E, R, Refusal>(
   request: HttpServerRequest.HttpServerRequest,
@@ -31,7 +31,7 @@ export const decidedAgainIfLate = <A, E, R, Refusal>(
   )
 }
 
-/** Carries a refusal through the framework, which takes no failure from the text of a request. */
+/** Carries the rejection through the framework, where reading a request's text cannot fail. */
 class RefusedLate {
   readonly refusal: unknown
 

@@ -8,13 +8,12 @@ import { boundsOf, excessOf } from "./JsonBounds.ts"
 const maxBodySize = 1024 * 1024
 
 /**
- * The request with these checks on its body, which run when the framework reads it:
- *
- * - A body whose `content-length` is too large is refused unread.
+ * Returns the request with these checks on its body, which run when the framework reads it:
+ * - A body whose `content-length` is too large is rejected unread.
  * - A missing body becomes an empty object, so that a request with only optional fields needs none.
- * - Bytes that are not UTF-8 are refused. The default would replace them by U+FFFD, which the
+ * - Bytes that are not UTF-8 are rejected. The default would replace them by U+FFFD, which the
  *   client did not send.
- * - JSON larger than the contract needs is refused before parsing.
+ * - JSON larger than the contract needs is rejected before parsing.
  */
 export const withCheckedBody = (
   request: HttpServerRequest.HttpServerRequest,
@@ -31,7 +30,7 @@ export const withCheckedBody = (
   return withText(request, text)
 }
 
-/** True for a body that is read without waiting for a turn. */
+/** Returns true for a body that is read without waiting for a turn. */
 export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
   lengthOf(request) <= freeBytes
 

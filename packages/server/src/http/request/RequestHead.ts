@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http"
 
 type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
 
-/** Connections that sent a malformed request. Their next bytes may still be a part of it. */
+/** Connections that sent a malformed request. Their next bytes may still belong to it. */
 const spoiled = new WeakSet<object>()
 
 /**
- * False for requests that RFC 9112 forbids but Node's parser accepts. Another server, such as a
- * proxy, may read them as a different request, or as more than one.
+ * Returns false for requests that RFC 9112 forbids but Node's parser accepts. Another server, such
+ * as a proxy, may parse them as a different request, or as more than one.
  */
 export const isWellFormed = (message: Message): boolean => {
   if (!spoiled.has(message.socket) && isUnambiguous(message)) return true
@@ -26,7 +26,7 @@ const isUnambiguous = ({ headers, httpVersion, rawHeaders }: Message): boolean =
   )
 }
 
-/** Characters that no host name or address contains. */
+/** Characters that are not valid in a host name or an address. */
 const outsideHost = /[\s/\\?#@,]/
 
 const hostsIn = (rawHeaders: ReadonlyArray<string>): number => {

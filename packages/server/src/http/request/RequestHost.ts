@@ -1,10 +1,10 @@
 import { isLoopback } from "../../core/index.ts"
 
 /**
- * Decides which `Host` a request may have, against DNS rebinding. The owner of a page can let the
- * page's name resolve to this service, for example to an address that only the reader of the page
- * can reach. To the browser the service then has the same origin as the page, and only the name in
- * the request differs. Names of this machine itself cannot belong to anybody else. An absent or
+ * Checks the `Host` header, against DNS rebinding. An attacker can let the name of their page
+ * resolve to this service, for example to an address that only the visitor can reach. For the
+ * browser the service then has the same origin as the page, and only the host name in the request
+ * differs. Names of this machine itself cannot belong to anybody else. A request with an absent or
  * empty `Host` does not come from a browser.
  */
 export const hostCheck = (

@@ -4,18 +4,21 @@ import type { HttpServerRequest } from "effect/http"
 import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 
-/** The id goes into logs and the audit log, so it must not look like a secret. */
+/** The id is written to logs and the audit log, so it must not look like a secret. */
 const sane = new RegExp(`^(?!${secretBeginnings.join("|")})[A-Za-z0-9._:-]{1,128}$`)
 
 const node = randomBytes(5).toString("hex")
 let requests = 0
 
-/** A property on the request, not a map: a long-lived map would stop requests from dying young. */
+/**
+ * A property of the request rather than a map entry: a long-lived map would move requests to the
+ * garbage collector's old generation.
+ */
 const known = Symbol("the id of a request")
 
 /**
- * The client's `x-request-id` if it is acceptable, otherwise a generated one. It stays the same for
- * the whole request.
+ * Returns the client's `x-request-id` if it is valid, otherwise a generated one. It stays the same
+ * for the whole request.
  */
 export const requestId = (request: HttpServerRequest.HttpServerRequest): string =>
   messageId(NodeHttpServerRequest.toIncomingMessage(request))

@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { requestId } from "./RequestId.ts"
 
-/** Where a request came from, for sessions, throttles and the audit log. */
+/** The client's address and user agent, for sessions, throttles and the audit log. */
 export interface RequestOrigin {
   readonly ip: string | null
   readonly user_agent: string | null

@@ -1,11 +1,11 @@
 import type { HttpServerRequest } from "effect/http"
 
 /**
- * Pages of other origins may do nearly everything. They send the credential themselves and never as
- * a cookie, so a page can do only what the person who gave it the credential can. But only pages of
- * allowed origins may obtain credentials: an employee's browser reaches services that the owner of
- * a page does not, and with an account that anybody may register, the page could make the service
- * call what `EGRESS_ALLOW` opens.
+ * Decides what web pages of other origins may do. They send their credential explicitly and never
+ * as a cookie, so a page can do only what its credential allows. But only pages of allowed origins
+ * may obtain credentials: an employee's browser can reach services that the owner of a page cannot,
+ * and with an account that anybody may register, the page could make the service call what
+ * `EGRESS_ALLOW` opens.
  */
 export class PageRules {
   readonly #givesCredentials: (url: string) => boolean
@@ -17,7 +17,7 @@ export class PageRules {
   }
 
   /**
-   * Checked here and not left to CORS, because a page needs no preflight without a content type.
+   * Checked here rather than by CORS, because a request without a content type needs no preflight.
    */
   refuses({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean {
     const { host, origin, "sec-fetch-site": site } = headers
@@ -30,8 +30,8 @@ export class PageRules {
   }
 
   /**
-   * The headers that let a page read the answer. Undefined if the request does not come from a
-   * page.
+   * Returns the headers that let a page read the response. Undefined if the request does not come
+   * from a page.
    */
   cors({ headers: { origin }, url }: HttpServerRequest.HttpServerRequest) {
     if (origin === undefined) return undefined

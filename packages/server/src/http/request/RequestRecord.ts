@@ -15,7 +15,10 @@ import {
 } from "../../core/index.ts"
 import { requestId } from "./RequestId.ts"
 
-/** Properties on the request, not maps: a long-lived map would stop requests from dying young. */
+/**
+ * Properties of the request rather than map entries: a long-lived map would move requests to the
+ * garbage collector's old generation.
+ */
 const route = Symbol("the route of a request")
 const begun = Symbol("when a request began")
 
@@ -30,14 +33,14 @@ export const noteRoute = (message: object, path: string): void => {
 
 export interface RequestRecords {
   readonly begin: (request: HttpServerRequest.HttpServerRequest) => void
-  /** Undefined if there is nothing to record. */
+  /** Undefined if nothing is recorded. */
   readonly end: (
     request: HttpServerRequest.HttpServerRequest,
     status: number
   ) => Effect.Effect<void> | undefined
 }
 
-/** Counts requests by route, and writes the access log. Does nothing if both are off. */
+/** Counts requests by route, and writes the access log. Does nothing if both are disabled. */
 export const requestRecords = Effect.fnUntraced(function* (options: {
   readonly isMetered: boolean
   readonly isLogged: boolean
@@ -83,7 +86,7 @@ interface Traced {
   readonly endMs: number
 }
 
-/** The span of a request, within the trace that its client names. */
+/** Creates the span of a request, as part of the trace in its headers. */
 const traceRequest = (
   tracer: Tracer,
   request: HttpServerRequest.HttpServerRequest,
@@ -112,7 +115,7 @@ const traceRequest = (
 const recordOf = (request: HttpServerRequest.HttpServerRequest) =>
   NodeHttpServerRequest.toIncomingMessage(request) as object as Recorded
 
-/** Counts and times requests. A series appears with the first request of its kind. */
+/** Counts and times requests. A time series is created by the first request of its kind. */
 class RequestMeter {
   readonly #meters: NodeMeters
   readonly #counts = new Map<string, { requests: number }>()
@@ -164,7 +167,7 @@ const methods: ReadonlySet<string> = new Set([
 
 const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
 
-/** Paths are unlimited, so unknown ones share few names. */
+/** The number of paths is unlimited, so unknown paths share a few names. */
 const unroutedOf = (url: string): string =>
   url.startsWith("/ping/")
     ? "/ping/:ping_id"
@@ -174,6 +177,6 @@ const unroutedOf = (url: string): string =>
         ? "/v1/echo"
         : "other"
 
-/** Outside of `/v1` a path may contain a secret, such as that of a ping URL. */
+/** Paths outside `/v1` may contain a secret, such as that of a ping URL. */
 const shownPath = (url: string, path: string): string =>
   url.startsWith("/v1/") ? (url.split("?", 1)[0] ?? "").slice(0, 200) : path

@@ -3,8 +3,8 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
 
 /**
- * Finds out whether a request came by HTTPS, from the settings of the operator or from a trusted
- * proxy. The word of the client does not count.
+ * Checks whether a request used HTTPS, according to the operator's settings or a trusted proxy. A
+ * header of the client itself does not count.
  */
 export const httpsCheck = Effect.map(
   AppConfig,

@@ -14,8 +14,8 @@ interface Request {
 }
 
 /**
- * Replaces `key:<key>` in the path of a request by the id of the record that has the key. A request
- * with ids costs no statement.
+ * Replaces `key:<key>` in the path of a request by the id of the record with that key. A request
+ * that contains only ids needs no query.
  */
 export const withIdsOfKeys =
   (sql: SqlClient.SqlClient) =>
@@ -41,7 +41,7 @@ interface Named {
   readonly key: string
 }
 
-/** Finds the id of the record of a kind that has the key. */
+/** Finds the id of the record of a kind with the given key. */
 export const idOfKey = (sql: SqlClient.SqlClient) =>
   Effect.fn("idOfKey")(function* (workspaceId: AuthorizedWorkspaceId, { key, kind }: Named) {
     const { isOfKind, resource, table } = records[kind]
@@ -60,7 +60,7 @@ export const idOfKey = (sql: SqlClient.SqlClient) =>
 interface Records {
   readonly table: string
   readonly resource: Resource
-  /** Whether the table has records of several kinds, each with keys of its own. */
+  /** Whether the table has records of several kinds, each with its own keys. */
   readonly isOfKind: boolean
 }
 

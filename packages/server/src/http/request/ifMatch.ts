@@ -2,11 +2,15 @@ interface Headers {
   readonly "if-match"?: string | undefined
 }
 
-/** The version that the `If-Match` of a request names. The contract has checked its form. */
+/**
+ * Returns the version in the `If-Match` header of a request. The contract has validated its format.
+ */
 export const versionIn = ({ "if-match": tag }: Headers): number | undefined =>
   tag === undefined ? undefined : Number(tag.slice(1, -1))
 
-/** The body of a request with the version that the client has read. The header counts first. */
+/**
+ * Adds the version that the client has read to the body of a request. The header takes precedence.
+ */
 export const expecting = <Body extends { readonly version?: number }>(
   headers: Headers,
   body: Body

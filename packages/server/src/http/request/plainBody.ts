@@ -4,10 +4,13 @@ import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
 import { Permit } from "../fairness/Capacity.ts"
 
-/** The size up to which a long body is received, because a client reads no answer before it has sent all. */
+/**
+ * Long bodies are received up to this size, because a client reads no response before it has sent
+ * its body.
+ */
 const maxReceivedBytes = 1024 * 1024
 
-/** The first bytes of a body in any format, as jobs send them. */
+/** Reads the first bytes of a body in any format, as jobs send them. */
 export const plainBody = (
   request: HttpServerRequest.HttpServerRequest,
   keptBytes: number
@@ -40,8 +43,7 @@ const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
   })
 
 /**
- * Decodes the body of a job, which may have any encoding. A last character that was cut off is left
- * out.
+ * Decodes the body of a job, which may have any encoding. A truncated last character is dropped.
  */
 const storable = (bytes: Buffer): string =>
   new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

@@ -9,9 +9,9 @@ type Request = HttpServerRequest.HttpServerRequest
 type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
 
 /**
- * Refuses input that an endpoint does not declare at all: a query if it has no parameters, a body
- * if it takes none. If it declares some, the framework refuses the others. Undefined, for nearly
- * every request, means that there is nothing to refuse and nothing to wait for.
+ * Rejects input that an endpoint does not declare at all: a query if it has no parameters, a body
+ * if it takes none. If the endpoint declares some, the framework rejects the others. Returns
+ * undefined for nearly every request: there is nothing to reject and nothing to wait for.
  */
 export const unknownInputCheck = ({
   payload,
@@ -65,7 +65,10 @@ const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
       })
     : refuse(takesNoBody)
 
-/** Undefined if the text is not an object in JSON. A chunked body may turn out to be empty. */
+/**
+ * Returns the field names. Undefined if the text is not a JSON object. A chunked body may turn out
+ * to be empty.
+ */
 const fieldsIn = (text: string): ReadonlyArray<string> | undefined => {
   try {
     const value: unknown = text === "" ? {} : JSON.parse(text)

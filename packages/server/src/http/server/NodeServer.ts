@@ -20,19 +20,19 @@ export const serverLimits = {
   /** An idle connection takes about 10 kB. */
   connections: 10_000,
   /**
-   * The time that a client may take for the headers and for the whole request, and the interval at
-   * which that is checked.
+   * The timeouts for the headers and for the whole request, and the interval at which they are
+   * checked.
    */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
-  /** The time that a client may take to read an answer: 26 s for a page of 2 MiB. */
+  /** The time that a client may take to read a response: 26 s for a page of 2 MiB. */
   readers: { graceMs: 10_000, bytesPerSecond: 128 * 1024, maxBytes: 64 * 1024 * 1024 }
 }
 
 /**
  * Creates Node's server with the limits that apply before there is a request, and to requests that
- * get no answer.
+ * get no response.
  */
 export const makeNodeServer = (
   warn: (message: string, requestId: string) => void,
@@ -55,7 +55,7 @@ export const makeNodeServer = (
       return true
     }
     socket.destroy()
-    // Makes room, because idle connections must not keep new clients out.
+    // Makes room, because idle connections must not exclude new clients.
     if (free <= 0) server.closeIdleConnections()
     return false
   }
@@ -79,16 +79,17 @@ export const makeNodeServer = (
   const refuse = (socket: Duplex, code: string | undefined, id: string) =>
     turns.whenGiven(socket, (unfinished) => {
       if (!socket.writable) return void socket.destroy()
-      // The answer was sent before the request turned out to be broken, so there is no second one.
+      // The response was sent before the request turned out to be malformed, so there is no second
+      // one.
       if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
       answerUnread(socket, parserError(code), id)
     })
 
   /**
-   * A client may offer h2c with any request, as Java's does. The service answers in HTTP/1.1. If
-   * Node refuses the upgrade, it drops the bytes that arrived with the offer and continues in the
-   * middle of the next request. So the server accepts the upgrade, puts the head back without the
-   * offer, and parses it again.
+   * A client may offer an upgrade to h2c with any request, as Java's client does. The service
+   * responds with HTTP/1.1. If Node rejects the upgrade, it drops the bytes that arrived with the
+   * offer and continues in the middle of the next request. So the server accepts the upgrade, puts
+   * the head back without the offer, and parses it again.
    */
   const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
     turns.whenGiven(socket, () => {
@@ -102,14 +103,15 @@ export const makeNodeServer = (
     headersTimeout,
     requestTimeout,
     connectionsCheckingInterval,
-    // Longer than proxies keep idle connections, so that we never close one just as a request
-    // arrives.
+    // Longer than proxies keep idle connections, so that the service never closes one just as a
+    // request arrives.
     keepAliveTimeout: 65_000,
-    // By default Node itself answers 400 to a request without `Host`, without our JSON body.
+    // By default Node itself responds with 400 to a request without `Host`, and without our JSON
+    // body.
     requireHostHeader: false
   })
   // Limits how long a request may wait, for example for a frozen database or a client that stopped
-  // reading. It costs a request nothing, while a timer and a fiber of its own cost 3 µs.
+  // reading. It costs a request nothing, while a timer and a fiber per request cost 3 µs.
   server.timeout = silenceMs
   server
     .on("request", watch)
@@ -166,7 +168,7 @@ const answersWatchedBy = (unsent: UnsentAnswers) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override end(...written: ReadonlyArray<unknown>): this {
       super.end(...(written as []))
-      // Most answers need no watching, because the kernel has taken them whole.
+      // Most responses need no watching, because the kernel has already taken them.
       if (this.socket != null && this.socket.writableLength > 0) unsent.watch(this)
       return this
     }
@@ -174,7 +176,7 @@ const answersWatchedBy = (unsent: UnsentAnswers) =>
 
 const silenceMs = 15_000
 
-/** Lets a waiting request be silent for this long before the usual limit applies. */
+/** Lets a waiting request be silent for this long before the usual timeout applies. */
 export const expectSilence = (request: Pick<IncomingMessage, "socket">, ms: number): void => {
   request.socket.setTimeout(silenceMs + ms)
 }
@@ -188,7 +190,7 @@ const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMess
   return Buffer.from(`${head}\r\n`, "latin1")
 }
 
-/** Answers and ends the connection, and with it the handling of the request. */
+/** Sends the error response and closes the connection, which also aborts the request. */
 const answerLast = (socket: Duplex, error: ApiFailure, id: string) => {
   socket.end(textOf(error, id), () => socket.destroy())
 }
@@ -196,9 +198,9 @@ const answerLast = (socket: Duplex, error: ApiFailure, id: string) => {
 const unreadMs = 1_000
 
 /**
- * Answers a request that has not been read, and ends the connection. If a connection is closed with
- * unread bytes, the kernel resets it and the client may lose the answer, so the rest is read for a
- * moment.
+ * Responds to a request that has not been read, and closes the connection. If a connection is
+ * closed with unread bytes, the kernel resets it and the client may lose the response, so the rest
+ * is read for a moment.
  */
 const answerUnread = (socket: Duplex, error: ApiFailure, id: string) => {
   socket.end(textOf(error, id))

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net"
 
 /**
- * Connections without a first byte, which browsers and load balancers keep ready. Node counts a
- * connection as idle only after its first request, so a stopping server would wait for unused
- * connections until they time out.
+ * Tracks connections that have not sent a byte, which browsers and load balancers keep open. Node
+ * counts a connection as idle only after its first request, so a stopping server would wait for
+ * unused connections until they time out.
  */
 export class UnusedConnections {
   readonly #open = new Set<Socket>()

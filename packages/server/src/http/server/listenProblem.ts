@@ -1,4 +1,4 @@
-/** Explains in a log line why the service cannot listen on an address. */
+/** Explains for the log why the service cannot listen on an address. */
 export const listenProblem = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return "code" in cause && cause.code === "EADDRINUSE"
