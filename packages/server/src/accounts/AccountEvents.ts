@@ -4,15 +4,15 @@ import { Context, Effect, Layer } from "effect"
 import type { RequestOrigin } from "../http/index.ts"
 
 /**
- * Reactions of other modules to changes of accounts and workspaces. Each runs in the transaction of
- * the change.
+ * The handlers of other modules for changes of accounts and workspaces. Each handler runs in the
+ * transaction of the change.
  */
 export interface AccountSubscriber {
   readonly workspaceCreated: (
     workspaceId: AuthorizedWorkspaceId,
     ownerId: UserId
   ) => Effect.Effect<void>
-  /** Called when a user has proved to own an address. */
+  /** Called when a user has verified an address. */
   readonly emailVerified: (userId: string, email: string, now: Date) => Effect.Effect<void>
   /** Called when an address no longer belongs to a member of these workspaces. */
   readonly memberEmailRemoved: (
@@ -22,7 +22,7 @@ export interface AccountSubscriber {
   ) => Effect.Effect<void>
 }
 
-/** Publishes changes of accounts to the modules that have subscribed. */
+/** Publishes changes of accounts to the subscribed modules. */
 export class AccountEvents extends Context.Service<
   AccountEvents,
   AccountSubscriber & { readonly subscribe: (subscriber: AccountSubscriber) => Effect.Effect<void> }

@@ -18,14 +18,14 @@ import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
-/** Gives an account to the owner of its email, in case somebody else has registered it. */
+/** Returns an account to the owner of its email, in case somebody else registered it. */
 export class AccountReclaims extends Context.Service<
   AccountReclaims,
   {
     /**
-     * Removes all access that others could have kept to an account with an unverified email. A
-     * person who used a link that was mailed there owns the email. Call it in the transaction that
-     * locks the account.
+     * Revokes all access that others could have to an account with an unverified email. A person
+     * who used a link that was mailed to the address owns it. Call it in the transaction that locks
+     * the account.
      */
     readonly reclaim: (
       user: Pick<UserRow, "id" | "email">,

@@ -38,7 +38,7 @@ interface Registration {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly name?: string
-  /** The name of the first workspace. By default the workspace is named after its owner. */
+  /** The name of the first workspace. Defaults to the name of its owner. */
   readonly workspace?: string | undefined
 }
 
@@ -53,7 +53,7 @@ export class Accounts extends Context.Service<
       EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
     >
     /**
-     * Creates an account for an operator, even if registration is closed. Without a password the
+     * Creates an account for an operator, even if registration is closed. Without a password, the
      * owner has to reset it.
      */
     readonly create: (
@@ -164,7 +164,7 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const inserted = yield* users.insert(user)
             if (Option.isNone(inserted)) return yield* new EmailTaken()
-            // Mails are counted by address, so that nobody floods an address by registering and
+            // Mails are counted by address, so that nobody can flood an address by registering and
             // deleting accounts.
             if (isMailed) yield* emailLinks.count(inserted.value, email)
             const registered = toUser(inserted.value)
@@ -194,7 +194,7 @@ export class Accounts extends Context.Service<
           return { user: toUser(row), workspace }
         }),
 
-        // The password is random, unless a known one is given.
+        // The password is random unless one is given.
         create: (input) => create({ password: makeLinkToken(), ...input }, operatorOrigin, false),
 
         get: (id) => Effect.map(own(id), toUser),
@@ -274,7 +274,7 @@ export class Accounts extends Context.Service<
           yield* confirm(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // The account is locked, because a workspace created during its deletion would have
+              // The account is locked, because a workspace created during the deletion would have
               // no owner.
               if (!(yield* users.lock(row.id, row.password_hash)))
                 return yield* new InvalidCredentials()

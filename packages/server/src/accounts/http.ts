@@ -47,7 +47,7 @@ export const AuthHandlers = implement(
 
       logout: Effect.fnUntraced(function* () {
         const actor = yield* currentActor
-        // Another request may have ended the session before. That is a success, too.
+        // Another request may already have ended the session. That counts as success.
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 

@@ -1,9 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 
 /**
- * Creates an `AuthorizedWorkspaceId`, which every query on a tenant's data takes. Only this
- * function creates one. Call it after the check that a user is a member of the workspace or that a
- * key belongs to it, or while the workspace is being created.
+ * Creates an `AuthorizedWorkspaceId`, which every query on a tenant's data requires. No other
+ * function creates one. Call it after checking that the user is a member of the workspace or that
+ * the key belongs to it, or while creating the workspace.
  */
 export const authorize = (workspaceId: string): AuthorizedWorkspaceId =>
   workspaceId.toLowerCase() as AuthorizedWorkspaceId

@@ -64,7 +64,7 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
 export class ApiKeyRepo extends Context.Service<
   ApiKeyRepo,
   {
-    /** Inserts a key. `warnAt` is the time of the first notice that the key expires. */
+    /** Inserts a key. `warnAt` is the time of the first expiry notice. */
     readonly insert: (key: ApiKeyRow, warnAt: Date | null) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -75,42 +75,42 @@ export class ApiKeyRepo extends Context.Service<
       id: string
     ) => Effect.Effect<Option.Option<LockedKeyRow>>
     /**
-     * Finds a key. Simultaneous requests share one statement. The result is not cached, so that a
-     * revocation applies at once. A revoked key is not found: reading its row would take 28 µs
-     * more, which would distinguish it from a key that never existed.
+     * Finds a key. Concurrent requests share one statement. The result is not cached, so that a
+     * revocation takes effect immediately. A revoked key is not found: reading its row would take
+     * 28 µs more, which would distinguish it from a key that never existed.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<VerifiedRow>>
-    /** Lists keys. Simultaneous requests share one statement. */
+    /** Lists keys. Concurrent requests share one statement. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
-     * Revokes a key, or returns none if it was revoked before. The time of the first revocation
-     * stays.
+     * Revokes a key, or returns none if it is already revoked. The time of the first revocation is
+     * kept.
      */
     readonly updateRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
-    /** Revokes all keys of a workspace, and returns the keys that were not revoked before. */
+    /** Revokes all keys of a workspace, and returns the keys that were not already revoked. */
     readonly updateAllRevoked: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
-     * Revokes the key with this hash, or returns none if there is none or it was revoked before.
+     * Revokes the key with this hash, or returns none if there is none or it is already revoked.
      */
     readonly updateRevokedByHash: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
     /**
-     * Records a rotation. The key can only expire earlier, never later. It gets no notices, because
-     * it has a successor.
+     * Records a rotation. The rotation can only bring the key's expiry forward. The key gets no
+     * expiry notices, because it has a successor.
      */
     readonly updateRotated: (
       workspaceId: AuthorizedWorkspaceId,
@@ -120,8 +120,8 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
     /**
-     * Writes at most once per minute and key, and only a later time. The statement itself decides,
-     * so that this holds for all nodes together.
+     * Writes at most once per minute and key, and only a later time. The statement itself checks
+     * this, so it holds across all nodes.
      */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>
     readonly remove: (

@@ -58,7 +58,7 @@ export class ApiKeys extends Context.Service<
       input: ApiKeyInput,
       actor: Actor
     ) => Effect.Effect<CreatedApiKey, InvalidToken | NotFound | Forbidden | QuotaExceeded>
-    /** Creates a key with all scopes for the owner of a workspace that an operator creates. */
+    /** Creates a key with all scopes for the owner of a workspace created by an operator. */
     readonly createFirst: (
       workspaceId: AuthorizedWorkspaceId,
       ownerId: UserId
@@ -73,7 +73,8 @@ export class ApiKeys extends Context.Service<
       actor: Actor
     ) => Effect.Effect<ApiKey, NotFound>
     /**
-     * Revokes a leaked key, for anybody who has found it. The answer reveals nothing about the key.
+     * Revokes a leaked key on behalf of whoever found it. The response reveals nothing about the
+     * key.
      */
     readonly revokeLeaked: (
       key: Redacted.Redacted,
@@ -251,7 +252,7 @@ export class ApiKeys extends Context.Service<
               message: "The API key is revoked or expired. Create a new key."
             })
           }
-          // The remaining time of a rotated key is its grace period, not an expiry that its owner
+          // The remaining time of a rotated key is its grace period, not an expiry that the owner
           // chose.
           if (old.successor_id !== null) {
             return yield* new Conflict({

@@ -7,7 +7,7 @@ import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
 import { nextWarning } from "./nextWarning.ts"
 
-/** Announces keys that expire soon, once for each notice. */
+/** Sends the expiry notices of keys, each notice once. */
 export const ExpiringKeysLayer: Layer.Layer<
   never,
   never,

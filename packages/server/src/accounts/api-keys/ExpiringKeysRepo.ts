@@ -10,7 +10,7 @@ export type ExpiringRow = Pick<ApiKeyRow, "id" | "workspace_id" | "name" | "key_
 export class ExpiringKeysRepo extends Context.Service<
   ExpiringKeysRepo,
   {
-    /** Locks keys until the transaction ends, and skips keys that are locked. */
+    /** Locks keys until the transaction ends. Skips keys that are already locked. */
     readonly claim: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<ExpiringRow>>
     readonly updateWarnAt: (
       warnings: ReadonlyArray<{ readonly id: string; readonly warn_at: Date | null }>

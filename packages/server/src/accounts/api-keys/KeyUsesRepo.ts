@@ -15,8 +15,8 @@ export interface KeyUseRow extends KeyUse {
 }
 
 /**
- * Scopes and addresses of keys. A write limits the number of addresses per key, and housekeeping
- * deletes old ones.
+ * Used scopes and addresses of keys. Each write limits the number of addresses per key, and
+ * housekeeping deletes old ones.
  */
 export class KeyUsesRepo extends Context.Service<
   KeyUsesRepo,

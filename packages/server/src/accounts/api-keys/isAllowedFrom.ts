@@ -2,7 +2,7 @@ import { networkFrom } from "@scheduling/domain/api-keys/AllowedIps"
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** Checks whether a key is allowed at the address. An unknown address is never allowed. */
+/** Returns whether a key may be used from the address. An unknown address is never allowed. */
 export const isAllowedFrom = (
   ip: string | null,
   allowed: ReadonlyArray<string> | null

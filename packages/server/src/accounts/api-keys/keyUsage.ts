@@ -14,7 +14,9 @@ import type { KeyUseRow } from "./KeyUsesRepo.ts"
 export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now: Date): Date =>
   new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
 
-/** Summarizes the uses of a key and suggests narrower scopes. `uses` are newest first. */
+/**
+ * Summarizes the uses of a key and suggests narrower scopes. `uses` must be sorted newest first.
+ */
 export const keyUsage = (
   key: Pick<ApiKeyRow, "created_at" | "scopes">,
   uses: ReadonlyArray<KeyUseRow>,

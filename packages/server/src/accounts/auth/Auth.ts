@@ -15,15 +15,15 @@ import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Tokens } from "../sessions/Tokens.ts"
 
 /**
- * Finds the principal of a credential. Results are not cached, so that a revocation applies to the
- * next request.
+ * Finds the principal of a credential. Results are not cached, so that a revocation takes effect on
+ * the next request.
  */
 export class Auth extends Context.Service<
   Auth,
   {
     readonly authenticate: (
       credential: Credential,
-      /** The workspace in the path. The user's role in it is read in the same statement. */
+      /** The workspace in the path. The same statement reads the user's role in it. */
       workspaceId: string | undefined,
       ip: string | null
     ) => Effect.Effect<
@@ -64,7 +64,7 @@ export class Auth extends Context.Service<
           const { allowed_ips, id } = row.value
           const isRefused = !isAllowedFrom(ip, allowed_ips)
           if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
-          // The answer is the same as for an unknown key, so that a thief does not learn that the
+          // The response is the same as for an unknown key, so that a thief does not learn that the
           // key is valid.
           if (isRefused) return Effect.fail(new InvalidApiKey())
           uses.touch(row.value, now)

@@ -21,8 +21,8 @@ import { decideAccess, type Refusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
 
 /**
- * Checks the credential, its rate, its kind, the workspace and the scope, in this order. The body
- * and the handler come after that. Access is checked again if the body arrives late.
+ * Checks the credential, its rate limit, its kind, the workspace and the scope, in this order. The
+ * body and the handler follow. If the body arrives late, access is checked again.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
@@ -36,8 +36,8 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
           Effect.Error<typeof answer> | Denial | RateLimited
         >
         const access = Context.getUnsafe(endpoint.annotations, Access)
-        // Every request passes here, so there is no generator here and in `Auth`: it would cost a
-        // twentieth of a list request.
+        // Every request runs this code, so neither it nor `Auth` uses a generator, which would add
+        // 5% to a list request.
         return Effect.flatMap(readCredential, (asked) => {
           const { ip, message, request, workspaceId } = asked
           return Effect.flatMap(
@@ -77,7 +77,7 @@ const findRefusal = (
   )
 
 /**
- * Provides the principal and the workspace of the path. Without a workspace the cast is safe,
+ * Provides the principal and the workspace of the path. The cast is safe without a workspace,
  * because `inWorkspace` does not compile for such an endpoint.
  */
 const provideAccess = (
@@ -111,7 +111,7 @@ const decide = (
     return refusal === undefined ? Effect.void : Effect.fail(refusal)
   })
 
-/** Returns a check whether the request still has access, for answers that take long. */
+/** Returns an effect that checks whether the request still has access, for long-lived responses. */
 export const makeAccessCheck = (
   auth: Auth["Service"],
   { annotations }: HttpApiEndpoint.Top

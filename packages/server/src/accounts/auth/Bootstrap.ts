@@ -13,8 +13,8 @@ import { UsersRepo } from "../users/UsersRepo.ts"
 import { writeKeyFile } from "./writeKeyFile.ts"
 
 /**
- * Creates the first account as the settings `BOOTSTRAP_…` say, unless there are accounts. The node
- * answers no request before.
+ * Creates the first account from the settings `BOOTSTRAP_…`, unless an account exists. The node
+ * serves no request before that.
  */
 export const BootstrapLayer: Layer.Layer<
   never,
@@ -37,14 +37,14 @@ export const BootstrapLayer: Layer.Layer<
         new InvalidConfig({ message: `BOOTSTRAP_PASSWORD: ${issues[0]?.message ?? ""}` })
     )
     const create = Effect.gen(function* () {
-      // Another node may create the account, or a person may register, at the same time.
+      // Another node may create the account, or a user may register, at the same time.
       yield* users.lockAll
       if (!(yield* users.isEmpty)) return
       const { row, workspace } = yield* Effect.orDie(
         accounts.create({ email, password, workspace: workspaceName })
       )
-      // The operator vouches for the email. As an unverified one, the first reset of the password
-      // by mail would revoke what was set up until then.
+      // The operator vouches for the email. If it were unverified, the first password reset by mail
+      // would revoke everything created until then.
       const token = yield* emailLinks.make(row)
       if (Option.isSome(token)) {
         yield* Effect.orDie(emailLinks.use(token.value, operatorOrigin))
@@ -54,7 +54,7 @@ export const BootstrapLayer: Layer.Layer<
           apiKeys.createFirst(authorize(workspace.id), UserId.make(row.id)),
           ({ message }) => new InvalidConfig({ message: `BOOTSTRAP_API_KEY_FILE: ${message}` })
         )
-        // The file is written before the commit, so that there is no account without its key.
+        // The file is written before the commit, so that no account exists without its key.
         yield* writeKeyFile(apiKeyFile, Redacted.value(key))
       }
       yield* Effect.logInfo("the first account and its workspace are created").pipe(

@@ -7,8 +7,7 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { changeMail, type AccountChange } from "./changeMail.ts"
 
 /**
- * Mails people about changes of the access to their account, so that they notice a change by
- * somebody else.
+ * Mails users about changes to the access to their account, so that they notice changes by others.
  */
 export class ChangeMails extends Context.Service<
   ChangeMails,

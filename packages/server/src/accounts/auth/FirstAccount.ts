@@ -14,7 +14,7 @@ export class FirstAccount extends Context.Service<
     Effect.gen(function* () {
       const { registration } = yield* AppConfig
       const users = yield* UsersRepo
-      // The database is not queried again once an account exists.
+      // Once an account exists, the database is not queried again.
       let isAnswered = registration === "closed"
       return FirstAccount.of({
         isAwaited: Effect.gen(function* () {

@@ -8,9 +8,9 @@ export class RequestRates extends Context.Service<
   RequestRates,
   {
     /**
-     * Counts a request, and returns the reason if it is refused. It counts for the API key or the
-     * user, who can have 200 sessions, and for the account, which can have 10,000 keys. Call it
-     * after the credential was verified, so that nobody can use up the rate of somebody else.
+     * Counts a request, and returns the reason if it is rejected. Requests count for the API key or
+     * the user, who can have 200 sessions, and for the account, which can have 10,000 keys. Call it
+     * after the credential was verified, so that nobody can exhaust the rate limit of others.
      */
     readonly take: (
       message: object,
@@ -42,5 +42,5 @@ export class RequestRates extends Context.Service<
   )
 }
 
-/** The rate of an account, as a multiple of the rate of a key. */
+/** The rate limit of an account, as a multiple of the rate limit of a key. */
 const keysOfAccount = 20

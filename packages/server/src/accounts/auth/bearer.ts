@@ -8,8 +8,8 @@ export type Credential =
   | { readonly kind: "jwt"; readonly token: string }
 
 /**
- * Reads the credential of a request, which needs exactly one `Authorization` header with one token.
- * The prefix distinguishes a key from a JWT.
+ * Reads the credential of a request, which must have exactly one `Authorization` header with one
+ * token. The prefix distinguishes API keys from JWTs.
  */
 export const parseBearer = (headers: ReadonlyArray<string>): Credential => {
   const [header, ...others] = headers

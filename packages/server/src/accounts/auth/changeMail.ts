@@ -17,7 +17,7 @@ const texts = {
   }
 } as const
 
-/** Creates the mail. It contains no text of the person who made the change. */
+/** Creates the mail. It contains no text that was entered by the person who made the change. */
 export const changeMail = ({
   at,
   change,
@@ -28,7 +28,7 @@ export const changeMail = ({
   readonly to: string
   readonly change: AccountChange
   readonly at: Date
-  /** The address from which the change was made. Null if the operator made it. */
+  /** The IP address from which the change was made. Null for a change by the operator. */
   readonly ip: string | null
   readonly publicUrl: string | undefined
 }): MailContent => {

@@ -25,8 +25,8 @@ export type Refusal =
 
 /**
  * Decides whether a principal has access to an endpoint. The kind of credential is checked before
- * the workspace, and the workspace before the scope, so that nobody learns about inaccessible
- * things.
+ * the workspace, and the workspace before the scope, so that the error reveals nothing about
+ * inaccessible records.
  */
 export const decideAccess = (
   access: AccessRule,

@@ -5,8 +5,8 @@ import { InvalidConfig } from "../../core/index.ts"
 import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
 
 /**
- * Writes an API key to a file that only its owner can read, completely or not at all. Replaces only
- * a file with an API key, which remains of an earlier database or of a start that was interrupted.
+ * Writes an API key atomically to a file that only its owner can read. Replaces an existing file
+ * only if it contains an API key, left over from an earlier database or an interrupted start.
  */
 export const writeKeyFile = (file: string, key: string): Effect.Effect<void, InvalidConfig> =>
   Effect.tryPromise({

@@ -25,15 +25,15 @@ import { emailChangedMail, verificationMail } from "./emailMails.ts"
 export class EmailLinks extends Context.Service<
   EmailLinks,
   {
-    /** Counts a mail before it is sent, because an account and an address get only a few. */
+    /** Counts a mail before it is sent, because mails per account and per address are limited. */
     readonly count: (user: Pick<UserRow, "id">, to: string) => Effect.Effect<void, RateLimited>
-    /** Mails a token to the address that is to be verified, after the answer. */
+    /** Mails a token to the address to be verified, after the response. */
     readonly post: (user: UserRow) => Effect.Effect<void>
     readonly postAgain: (
       user: UserRow,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** Creates a token for an operator to pass on, or none if no address is to be verified. */
+    /** Creates a token for an operator to pass on, or none if no address needs verification. */
     readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
     readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
     readonly use: (
@@ -143,7 +143,7 @@ export class EmailLinks extends Context.Service<
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              // The user's row is locked first, in the same order as by a change of the email.
+              // The user's row is locked first, in the same order as when the email is changed.
               const verified = yield* users.updateEmail(user, email, now)
               if (verified === "taken") return yield* new EmailTaken()
               const hashes = linkTokenHashes(ring, "email", token)
@@ -151,7 +151,7 @@ export class EmailLinks extends Context.Service<
                 return yield* new InvalidLink()
               }
               if (isChange) {
-                // Links for a new password were mailed to the old address.
+                // Links to reset the password were mailed to the old address.
                 yield* links.removeAny(user.id, "password reset")
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
                 yield* events.memberEmailRemoved(user.email, workspaceIds, origin)
@@ -174,7 +174,7 @@ export class EmailLinks extends Context.Service<
   )
 }
 
-/** Returns the address that is to be verified, if any. */
+/** Returns the address to be verified, if any. */
 export const emailToVerify = (
   user: Pick<UserRow, "email" | "email_verified_at" | "pending_email">
 ): string | undefined =>

@@ -3,7 +3,9 @@ import type { MailContent } from "../../mail/index.ts"
 
 export const linkPath = "/email/verify"
 
-/** Creates the mail. It contains no text of the account's owner, who could be a stranger. */
+/**
+ * Creates the mail. It contains no text entered by the account's owner, who could be a stranger.
+ */
 export const verificationMail = (
   to: string,
   publicUrl: string,

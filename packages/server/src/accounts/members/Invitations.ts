@@ -150,7 +150,7 @@ export class Invitations extends Context.Service<
             created_at: now
           }
           yield* repo.insert(row)
-          // The event has no email, because it outlives the account.
+          // The event omits the email, because events outlive the account.
           yield* audit.recordInWorkspace("invitation.created", workspaceId, {
             actor_id: actor.user_id,
             subject_id: row.id,
@@ -187,7 +187,7 @@ export class Invitations extends Context.Service<
           const invitation = yield* foundByToken(repo.findByToken(hashes, email, now))
           const workspaceId = authorize(invitation.workspace_id)
           yield* workspaces.lock(workspaceId)
-          // The invitation is removed after the workspace is locked, in case it was used, withdrawn
+          // The invitation is deleted after the workspace is locked, in case it was used, withdrawn
           // or replaced.
           const { role } = yield* foundByToken(repo.remove(workspaceId, invitation.id))
           if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {

@@ -47,7 +47,7 @@ export class InvitationsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Inserts an invitation, and replaces an earlier one for the same email. */
+    /** Inserts an invitation and replaces an earlier one for the same email. */
     readonly insert: (
       invitation: InvitationRow & { readonly workspace_id: AuthorizedWorkspaceId }
     ) => Effect.Effect<void>
@@ -56,7 +56,7 @@ export class InvitationsRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<Option.Option<InvitationRow>>
-    /** Finds what the holder of the token sees of an invitation. */
+    /** Finds the part of an invitation that the holder of its token may see. */
     readonly findPreview: (
       hashes: ReadonlyArray<string>,
       now: Date
@@ -68,7 +68,7 @@ export class InvitationsRepo extends Context.Service<
     readonly removeAll: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Deletes the invitations of a deleted account in all workspaces. */
+    /** Deletes the invitations for a deleted account in all workspaces. */
     readonly removeByEmail: (email: string) => Effect.Effect<void>
     readonly removeCreatedBy: (
       workspaceId: AuthorizedWorkspaceId,

@@ -78,9 +78,7 @@ export class Members extends Context.Service<
         yield* sql.afterCommit(Effect.sync(() => endSignals.send([id])))
       })
 
-      /**
-       * Fails if the member is the last owner. Call it before an owner leaves or gets another role.
-       */
+      /** Fails if the member is the last owner. Call it before an owner leaves or changes role. */
       const requireOtherOwner = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         { role }: MemberRow
@@ -125,7 +123,7 @@ export class Members extends Context.Service<
           }
           yield* requireOtherOwner(workspaceId, member)
           yield* repo.updateRole(workspaceId, userId, role)
-          // Invitations to higher roles than the member has now are deleted.
+          // Deletes invitations to roles higher than the member's new role.
           if (!includesRole(role, member.role))
             yield* invitations.removeCreatedBy(workspaceId, userId)
           yield* record("member.role_changed", workspaceId, member, actor, {

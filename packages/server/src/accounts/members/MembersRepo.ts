@@ -20,10 +20,7 @@ export const toMember = (row: MemberRow): Member => ({
   joined_at: timestampOf(row.joined_at)
 })
 
-/**
- * Reads and writes members who are people. Members and roles change only while the workspace
- * is locked.
- */
+/** Reads and writes human members. Members and roles change only while the workspace is locked. */
 export class MembersRepo extends Context.Service<
   MembersRepo,
   {

@@ -2,7 +2,7 @@ import { invitationDays } from "@scheduling/domain/members/Invitation"
 import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 
-/** Creates the mail. It contains no text of the person who invites. */
+/** Creates the mail. It contains no text entered by the inviting user. */
 export const invitationMail = (
   to: string,
   publicUrl: string,
@@ -14,7 +14,7 @@ export const invitationMail = (
     `Somebody invites you to their workspace at ${new URL(publicUrl).host}.`,
     `If you want to become a member, open this link within ${invitationDays} days:`
   ],
-  // Browsers send the part after the `#` to no server.
+  // Browsers do not send the fragment after `#` to the server.
   link: { words: "Become a member", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
   otherwise: "If you do not want to, do nothing."
 })

@@ -29,7 +29,7 @@ import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 export class PasswordResets extends Context.Service<
   PasswordResets,
   {
-    /** Mails a token after the answer, if the account exists. */
+    /** Mails a token after the response, if the account exists. */
     readonly request: (
       email: string,
       origin: RequestOrigin
@@ -37,7 +37,7 @@ export class PasswordResets extends Context.Service<
     /** Creates a token for an operator to pass on. */
     readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
     /**
-     * Sets the password and ends all sessions of the account. A second factor stays, unless the
+     * Sets the password and ends all sessions of the account. The second factor is kept, unless the
      * mailed token is the first proof of the email.
      */
     readonly use: (
@@ -102,7 +102,7 @@ export class PasswordResets extends Context.Service<
       const mailFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
-        // A stranger can register any address to have mails sent there.
+        // A stranger can register any address to make the service send mails to it.
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
@@ -121,8 +121,8 @@ export class PasswordResets extends Context.Service<
           }
           yield* throttle.count("password resets", origin.ip)
           yield* throttle.countMail("password resets of", email)
-          // The account is looked up after the answer, so that the answer takes the same time for
-          // an email without an account.
+          // The account is looked up after the response, so that an email without an account has
+          // the same response time.
           yield* mails.post(
             "a password reset",
             Effect.catchTag(mailFor(email, origin), "RateLimited", () =>
@@ -146,7 +146,7 @@ export class PasswordResets extends Context.Service<
           const to = yield* passwords.hash(password, origin.ip)
           yield* transaction(
             Effect.gen(function* () {
-              // The user's row is locked first, in the same order as by a login. So a login in
+              // The user's row is locked first, in the same order as by a login, so a login in
               // progress waits for the change and then fails.
               const change = { id: user.id, from: user.password_hash, to }
               const isChanged = yield* users.updatePassword(change)

@@ -22,8 +22,8 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<string, RateLimited>
     /**
-     * Checks a password. Without a hash it takes the same time and returns false, so that an
-     * unknown email looks like a wrong password.
+     * Verifies a password. Without a hash it takes the same time and returns false, so that an
+     * unknown email is indistinguishable from a wrong password.
      */
     readonly verify: (
       password: Redacted.Redacted,
@@ -31,8 +31,8 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<boolean, RateLimited>
     /**
-     * Checks whether the queue of hashes has room. Asking first refuses a request before it costs a
-     * statement.
+     * Returns whether the queue of hashes has room. Checking first rejects a request before it
+     * costs a statement.
      */
     readonly hasRoom: (ip: string | null) => boolean
     readonly isOutdated: (passwordHash: string) => boolean
@@ -65,9 +65,9 @@ export class Passwords extends Context.Service<
 }
 
 /**
- * Returns how many hashes to compute at once: on up to half of the cores, so that other requests
- * continue. With one or two cores, where the database needs one too, hashes take half of the time
- * of one core.
+ * Returns how many hashes to compute in parallel: on up to half of the cores, so that other
+ * requests continue. With one or two cores, where the database also needs one, hashes use half of
+ * the time of one core.
  */
 export const hashQueueOptions = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),

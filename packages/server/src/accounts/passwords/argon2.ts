@@ -1,10 +1,10 @@
-// `argon2` is not imported by name, because an older Node does not have it and would not load this
-// file.
+// `argon2` is not imported by name, because older versions of Node do not export it and could not
+// load this file.
 import * as crypto from "node:crypto"
 import { promisify } from "node:util"
 
 export interface Argon2Parameters {
-  /** The memory in KiB. */
+  /** Memory in KiB. */
   readonly memoryCost: number
   readonly timeCost: number
   readonly parallelism: number
@@ -14,14 +14,17 @@ export interface Argon2Parameters {
 export const hashPrefix = ({ memoryCost, parallelism, timeCost }: Argon2Parameters): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
-/** Argon2id off the main thread. Hashes are PHC strings: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`. */
+/**
+ * Argon2id, computed off the main thread. Hashes are PHC strings:
+ * `$argon2id$v=19$m=…,t=…,p=…$salt$tag`.
+ */
 export interface Argon2 {
   readonly hash: (password: string | Uint8Array, parameters: Argon2Parameters) => Promise<string>
   readonly verify: (hash: string, password: string) => Promise<boolean>
 }
 
 /**
- * The implementation of `@node-rs/argon2`: twice as fast as Node's, and available for most
+ * The implementation of `@node-rs/argon2`, which is twice as fast as Node's and available for most
  * platforms.
  */
 export const bindingArgon2 = async (): Promise<Argon2> => {
@@ -29,7 +32,7 @@ export const bindingArgon2 = async (): Promise<Argon2> => {
   return { hash: (password, parameters) => hash(password, parameters), verify }
 }
 
-/** Node's own implementation, available from 24.7 on. */
+/** Node's own implementation, available since 24.7. */
 export const nodeArgon2 = (): Argon2 => {
   const derive = promisify(crypto.argon2)
   const tagOf = (
@@ -67,8 +70,8 @@ export const nodeArgon2 = (): Argon2 => {
 }
 
 /**
- * Loads the binding, or Node's implementation if the binding does not load. Each verifies hashes of
- * the other.
+ * Loads the binding, or Node's implementation if the binding fails to load. Each can verify hashes
+ * of the other.
  */
 export const loadArgon2 = (): Promise<Argon2> =>
   bindingArgon2().catch((cause) => {

@@ -2,7 +2,7 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Redacted } from "effect"
 import { isCommon } from "./commonPasswords.ts"
 
-/** Checks a new password. The contract has checked its length. */
+/** Checks a new password. The contract has already validated its length. */
 export const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
   const text = Redacted.value(password)
   const problem =

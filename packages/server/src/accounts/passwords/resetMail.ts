@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
-/** Creates the mail. It contains no text of the person who requested it. */
+/** Creates the mail. It contains no text entered by the person who requested it. */
 export const resetMail = (
   { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
   publicUrl: string,
@@ -15,7 +15,7 @@ export const resetMail = (
     ...(email_verified_at === null ? [unverifiedWarning] : []),
     "If it was you, open this link within an hour:"
   ],
-  // Browsers send the part after the `#` to no server.
+  // Browsers do not send the fragment after `#` to the server.
   link: {
     words: "Set a new password",
     url: `${publicUrl}/reset-password#${Redacted.value(token)}`

@@ -34,7 +34,7 @@ import {
   toServiceAccount
 } from "./ServiceAccountsRepo.ts"
 
-/** The client id is unknown, or the secret is wrong or has been replaced. */
+/** The client id is unknown, or the client secret is wrong or was replaced. */
 export class InvalidClient extends Data.TaggedError("InvalidClient") {}
 
 export interface IssuedToken {
@@ -53,7 +53,7 @@ export class ServiceAccounts extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: ServiceAccountId
     ) => Effect.Effect<ServiceAccount, NotFound>
-    /** Returns the service account of an access token, and its workspace. */
+    /** Returns the service account of an access token and its workspace. */
     readonly ofToken: (id: UserId) => Effect.Effect<
       {
         readonly service_account: ServiceAccount
@@ -136,7 +136,10 @@ export class ServiceAccounts extends Context.Service<
           details: { name, role, ...details }
         })
 
-      /** Ends the live streams of a service account. Requests are refused without this. */
+      /**
+       * Ends the live streams of a service account. New requests are rejected even without this
+       * signal.
+       */
       const endStreams = (id: string) => sql.afterCommit(Effect.sync(() => endSignals.send([id])))
 
       const makeSecret = () => {
@@ -158,8 +161,8 @@ export class ServiceAccounts extends Context.Service<
       })
 
       /**
-       * Starts a session for the secret, which ends with the secret. The secrets are locked, so
-       * that no token outlives a rotation or a removal at the same time.
+       * Starts a session that ends when the secret expires. The secrets are locked, so that no
+       * token outlives a concurrent rotation or removal.
        */
       const startSession = Effect.fnUntraced(function* (
         id: string,
@@ -248,7 +251,7 @@ export class ServiceAccounts extends Context.Service<
           const now = yield* DateTime.nowAsDate
           if (row.name === old.name && row.role === old.role) return toServiceAccount(row, now)
           yield* repo.update(row)
-          // Invitations to higher roles than the service account has now are deleted.
+          // Deletes invitations to roles higher than the service account's new role.
           if (!includesRole(row.role, old.role)) {
             yield* invitations.removeCreatedBy(workspaceId, id)
           }

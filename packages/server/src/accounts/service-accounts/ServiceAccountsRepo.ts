@@ -41,8 +41,8 @@ export const toServiceAccount = (row: ServiceAccountRow, now: Date): ServiceAcco
 })
 
 /**
- * Reads and writes service accounts. They change only while the workspace is locked. A token is
- * issued while the user's row is locked, which all changes of its secrets lock, too.
+ * Reads and writes service accounts. They change only while the workspace is locked. Tokens are
+ * issued while the user's row is locked, and all changes of the secrets lock it, too.
  */
 export class ServiceAccountsRepo extends Context.Service<
   ServiceAccountsRepo,
@@ -64,7 +64,7 @@ export class ServiceAccountsRepo extends Context.Service<
       account: Pick<ServiceAccountRow, "id" | "workspace_id" | "name" | "role">
     ) => Effect.Effect<void>
     readonly updateSecrets: (secrets: SecretsRow) => Effect.Effect<void>
-    /** Ends the access tokens of a service account at this time, if they do not end earlier. */
+    /** Brings the expiry of a service account's access tokens forward to this time. */
     readonly updateTokensExpiry: (id: string, expiresAt: Date) => Effect.Effect<void>
     readonly insertToken: (
       session: Omit<SessionRow, "generation" | "rotated_at">

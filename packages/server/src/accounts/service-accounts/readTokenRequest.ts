@@ -1,6 +1,6 @@
 import { Redacted, Result } from "effect"
 
-/** An error of the token endpoint, as RFC 6749 names it in section 5.2. */
+/** An error of the token endpoint, defined in RFC 6749, section 5.2. */
 export interface TokenRefusal {
   readonly error: "invalid_request" | "invalid_client" | "invalid_scope" | "unsupported_grant_type"
   readonly error_description: string
@@ -12,9 +12,9 @@ interface Client {
 }
 
 /**
- * Reads a request to the token endpoint: a form with the grant type, and the client in the form or
- * by HTTP Basic. As RFC 6749 demands, unknown fields and empty fields are ignored, and a field that
- * is given twice is refused.
+ * Parses a request to the token endpoint: a form with the grant type, and client credentials in the
+ * form or in HTTP Basic. As RFC 6749 requires, unknown fields and empty fields are ignored, and
+ * duplicate fields are rejected.
  */
 export const readTokenRequest = (request: {
   readonly contentType: string
@@ -72,7 +72,7 @@ const readClient = (
     : refusal("invalid_request", "client_id and the header Authorization name different clients.")
 }
 
-/** Decodes `Basic`, in which both parts are encoded as in a form. */
+/** Decodes `Basic` credentials, in which both parts are form-encoded. */
 const readBasic = (header: string): Client | undefined => {
   const [, encoded] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(header) ?? []
   const [, id, secret] =

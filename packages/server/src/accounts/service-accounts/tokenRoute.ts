@@ -6,8 +6,8 @@ import { readTokenRequest, type TokenRefusal } from "./readTokenRequest.ts"
 import { ServiceAccounts } from "./ServiceAccounts.ts"
 
 /**
- * The token endpoint of OAuth 2.0. It takes and answers what RFC 6749 demands and not what the
- * other endpoints do, so that the clients of every language and tool work.
+ * The token endpoint of OAuth 2.0. It follows RFC 6749 rather than the conventions of the other
+ * endpoints, so that the OAuth clients of every language work.
  */
 export const tokenRouteLayer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

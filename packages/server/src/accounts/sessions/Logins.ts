@@ -35,7 +35,7 @@ export class Logins extends Context.Service<
       },
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidCredentials | InvalidCode | TotpRequired | RateLimited>
-    /** Starts a session. `user` is the row with the password that was checked. */
+    /** Starts a session. `user` is the row whose password was checked. */
     readonly start: (
       user: UserRow,
       origin: RequestOrigin
@@ -44,7 +44,7 @@ export class Logins extends Context.Service<
       token: Redacted.Redacted,
       origin: RequestOrigin
     ) => Effect.Effect<TokenPair, InvalidRefreshToken>
-    /** Returns the holder of a refresh token, without changing the token. */
+    /** Returns the holder of a refresh token without changing the token. */
     readonly findActor: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -101,7 +101,7 @@ export class Logins extends Context.Service<
       })
 
       /**
-       * Creates a check of a code that a repeated login can call twice, although the first use
+       * Creates a check of a code that a repeated login can run twice, although the first run
        * consumes the code.
        */
       const makeCodeCheck = (code: Redacted.Redacted | undefined) => {
@@ -116,7 +116,7 @@ export class Logins extends Context.Service<
 
       /**
        * Handles a refresh token from before the last rotation. Within the grace period it is a race
-       * or a lost answer. Later, it is theft, and the session ends.
+       * or a lost response. Later it is a theft, and the session ends.
        */
       const handleReuse = Effect.fnUntraced(function* (
         claims: RefreshClaims,
@@ -169,7 +169,7 @@ export class Logins extends Context.Service<
       }, transaction)
 
       const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
-        // Signing takes time, so it comes after the commit.
+        // Signing takes time, so it happens after the commit.
         return yield* tokens.issue(toClaims(yield* insertSession(user, origin)))
       })
 
@@ -184,8 +184,8 @@ export class Logins extends Context.Service<
             )
             .pipe(
               Effect.flatMap((user) => start(user, origin)),
-              // Another login can have rehashed the same password in between, so this one is
-              // repeated once.
+              // Another login may have rehashed the same password in between, so this login is
+              // retried once.
               Effect.retry({ times: 1, while: ({ _tag }) => _tag === "PasswordReplaced" }),
               Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
             )
@@ -240,17 +240,15 @@ export class Logins extends Context.Service<
   )
 }
 
-/** The error that the password was changed between its check and the start of the session. */
+/** The password was changed after it was verified and before the session started. */
 export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
 
-/**
- * The number of sessions per user. A further login ends the session that was unused for longest.
- */
+/** Maximum number of sessions per user. A further login ends the least recently used session. */
 const maxSessions = 200
 
 /**
- * The time for which an old refresh token is accepted: for two tabs that refresh at once, or a lost
- * answer.
+ * How long an old refresh token is accepted, in case two tabs refresh at the same time or a
+ * response is lost.
  */
 const graceMs = 10_000
 

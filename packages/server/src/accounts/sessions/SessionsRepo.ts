@@ -39,7 +39,7 @@ export interface LiveSession {
   readonly expires_at: Date
   readonly role: Role | null
   readonly name: string | null
-  /** The name of the service account. Null for a person. */
+  /** The name of the service account. Null for a human user. */
   readonly service_account: string | null
 }
 
@@ -47,10 +47,9 @@ export class SessionsRepo extends Context.Service<
   SessionsRepo,
   {
     /**
-     * Inserts a session, and deletes the user's sessions beyond `keep` that were unused for
-     * longest. The user's row is locked. Returns false if the account is disabled or its password
-     * has changed since it was checked: otherwise a login in progress would outlive a change of the
-     * password.
+     * Inserts a session, and deletes all but the `keep` most recently used sessions of the user.
+     * The user's row is locked. Returns false if the account is disabled or its password has
+     * changed since it was checked: otherwise a login in progress would outlive a password change.
      */
     readonly insert: (
       session: SessionRow,
@@ -58,8 +57,8 @@ export class SessionsRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<SessionRow>>
     /**
-     * Finds a session. Simultaneous requests share one statement. The result is not cached, so that
-     * a logout applies at once.
+     * Finds a session. Concurrent requests share one statement. The result is not cached, so that a
+     * logout takes effect immediately.
      */
     readonly findLive: (
       id: string,
@@ -70,7 +69,7 @@ export class SessionsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SessionRow>>
-    /** Rotates a session, or returns none if it is no longer at this generation. */
+    /** Rotates a session, or returns none if its generation has changed. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
     readonly removeAll: (userId: string) => Effect.Effect<number>

@@ -25,12 +25,12 @@ export class Tokens extends Context.Service<
   {
     /**
      * Signs a pair of tokens. The refresh token depends only on the session, its generation and the
-     * time of the rotation, so that two racing requests for one rotation get the same token.
+     * time of the rotation, so that two concurrent requests for one rotation get the same token.
      */
     readonly issue: (
       session: RefreshClaims & { readonly rotated_at: Date }
     ) => Effect.Effect<TokenPair>
-    /** Signs an access token that lives `seconds`, without a refresh token. */
+    /** Signs an access token that expires after `seconds`, without a refresh token. */
     readonly issueAccess: (
       session: SessionClaims,
       seconds: number
@@ -155,14 +155,14 @@ export class Tokens extends Context.Service<
 const issuer = "scheduling-service"
 
 /**
- * The only strict base64url spelling of a signature of 32 bytes. Lenient decoders also accept
- * padding and other last bits.
+ * Matches the only strict base64url encoding of a 32-byte signature. Lenient decoders also accept
+ * padding and other trailing bits.
  */
 const strictSignature = /\.[\w-]{42}[AEIMQUYcgkosw048]$/
 
 /**
- * A verified access token. Its signature stays valid, so only its expiry is checked again. That
- * saves a third of a request. An entry takes about 700 bytes.
+ * A cached access token whose signature was verified. The signature stays valid, so only the expiry
+ * is checked again, which saves a third of a request's time. An entry takes about 700 bytes.
  */
 interface VerifiedToken {
   readonly claims: SessionClaims
@@ -171,7 +171,7 @@ interface VerifiedToken {
 
 const maxVerifiedTokens = 10_000
 
-/** Imports the keys once at start, because verifying with raw bytes takes 20 µs instead of 12. */
+/** Imports the keys once at startup, because verifying with raw bytes takes 20 µs instead of 12. */
 const importKeys = (ring: KeyRing): Effect.Effect<ReadonlyMap<string, CryptoKey>> =>
   Effect.promise(async () => {
     const hs256 = { name: "HMAC", hash: "SHA-256" }

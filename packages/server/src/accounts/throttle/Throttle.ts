@@ -6,30 +6,30 @@ import { dayMs, mac, Secrets } from "../../core/index.ts"
 import { networkOf } from "../../http/index.ts"
 
 /**
- * Limits password checks, especially wrong ones, and other costly requests without a credential.
- * The counts are in the database, so that all nodes share them and a restart keeps them.
+ * Limits password checks, especially failed ones, and other costly unauthenticated requests. The
+ * counts are stored in the database, so that all nodes share them and they survive a restart.
  */
 export class Throttle extends Context.Service<
   Throttle,
   {
     /**
-     * Runs a password check. A failure is counted before the check and taken back if the password
-     * is right, so that all concurrent guesses count. A check that was refused because the queue of
-     * hashes is full does not count.
+     * Runs a password check. A failure is counted before the check and undone if the password is
+     * right, so that all concurrent guesses count. A check does not count if it was rejected
+     * because the queue of hashes is full.
      */
     readonly guard: <A, E extends { readonly _tag: string }, R>(
       guess: Guess,
       check: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | RateLimited, R>
     readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
-    /** Counts a mail by the account that requests or receives it. */
+    /** Counts a mail for the account that requests or receives it. */
     readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
     /**
      * Counts a mail to an address whose owner has not agreed to mails. All such mails to an address
-     * also share a daily limit, whichever accounts cause them.
+     * also share a daily limit, regardless of which accounts cause them.
      */
     readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
-    /** Counts for a daily limit of a plan, and returns the count. */
+    /** Counts towards a daily limit of a plan, and returns the count. */
     readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/accounts/throttle/Throttle") {
@@ -39,7 +39,9 @@ export class Throttle extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const [key] = (yield* Secrets).keys("login-throttle")
 
-      /** Hashes the account, because people also type passwords into the email field. */
+      /**
+       * Hashes the account name, because users sometimes type their password into the email field.
+       */
       const accountOf = ({ account }: Guess) => mac(key, `account:${account}`)
       const addressOf = (ip: string | null, counted: "ip" | Counted) =>
         ip === null ? undefined : mac(key, `${counted}:${networkOf(ip)}`)
@@ -100,8 +102,7 @@ export class Throttle extends Context.Service<
         guard: Effect.fnUntraced(function* (guess, check) {
           const account = accountOf(guess)
           const address = addressOf(guess.ip, "ip")
-          // The address is counted first, because a blocked address must not be able to block
-          // accounts.
+          // The IP address is counted first, so that a blocked address cannot block accounts.
           if (address !== undefined) yield* countSubject(address, addressAllowance)
           yield* countSubject(account, accountAllowance)
           const result = yield* Effect.tapError(
@@ -146,7 +147,7 @@ const perWindow = (times: number): Allowance => ({ failures: times, attempts: ti
 const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
 
 const allowed = {
-  // The limit keeps one address from filling the queue of hashes, in which logins wait.
+  // The limit prevents one address from filling the queue of hashes that logins wait in.
   registrations: perWindow(50),
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
@@ -187,7 +188,7 @@ interface Allowance {
   readonly failures: number
   /** The limit of all attempts, right or wrong, because each costs a hash. */
   readonly attempts: number
-  /** The length of a window. The default is a quarter of an hour. */
+  /** The length of a window. Defaults to 15 minutes. */
   readonly windowMs?: number
 }
 

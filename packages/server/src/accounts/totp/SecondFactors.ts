@@ -24,24 +24,26 @@ export class SecondFactors extends Context.Service<
     readonly get: (userId: string) => Effect.Effect<TotpStatus>
     readonly start: (user: UserRow) => Effect.Effect<TotpSecret, Conflict>
     /**
-     * Turns the second factor on, deletes links for a new password, and returns the recovery codes.
-     * Call it in a transaction.
+     * Enables the second factor, deletes links to reset the password, and returns the recovery
+     * codes. Call it in a transaction.
      */
     readonly confirm: (
       user: UserRow,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, InvalidCode | Conflict>
     /**
-     * Finds the second factor for a login. Call it before the password is checked, even without an
-     * account, so that the time of an answer does not reveal who has a second factor.
+     * Finds the second factor for a login. Call it before the password is checked, even if there is
+     * no account, so that the response time does not reveal who has a second factor.
      */
     readonly find: (userId: string | undefined) => Effect.Effect<Option.Option<TotpRow>>
-    /** Checks a code, which is used up then. Returns false if there is no second factor. */
+    /** Checks a code and consumes it. Returns false if there is no second factor. */
     readonly check: (
       factor: Option.Option<TotpRow>,
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
-    /** Removes the second factor and deletes links for a new password. Call it in a transaction. */
+    /**
+     * Removes the second factor and deletes links to reset the password. Call it in a transaction.
+     */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/totp/SecondFactors") {
@@ -57,7 +59,7 @@ export class SecondFactors extends Context.Service<
 
         /**
          * Decrypts the secret, or returns undefined if the key is no longer configured. Recovery
-         * codes can still work then.
+         * codes still work in that case.
          */
         const openSecret = (row: TotpRow) => {
           const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)

@@ -13,16 +13,16 @@ export class TotpRepo extends Context.Service<
     readonly find: (userId: string) => Effect.Effect<Option.Option<TotpRow>>
     readonly countCodes: (userId: string) => Effect.Effect<number>
     /**
-     * Inserts a second factor, and replaces an unconfirmed one. Returns false if a confirmed one
+     * Inserts a second factor and replaces an unconfirmed one. Returns false if a confirmed one
      * exists.
      */
     readonly insert: (userId: string, sealedSecret: string, now: Date) => Effect.Effect<boolean>
-    /** Confirms the second factor. Returns false if it was confirmed before or deleted. */
+    /** Confirms the second factor. Returns false if it was already confirmed or was deleted. */
     readonly updateConfirmed: (userId: string, now: Date) => Effect.Effect<boolean>
     readonly insertCodes: (userId: string, hashes: ReadonlyArray<string>) => Effect.Effect<void>
     /**
-     * Records the step of a used code. Returns false if a code of this or a later step was used
-     * before.
+     * Records the time step of a used code. Returns false if a code of the same or a later step was
+     * already used.
      */
     readonly updateStep: (userId: string, step: number) => Effect.Effect<boolean>
     readonly removeCode: (userId: string, hashes: ReadonlyArray<string>) => Effect.Effect<boolean>

@@ -1,9 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 
-/** The parameters of authenticator apps: RFC 6238 with SHA-1, six digits and 30 seconds. */
+/**
+ * The parameters that authenticator apps expect: RFC 6238 with SHA-1, six digits and 30 seconds.
+ */
 const stepSeconds = 30
 
-/** The number of steps by which the clock of a phone can be off. */
+/** How many steps the clock of a phone may be off. */
 const toleratedSteps = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(20)
@@ -20,8 +22,8 @@ export const computeCode = (secret: Uint8Array, step: number, digits = 6): strin
 }
 
 /**
- * Finds the step of a code near the current one. All candidates are compared, to take the same
- * time.
+ * Finds the time step of a code near the current one. All candidates are compared, so that the time
+ * is constant.
  */
 export const findStep = (secret: Uint8Array, code: string, now: Date): number | undefined => {
   let found: number | undefined
@@ -55,5 +57,5 @@ export const makeRecoveryCode = (): string => {
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 
-/** Removes spaces and dashes, which people add for legibility. */
+/** Removes spaces and dashes, which users add for legibility. */
 export const normalizeCode = (code: string): string => code.replaceAll(/[\s-]/g, "").toLowerCase()

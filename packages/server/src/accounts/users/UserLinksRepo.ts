@@ -25,7 +25,7 @@ export class UserLinksRepo extends Context.Service<
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<LinkedUserRow>>
-    /** Deletes a token. Returns false if it was used or replaced before. */
+    /** Deletes a token. Returns false if it was already used or replaced. */
     readonly remove: (
       userId: string,
       purpose: UserLinkPurpose,
@@ -33,8 +33,8 @@ export class UserLinksRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
     /**
-     * Deletes all links that somebody with the old password can have requested, and a change of the
-     * email that is not verified. Call it when the password changes.
+     * Deletes all links that somebody with the old password may have requested, and an unverified
+     * change of the email. Call it when the password changes.
      */
     readonly removeRequested: (userId: string) => Effect.Effect<void>
   }

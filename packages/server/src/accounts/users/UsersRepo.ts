@@ -8,7 +8,7 @@ export interface UserRow {
   readonly id: string
   readonly email: string
   readonly email_verified_at: Date | null
-  /** The new email, until the link that was mailed there is opened. */
+  /** The new email, until the link mailed to it is opened. */
   readonly pending_email: string | null
   readonly name: string | null
   readonly password_hash: string
@@ -36,14 +36,16 @@ export interface PasswordHashChange {
   readonly to: string
 }
 
-/** Reads and writes users who are people. A failed statement is a defect, because no service can handle it. */
+/**
+ * Reads and writes human users. A failed statement is a defect, because no service can handle it.
+ */
 export class UsersRepo extends Context.Service<
   UsersRepo,
   {
     /** Inserts a user, or returns none if the email is taken. */
     readonly insert: (user: UserRow) => Effect.Effect<Option.Option<UserRow>>
     readonly isEmpty: Effect.Effect<boolean>
-    /** Lets no other transaction insert users until this one ends. */
+    /** Prevents other transactions from inserting users until this one ends. */
     readonly lockAll: Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<Option.Option<UserRow>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<UserRow>>
@@ -60,13 +62,13 @@ export class UsersRepo extends Context.Service<
       now: Date
     ) => Effect.Effect<"done" | "changed" | "taken">
     /**
-     * Marks the email as verified and removes the pending email. Returns false if it was verified
-     * before.
+     * Marks the email as verified and removes the pending email. Returns false if it was already
+     * verified.
      */
     readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
      * Locks the user until the transaction ends. Returns false if the user was deleted or disabled,
-     * or if the password has changed since it was checked.
+     * or if the password has changed since it was verified.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
     readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>

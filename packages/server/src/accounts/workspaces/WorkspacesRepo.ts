@@ -26,7 +26,7 @@ export class WorkspacesRepo extends Context.Service<
     readonly insert: (workspace: WorkspaceRow, ownerId: UserId) => Effect.Effect<void>
     readonly find: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
-    /** Locks a workspace until the transaction ends. Returns false if it was deleted. */
+    /** Locks a workspace until the transaction ends. Returns false if the workspace was deleted. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
     /** Finds the role of a user in the workspace, and whether their session still exists. */
     readonly findSessionRole: (
@@ -47,9 +47,9 @@ export class WorkspacesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       /**
-       * Locks workspaces and their rows in the order of `transactionOf.ts`, because the cascade of
-       * the delete locks in any order. Settling a run waits for its pending task, and a ping for
-       * its monitor.
+       * Locks workspaces and their rows in the order of `transactionOf.ts`, because the cascading
+       * delete locks in any order. Settling a run waits for its pending task, and a ping for its
+       * monitor.
        */
       const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* sql`
@@ -127,7 +127,7 @@ export class WorkspacesRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        // Every insert into the workspace would wait for FOR UPDATE.
+        // FOR UPDATE would block every insert into the workspace.
         lock: Effect.fn("WorkspacesRepo.lock")(function* (id) {
           const rows = yield* sql`
             SELECT id

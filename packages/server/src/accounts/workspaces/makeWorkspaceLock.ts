@@ -8,8 +8,8 @@ import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /**
  * Locks the workspace until the transaction ends, and checks the actor's session and role again,
- * because they can have ended since the request was authenticated. Roles change only while the
- * workspace is locked, so the returned role holds until the commit.
+ * because they may have ended since the request was authenticated. Roles change only while the
+ * workspace is locked, so the returned role is valid until the commit.
  */
 export const makeWorkspaceLock = (workspaces: WorkspacesRepo["Service"]) =>
   Effect.fnUntraced(function* (
