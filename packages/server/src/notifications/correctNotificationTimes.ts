@@ -3,8 +3,8 @@ import { isAhead, runInOwnTransactions } from "../store/index.ts"
 import { checkAfterMs } from "./routing/route.ts"
 
 /**
- * Brings the times of deliveries, channels and reminders that were written before the clock of the
- * database was set back to where they would be by the clock as it is now.
+ * Moves the times of deliveries, channels and reminders back after the database clock was set back,
+ * so that they agree with the current clock.
  */
 export const correctNotificationTimes = (sql: SqlClient.SqlClient) =>
   runInOwnTransactions(

@@ -1,14 +1,16 @@
 /**
- * Who is notified of what, and through which channel. An event becomes a message in these steps:
+ * Decides who is notified of what, and through which channel. An event becomes a message in these
+ * steps:
  *
  * 1. Outbox: the change itself writes an event, in its own transaction (`events/Outbox.ts`; for
- *    finished runs `events/announceFinished.ts`, callbacks of tasks included).
- * 2. Route: `routing/Router.ts` takes events from the outbox and loads what is known about them. The
- *    pure function in `routing/route.ts` decides which deliveries they become.
+ *    finished runs `events/announceFinished.ts`, including callbacks of tasks).
+ * 2. Route: `routing/Router.ts` takes events from the outbox and loads what is stored about their
+ *    subjects. The pure function in `routing/route.ts` decides which deliveries to create.
  * 3. Delivery: a row for one message to one channel, or to the URL of a callback
  *    (`sending/DeliveriesRepo.ts`).
  * 4. Attempt: `sending/Sender.ts` claims deliveries, sends each through its kind (`kinds/email.ts`,
- *    `kinds/callback.ts`, …) and records the result. `sending/afterAttempt.ts` decides when to retry.
+ *    `kinds/callback.ts`, …) and records the result. `sending/afterAttempt.ts` decides when to
+ *    retry.
  *
  * `channels/` has the channels of a workspace and the consent of email addresses, `settings/` the
  * rules, thresholds and quiet hours.
@@ -34,7 +36,7 @@ import { SettingsRepo } from "./settings/SettingsRepo.ts"
 
 export { correctNotificationTimes } from "./correctNotificationTimes.ts"
 
-/** Routing and sending in the background. Any number of nodes do it. */
+/** Routes and sends notifications in the background. Can run on any number of nodes. */
 export const NotifierLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const wakeSender = yield* sending

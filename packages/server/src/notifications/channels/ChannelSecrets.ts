@@ -8,19 +8,24 @@ import { type KeyRing, seal, unsealIfKnown } from "../../core/index.ts"
 import type { Fields, Kind } from "../kinds/Kind.ts"
 import { refersToSecret, withoutReferences } from "./references.ts"
 
-/** A configuration as it is stored: `config` may be shown and has masked secrets, the secrets are sealed. */
+/**
+ * A configuration as it is stored: `config` has masked secrets and may be shown; the secrets are
+ * encrypted.
+ */
 export interface SealedConfig {
   readonly config: Fields
   readonly sealed_secrets: string
 }
 
-/** A masked secret. A short one is masked completely, because four characters would be half of it. */
+/**
+ * Masks a secret. A short secret is masked completely, because four characters would be half of it.
+ */
 export const maskedSecret = (secret: string): string =>
   secret.length < 12 ? mask : `${mask}${secret.slice(-4)}`
 
 /**
- * The seal includes the id of the channel, so that secrets cannot be moved to another channel. A reference
- * to a secret of the workspace is not a secret itself.
+ * Encrypts the secrets of a configuration. The channel id is authenticated, so that secrets cannot
+ * be moved to another channel. A reference to a workspace secret is not itself a secret.
  */
 export const sealConfig = (
   ring: KeyRing,
@@ -41,7 +46,10 @@ export const sealConfig = (
   return { config: shown, sealed_secrets: seal(ring, channelId, JSON.stringify(secrets)) }
 }
 
-/** Undefined if it has secrets and they are lost, because the `APP_SECRET` that sealed them is gone. */
+/**
+ * Returns undefined if the configuration has secrets and they are lost, because the `APP_SECRET`
+ * that encrypted them is gone.
+ */
 export const openConfig = (
   ring: KeyRing,
   channelId: string,
@@ -56,8 +64,8 @@ export const openConfig = (
 }
 
 /**
- * The configuration after a change. A secret that is given masked, or not at all, stays. If the secrets
- * are lost, all must be entered again.
+ * Returns the configuration after a change. A secret that is masked or omitted is kept. If the
+ * secrets are lost, all must be entered again.
  */
 export const changeConfig = (
   kind: Kind,
@@ -95,7 +103,9 @@ export const changeConfig = (
       )
 }
 
-/** The configuration, if the kind accepts it, or a list of everything that is wrong with it. */
+/**
+ * Returns the configuration if the kind accepts it, or a list of everything that is wrong with it.
+ */
 export const decodeConfig = (
   kind: Kind,
   config: Fields
@@ -123,7 +133,7 @@ export const decodeConfig = (
   )
 }
 
-/** Removes the secrets of a channel from the answer of a provider, however it may echo them. */
+/** Removes the secrets of a channel from the response of a provider, however it may echo them. */
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
   if (text === null) return null
   return secretsMasker(
@@ -134,7 +144,7 @@ export const redact = (text: string | null, secrets: ReadonlyArray<string>): str
   )(text)
 }
 
-/** Many answers quote a credential without its scheme. Ordinary words are kept. */
+/** Many responses quote a credential without its scheme. Ordinary words are kept. */
 const partsOf = (secret: string): ReadonlyArray<string> => {
   const words = secret.split(/\s+/)
   const values = words.flatMap((word) => word.split(/[=:,;"']+/))
@@ -149,7 +159,7 @@ const partsOf = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Answers often quote only the path of a secret URL. */
+/** Responses often quote only the path of a secret URL. */
 const partsOfUrl = (secret: string): ReadonlyArray<string> => {
   if (!URL.canParse(secret)) return [secret]
   const { pathname, search } = new URL(secret)

@@ -57,7 +57,7 @@ export class Channels extends Context.Service<Channels>()(
       const settings = yield* Settings
       const ring = (yield* Secrets).keys("notification-channel")
 
-      /** Returns the configuration if it is valid for this kind of channel, and fails otherwise. */
+      /** Returns the configuration if it is valid for the kind of channel. Fails otherwise. */
       const checked = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
         if (kind === "email" && mailer.unavailable !== null) {
           return yield* ValidationFailed.at(
@@ -90,7 +90,9 @@ export class Channels extends Context.Service<Channels>()(
 
       const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
 
-      /** The changed configuration, if a channel of its kind can have it. */
+      /**
+       * Returns the changed configuration if it is valid for the channel's kind. Fails otherwise.
+       */
       const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
         return yield* checked(
           row.kind,
@@ -132,7 +134,7 @@ export class Channels extends Context.Service<Channels>()(
         return toChannel(row)
       })
 
-      /** The row must be locked. */
+      /** The caller has locked the row. */
       const change = Effect.fnUntraced(function* (
         row: ChannelRow,
         { version, ...changes }: NotificationChannelUpdate
@@ -205,8 +207,8 @@ export class Channels extends Context.Service<Channels>()(
         ),
 
         /**
-         * Creates the channel with the key, or replaces its definition. Changes nothing if it has this
-         * definition already.
+         * Creates the channel with the key, or replaces its definition. Changes nothing if the
+         * definition is the same.
          */
         upsert: Effect.fn("Channels.upsert")(
           (
@@ -323,7 +325,7 @@ const lostSecrets = Effect.suspend(() =>
 
 type DefinedChannel = Parameters<typeof channelDefinition>[0]
 
-/** The configuration as changes that also remove the other fields. */
+/** Turns the configuration into changes that also remove all other fields. */
 const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config

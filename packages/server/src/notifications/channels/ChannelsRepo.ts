@@ -36,7 +36,9 @@ export interface ChannelRow extends SealedConfig {
   readonly paused: boolean
   readonly paused_reason: string | null
   readonly confirmed: boolean
-  /** Whether it was confirmed because the address is that of a member, and not by a link. */
+  /**
+   * Whether the channel was confirmed because its address belongs to a member, and not by a link.
+   */
   readonly by_membership: boolean
   readonly last_status: "delivered" | "again" | "never" | null
   readonly last_error: string | null
@@ -84,7 +86,7 @@ const shownChannel = ({ config, key, kind, name, paused, tags }: DefinedRow) => 
   paused
 })
 
-/** The configuration is kept with its sealed secrets. */
+/** Returns the stored definition of a channel, with its encrypted secrets. */
 export const storedChannel = (row: DefinedRow) => ({
   ...shownChannel(row),
   config: { shown: row.config, sealed_secrets: row.sealed_secrets }
@@ -100,11 +102,11 @@ export const channelDefinition = (row: DefinedRow): RecordedDefinition => ({
 
 export interface RefusalRow {
   readonly refused_at: Date
-  /** When the address was asked once more. */
+  /** When the address was asked for consent again. */
   readonly asked_at: Date | null
 }
 
-/** Channels, and the addresses that want no mails from a workspace. */
+/** Channels, and the addresses that refuse mails from a workspace. */
 export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
   "@scheduling/server/notifications/channels/ChannelsRepo",
   {
@@ -149,7 +151,9 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
         findByKey: (workspaceId: AuthorizedWorkspaceId, key: string) =>
           findWhere(workspaceId, sql`key = ${key}`),
 
-        /** Locks the row: nothing is recorded of it and no other change touches it until the commit. */
+        /**
+         * Locks the row, so that nobody changes the channel or records an attempt until the commit.
+         */
         findForUpdate: (workspaceId: AuthorizedWorkspaceId, id: string) =>
           findWhere(workspaceId, sql`id = ${id} FOR UPDATE`),
 
@@ -175,7 +179,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             )
           ),
 
-        /** Those of the ids that are channels of the workspace. They stay until the commit. */
+        /**
+         * Returns those of the ids that are channels of the workspace. The channels cannot be
+         * deleted until the commit.
+         */
         findIds: Effect.fn("ChannelsRepo.findIds")(function* (
           workspaceId: AuthorizedWorkspaceId,
           ids: ReadonlyArray<string>
@@ -209,7 +216,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
                 updated_at = ${channel.updated_at}
               WHERE workspace_id = ${workspaceId}
                 AND id = ${channel.id}`
-            // What an unconfirmed channel may be sent is another delivery than before.
+            // An unconfirmed channel may be sent another delivery than a confirmed one.
             yield* updateNext(sql, [channel.id], channel.updated_at)
           },
           (change, _, { key }) =>
@@ -227,7 +234,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               AND id = ${id}`
         }, Effect.orDie),
 
-        /** By the link of a mail, which is the proof that somebody may. */
+        /** Finds the channel of a link in a mail. The link itself proves the permission. */
         findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id: string) {
           const rows = yield* sql<ChannelRow>`
             SELECT *
@@ -250,7 +257,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           if (confirmed.length > 0) yield* updateNext(sql, [id], now)
         }, Effect.orDie),
 
-        /** Confirms the channels to the address of a member, unless it refused mails. */
+        /** Confirms the channels to the address of a member, unless the address refuses mails. */
         confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (
           userId: string,
           email: string,
@@ -293,7 +300,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               AND id = ${id}`
         }, Effect.orDie),
 
-        /** The channels to the address. Locks them. */
+        /** Returns the channels to the address, and locks them. */
         listTo: (workspaceId: AuthorizedWorkspaceId, email: string) =>
           listWhere(
             workspaceId,
@@ -304,7 +311,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             FOR UPDATE`
           ),
 
-        /** The channels to the address that only a membership confirmed. Locks them. */
+        /**
+         * Returns the channels to the address that were confirmed only by a membership, and locks
+         * them.
+         */
         listByMembership: Effect.fn("ChannelsRepo.listByMembership")(function* (
           workspaceIds: ReadonlyArray<string>,
           email: string
@@ -319,7 +329,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             FOR UPDATE`
         }, Effect.orDie),
 
-        /** Whether the address is the verified one of a member. */
+        /** Returns whether the address is the verified address of a member. */
         isMember: Effect.fn("ChannelsRepo.isMember")(function* (
           workspaceId: AuthorizedWorkspaceId,
           email: string
@@ -334,7 +344,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return rows.length > 0
         }, Effect.orDie),
 
-        /** The lane of the account that created the workspace, which all its workspaces have. */
+        /**
+         * Returns the lane of the account that created the workspace. All workspaces of the account
+         * have the same lane.
+         */
         findAccount: Effect.fn("ChannelsRepo.findAccount")(function* (
           workspaceId: AuthorizedWorkspaceId
         ) {
@@ -345,7 +358,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return String(rows[0]?.lane)
         }, Effect.orDie),
 
-        /** The refusal of an address. Locks it. */
+        /** Returns the refusal of an address, and locks it. */
         findRefusal: Effect.fn("ChannelsRepo.findRefusal")(function* (
           workspaceId: AuthorizedWorkspaceId,
           addressHashes: ReadonlyArray<string>
@@ -360,7 +373,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        /** A repeated refusal counts from now on. */
+        /** Inserts a refusal. A repeated refusal starts again at this time. */
         insertRefusal: Effect.fn("ChannelsRepo.insertRefusal")(function* (
           workspaceId: AuthorizedWorkspaceId,
           addressHash: string,

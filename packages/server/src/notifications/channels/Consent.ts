@@ -11,7 +11,7 @@ import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
 import { PauseChannel } from "./PauseChannel.ts"
 
 /**
- * Whether the owner of an address wants mails: nobody gets any without consent. Call it in a
+ * Tracks the consent of address owners: nobody gets mails without consent. Call its methods in a
  * transaction.
  */
 export class Consent extends Context.Service<Consent>()(
@@ -28,7 +28,7 @@ export class Consent extends Context.Service<Consent>()(
 
       const hashesOf = (address: string) => ring.map((key) => mac(key, `refusal:${address}`))
 
-      /** Counted by account, so that a new workspace begins no new count. */
+      /** Counted by account, so that a new workspace does not start a new count. */
       const count = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, to: string) {
         const account = yield* channels.findAccount(workspaceId)
         const asked = yield* throttle.countOfDay("confirmations by", account)
@@ -68,8 +68,8 @@ export class Consent extends Context.Service<Consent>()(
 
       return {
         /**
-         * A member has agreed to get mails from their workspaces, unless they have refused. Everybody
-         * else is asked first.
+         * Returns whether the owner of the address consents. Members consent to mails from their
+         * workspaces by joining, unless they have refused. Everybody else is asked first.
          */
         agreed: Effect.fn("Consent.agreed")(function* (
           channel: Pick<ChannelRow, "workspace_id" | "kind" | "config">
@@ -83,14 +83,14 @@ export class Consent extends Context.Service<Consent>()(
         }),
 
         /**
-         * Asks by a mail to the current address of the channel. An address that has refused is asked
-         * again only if a channel that it knows is not paused, and not often.
+         * Mails the channel's current address to ask for consent. An address that has refused is
+         * asked again only if a channel to it is not paused, and only rarely.
          */
         ask: Effect.fn("Consent.ask")(function* (channel: ChannelRow, address: "new" | "known") {
           const now = yield* DateTime.nowAsDate
           yield* unlessRefused(channel, address, now)
           yield* count(channel.workspace_id, addressOf(channel))
-          // A mail that still waits would go to this address too.
+          // A waiting mail would go to this address too.
           yield* deliveries.cancel(channel.workspace_id, channel.id, "confirmations", now)
           const mail = newDelivery({
             id: yield* ids.next,
@@ -102,13 +102,13 @@ export class Consent extends Context.Service<Consent>()(
           yield* deliveries.write([mail], now)
         }),
 
-        /** Somebody opened the link of a mail. It counts also after a refusal. */
+        /** Records that the link of a mail was opened. This also overrides a refusal. */
         confirm: Effect.fn("Consent.confirm")(function* (channel: ChannelRow, now: Date) {
           yield* channels.confirmByLink(channel.workspace_id, channel.id, now)
           yield* channels.removeRefusals(channel.workspace_id, hashesOf(addressOf(channel)))
         }),
 
-        /** Disables all channels of the workspace to the address of this one. */
+        /** Pauses all channels of the workspace to the address of this channel. */
         refuse: Effect.fn("Consent.refuse")(function* (
           channel: ChannelRow,
           { request_id }: RequestOrigin
@@ -122,13 +122,15 @@ export class Consent extends Context.Service<Consent>()(
           if (hash !== undefined) yield* channels.insertRefusal(channel.workspace_id, hash, now)
         }),
 
-        /** A member has verified their address: confirms the channels to it in all their workspaces. */
+        /**
+         * Confirms the channels to the address that a member has verified, in all their workspaces.
+         */
         confirmOfMember: (userId: string, email: string, now: Date) =>
           channels.confirmOfMember(userId, email, hashesOf(email), now),
 
         /**
-         * The address belongs to no member any more. Channels that only the membership confirmed are
-         * paused, until somebody resumes them and so asks by a mail.
+         * Handles an address that no longer belongs to a member. Pauses channels that only the
+         * membership confirmed. Resuming one mails the address to ask for consent.
          */
         endOfMember: Effect.fn("Consent.endOfMember")(function* (
           email: string,
@@ -155,5 +157,5 @@ const wantsNone =
 
 const quietMs = 30 * dayMs
 
-/** In the canonical spelling, as it was when the channel was created. */
+/** The canonical spelling, as it was when the channel was created. */
 const addressOf = ({ config }: Pick<ChannelRow, "config">) => String(config["to"])

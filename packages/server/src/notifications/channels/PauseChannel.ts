@@ -8,8 +8,8 @@ import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 
 /**
- * Pauses a channel whose address or credential is gone, and announces that to the other channels. A
- * channel that is paused already stays as it is. Call it in a transaction.
+ * Pauses a channel whose address or credential is permanently invalid, and notifies the other
+ * channels. Does nothing if the channel is already paused. Call it in a transaction.
  */
 export class PauseChannel extends Context.Service<PauseChannel>()(
   "@scheduling/server/notifications/channels/PauseChannel",
@@ -70,7 +70,7 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
       return (
         channel: Parameters<typeof pause>[0],
         reason: string,
-        /** The id of the delivery or of the request that found it out. */
+        /** The id of the delivery or request that found the problem. */
         foundBy: string,
         now: Date
       ) => pause(channel, reason, now).pipe(actingAs("system", foundBy))

@@ -5,7 +5,7 @@ import type {
 import { Schema } from "effect"
 import type { Kind } from "../kinds/Kind.ts"
 
-/** Describes a kind so that a form can be drawn from it. */
+/** Describes a kind so that a client can generate a form for it. */
 export const describeKind = (
   kind: NotificationKind,
   { config, secrets, title }: Kind,

@@ -11,7 +11,9 @@ import { sealConfig } from "./ChannelSecrets.ts"
 import { channelDefinition, ChannelsRepo } from "./ChannelsRepo.ts"
 import { Consent } from "./Consent.ts"
 
-/** Keeps the email channels of workspaces in step with their owners' and members' addresses. */
+/**
+ * Keeps the email channels of workspaces in sync with the addresses of their owners and members.
+ */
 export const FollowAccountsLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const consent = yield* Consent
@@ -24,8 +26,8 @@ export const FollowAccountsLayer = Layer.effectDiscard(
 )
 
 /**
- * In a new workspace failures and recoveries go to its owner by email, if the service has a mail
- * server. Runs within the transaction that creates the workspace.
+ * Creates the email channel of a new workspace, which sends failures and recoveries to the owner if
+ * the service has a mail server. Runs in the transaction that creates the workspace.
  */
 const firstChannel = Effect.gen(function* () {
   const changeLog = yield* ChangeLog

@@ -11,9 +11,9 @@ import type { MailLink } from "../kinds/Kind.ts"
 import { channelOfToken, checkToken } from "./mailLinks.ts"
 
 /**
- * The pages behind the links in mails. Opening a link changes nothing, because scanners of mail servers
- * open all of them; only the button of the page, or the one of the mail program, does. No credential is
- * needed but the token, which only the recipient of the mail has.
+ * The pages that links in mails open. Opening a link changes nothing, because mail scanners open
+ * all links; only the button on the page, or the unsubscribe button of the mail client, does. The
+ * token, which only the recipient of the mail has, is the only credential.
  */
 export const linkRoutesLayer = Layer.unwrap(
   Effect.gen(function* () {

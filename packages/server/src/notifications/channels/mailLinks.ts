@@ -8,11 +8,14 @@ type Addressed = Pick<ChannelRow, "id" | "config">
 /** A confirmation link must not work for a later owner of the mailbox. */
 const confirmDays = 7
 
-/** Milliseconds since 1970. A link to unsubscribe never ends. */
+/** The expiry in milliseconds since 1970. Links to unsubscribe never expire. */
 const endOf = (what: MailLink, sentAt: Date): string =>
   what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
 
-/** A token that only the recipient of a mail to this address has. It is invalid once the address changes. */
+/**
+ * Creates a token that only the recipient of a mail to this address knows. The token becomes
+ * invalid when the address changes.
+ */
 const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
   [
     id,
@@ -32,7 +35,7 @@ export const linkTo = (
 const shape =
   /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/
 
-/** The id of the channel that a link is about, if it looks like one. */
+/** Returns the channel id in a token, if the token is well-formed. */
 export const channelOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
 
 export const checkToken = (

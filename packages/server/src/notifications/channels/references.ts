@@ -6,13 +6,13 @@ import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, Result, Schema } from "effect"
 import type { Fields, Kind } from "../kinds/Kind.ts"
 
-/** True if a field of a configuration refers to a secret of the workspace. */
+/** Returns true if a field of a configuration refers to a workspace secret. */
 export const refersToSecret = (value: unknown): value is string =>
   typeof value === "string" && hasBraces(value)
 
 const templateOf = (value: string): Template => Result.getOrElse(parseTemplate(value), () => [])
 
-/** The secrets of the workspace that a configuration uses. */
+/** Returns the names of the workspace secrets that a configuration uses. */
 export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
   new Set(
     Object.values(config)
@@ -21,7 +21,7 @@ export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
       .flatMap((part) => (typeof part !== "string" && part.root === "secrets" ? [part.name] : []))
   )
 
-/** The configuration with the values of its secrets. */
+/** Returns the configuration with references replaced by the values of the secrets. */
 export const withSecrets = (config: Fields, values: ReadonlyMap<string, string>): Fields =>
   Object.fromEntries(
     Object.entries(config).map(([field, value]) => [
@@ -42,8 +42,8 @@ const filled = (field: string, value: string, values: ReadonlyMap<string, string
 const urlFields: ReadonlySet<string> = new Set(["url", "server"])
 
 /**
- * A configuration of the same form without references, so that the rules of the kind can be checked: an
- * example stands for a secret field, and a placeholder for a part of a URL.
+ * Replaces references so that the kind's rules can validate the configuration: a secret field
+ * becomes an example value, and a part of a URL a placeholder.
  */
 export const withoutReferences = (
   { config: schema, secrets }: Kind,

@@ -8,7 +8,9 @@ import { truncate, oneLine } from "../../core/index.ts"
 
 /** The result of one attempt to send a message over a channel. */
 export interface ChannelResult extends SendResult {
-  /** Fields of the channel's configuration that the provider has changed. */
+  /**
+   * Fields of the channel's configuration that the provider has changed, such as the id of a group.
+   */
   readonly changes?: Readonly<Record<string, string>>
 }
 
@@ -21,30 +23,33 @@ export interface OutgoingRequest {
 
 export type MailLink = "confirm" | "unsubscribe"
 
-/** The ways in which a kind can send a message. */
+/** The transports through which a kind can send a message. */
 export interface Transports {
   readonly http: (request: OutgoingRequest) => Effect.Effect<CallResult>
-  /** An HTTP request that is signed with the secrets of the workspace. */
+  /** Sends an HTTP request that is signed with the signing secrets of the workspace. */
   readonly signedHttp: (request: OutgoingRequest) => Effect.Effect<CallResult>
   readonly mail: (mail: Mail) => Effect.Effect<SendResult>
-  /** The link in a mail that confirms or unsubscribes its address. */
+  /** Returns the link in a mail that confirms or unsubscribes the address. */
   readonly link: (what: MailLink) => string
 }
 
 /** The fields of a configuration. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A kind of channel. Each has a file. */
+/** A kind of channel. Each kind has its own file. */
 export interface Kind {
   readonly kind: DeliveryKind
   readonly title: string
   readonly config: Schema.Codec<Config, unknown>
   readonly secrets: ReadonlyArray<string>
-  /** The fields that say where secrets are sent. When one of them changes, secrets must be entered again. */
+  /**
+   * The fields that determine where secrets are sent. When one of them changes, secrets must be
+   * entered again.
+   */
   readonly target: ReadonlyArray<string>
   /** True if the provider opens and closes incidents, so that each problem needs its own message. */
   readonly keepsIncidents: boolean
-  /** The time between two messages that the provider asks for. */
+  /** The minimum time between two messages, as the provider requires. */
   readonly spacingMs: number
   readonly send: (
     config: Config,
@@ -53,10 +58,11 @@ export interface Kind {
   ) => Effect.Effect<ChannelResult>
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- each kind has decoded its own configuration
+// oxlint-disable-next-line typescript/no-explicit-any -- each kind has decoded its own
+// configuration
 export type Config = any
 
-/** A kind that sends one HTTP request, with rules for what the answer means. */
+/** Creates a kind that sends one HTTP request, with rules that interpret the response. */
 export const httpKind = <C extends object>(
   kind: Omit<Kind, "config" | "send" | "keepsIncidents" | "spacingMs" | "target"> & {
     readonly config: Schema.Codec<C, unknown>
@@ -76,11 +82,11 @@ export const httpKind = <C extends object>(
 })
 
 export interface AnswerRules {
-  /** The address of the channel or its credential is gone for good. */
+  /** Returns true if the channel's address or credential is permanently invalid. */
   readonly gone?: (answer: Answer) => boolean
-  /** Answers that are retried, beside network errors, 408, 425, 429 and 5xx. */
+  /** Returns true for a response to retry, in addition to network errors, 408, 425, 429 and 5xx. */
   readonly again?: (answer: Answer) => boolean
-  /** A 2xx answer that says the message was refused. */
+  /** Returns true for a 2xx response that says the message was rejected. */
   readonly refused?: (answer: Answer) => boolean
   readonly afterSeconds?: (answer: Answer) => number | null
 }
@@ -98,7 +104,8 @@ export const answerOf = ({ response_body, status_code }: CallResult): Answer => 
 }
 
 /**
- * The default rule: 2xx means delivered; no answer and 5xx are retried; any other answer is final.
+ * Classifies a response. By default 2xx means delivered; network errors, 408, 425, 429 and 5xx are
+ * retried; any other response is final.
  */
 export const classify = (result: CallResult, rules: AnswerRules = {}): ChannelResult => {
   const answer = answerOf(result)
@@ -120,7 +127,10 @@ export const classify = (result: CallResult, rules: AnswerRules = {}): ChannelRe
   return { ...base, outcome: "never", error, gone }
 }
 
-/** A rule: with one of these statuses the address of the channel or its credential is gone. */
+/**
+ * Creates a rule: a response with one of these statuses means that the channel's address or
+ * credential is permanently invalid.
+ */
 export const goneAt =
   (...statuses: ReadonlyArray<number>) =>
   ({ status }: Answer): boolean =>
@@ -137,7 +147,9 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** The reason in the answer of a provider: a field with one of these names, or plain text. */
+/**
+ * Returns the reason in a provider's response: a field with one of these names, or the plain text.
+ */
 const reasonOf = (result: CallResult, { json, text }: Answer): string => {
   if (result.error !== null && result.status_code === null) return result.error.message
   const given = ["message", "description", "error", "msg", "errors", "errorDescription"]

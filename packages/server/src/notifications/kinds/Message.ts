@@ -6,17 +6,17 @@ import {
 import { truncate, oneLine } from "../../core/index.ts"
 import type { EventData } from "../../events/index.ts"
 
-/** An event as a delivery keeps it. */
+/** An event as a delivery stores it. */
 export interface MessageEvent {
   readonly event: DeliveredEvent
   readonly subject_id: string
   readonly name: string
   readonly reason: string | null
   readonly at: string
-  /** The data of the event as webhooks get it, without `notice`. */
+  /** The data of the event in webhooks, without `notice`. */
   readonly data: EventData
   readonly facts: ReadonlyArray<Fact>
-  /** The problem was announced before, and goes on. */
+  /** Whether this is a reminder of a problem that was announced earlier and continues. */
   readonly reminder?: boolean
 }
 
@@ -30,9 +30,9 @@ export type Tone = "down" | "up" | "other"
 export const toneOf = (event: DeliveredEvent): Tone =>
   isProblem(event) ? "down" : isRecovery(event) ? "up" : "other"
 
-/** The content of a delivery, which each kind puts into its own format. All texts are plain text of one line. */
+/** The content of a delivery, which each kind formats. All strings are plain text on one line. */
 export interface Message {
-  /** The id of the delivery, the same at every attempt. */
+  /** The id of the delivery, the same for every attempt. */
   readonly id: string
   readonly workspace: { readonly id: string; readonly name: string }
   readonly tone: Tone
@@ -44,7 +44,7 @@ export interface Message {
   readonly events: ReadonlyArray<MessageEvent>
   readonly count: number
   readonly created_at: Date
-  /** The key by which an incident is opened and closed at providers that keep incidents. */
+  /** The deduplication key of an incident at providers that keep incidents. */
   readonly incident_key: string
 }
 
@@ -54,7 +54,7 @@ export interface GroupCounts {
   readonly other: number
 }
 
-/** The fields of a delivery from which its message is made. */
+/** The fields of a delivery from which its message is created. */
 export interface MessageSource extends GroupCounts {
   readonly id: string
   readonly workspace_id: string
@@ -93,7 +93,7 @@ export const messageOf = (source: MessageSource): Message => {
   }
 }
 
-/** The text of a message without any markup: title, lines and facts. */
+/** Formats a message without any markup: title, lines and facts. */
 export const plainText = (message: Message): string =>
   [message.title, ...bodyLines(message)].join("\n")
 

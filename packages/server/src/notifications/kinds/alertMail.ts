@@ -3,7 +3,7 @@ import { bodyLines, type Message } from "./Message.ts"
 
 import { escapeHtml } from "../../core/index.ts"
 
-/** A message as a mail. Mails about the same subject are one thread. */
+/** Formats a message as a mail. Mails about the same subject form one thread. */
 export const alertMail = (to: string, message: Message, unsubscribe: string): Mail => {
   const [subject] = message.events.map(({ subject_id }) => subject_id)
   return {

@@ -4,8 +4,8 @@ import { classify, type Kind } from "./Kind.ts"
 import { webhookBody } from "./webhook.ts"
 
 /**
- * The `on_failure` or `on_success` of a task. A callback has no channel that could be paused: the
- * URL is in the delivery.
+ * Sends the `on_failure` or `on_success` callback of a task. A callback has no channel that could
+ * be paused: its URL is stored in the delivery.
  */
 export const callback: Kind = {
   kind: "callback",

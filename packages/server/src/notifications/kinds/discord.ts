@@ -4,10 +4,10 @@ import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
 
-/** 10015: the webhook is unknown. 50027: its token is wrong. */
+/** 10015: unknown webhook. 50027: invalid webhook token. */
 const goneCodes = new Set<unknown>([10_015, 50_027])
 
-/** The body of a 429 has the time to wait, in fractions of a second. */
+/** The body of a 429 contains the time to wait, in fractional seconds. */
 export const discord = httpKind({
   kind: "discord",
   title: "Discord",

@@ -2,7 +2,7 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import type { Kind } from "./Kind.ts"
 import { alertMail } from "./alertMail.ts"
 
-/** A channel has one address, so that a bounce or an unsubscription concerns no other. */
+/** A channel has one address, so that a bounce or an unsubscribe affects only that address. */
 export const email: Kind = {
   kind: "email",
   title: "Email",

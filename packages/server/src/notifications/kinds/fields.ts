@@ -1,4 +1,4 @@
-/** The server's URL with a path below it. */
+/** Appends a path to the server's URL. */
 export const under = (server: string, path: string): string => server.replace(/\/+$/, "") + path
 
 export const basic = (user: string, password: string): string =>

@@ -3,7 +3,9 @@ import { goneAt, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeHtml } from "../../core/index.ts"
 
-/** Sends a card, because in plain text `<users/all>` notifies everybody. The limit is 32,000 bytes. */
+/**
+ * Sends a card, because `<users/all>` in plain text notifies everybody. The limit is 32,000 bytes.
+ */
 export const googleChat = httpKind({
   kind: "google_chat",
   title: "Google Chat",

@@ -6,7 +6,10 @@ import { alertOf } from "./opsgenie.ts"
 
 const rules = { gone: goneAt(401, 403) }
 
-/** An alert can be closed only by its id, which is looked up first. An alert that does not exist is closed. */
+/**
+ * An alert can be closed only by its id, which must be looked up first. An alert that does not
+ * exist counts as closed.
+ */
 export const jiraServiceManagement: Kind = {
   kind: "jira_service_management",
   title: "Jira Service Management",

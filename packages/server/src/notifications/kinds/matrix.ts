@@ -4,7 +4,7 @@ import { bodyLines, plainText } from "./Message.ts"
 import { truncate, escapeHtml } from "../../core/index.ts"
 import { bearer, under } from "./fields.ts"
 
-/** The transaction has the id of the delivery, so that a retry posts no second message. */
+/** Uses the delivery id as the transaction id, so that a retry posts no second message. */
 export const matrix = httpKind({
   kind: "matrix",
   title: "Matrix",

@@ -6,7 +6,10 @@ import { colors } from "../../mail/index.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 
-/** A 404 does not disable the channel, because a proxy answers so while the server is down. */
+/**
+ * A 404 does not disable the channel, because a proxy also responds with 404 while the server is
+ * down.
+ */
 export const mattermost = httpKind({
   kind: "mattermost",
   title: "Mattermost",

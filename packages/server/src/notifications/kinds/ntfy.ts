@@ -12,8 +12,8 @@ const tags = {
 const priorities = { down: 4, up: 3, other: 3 } as const
 
 /**
- * A 429 has no `Retry-After`; code 42908 is the daily quota. A message of more than 4,096 bytes
- * becomes an attached file.
+ * A 429 has no `Retry-After`; code 42908 is the daily quota. ntfy turns a message of more than
+ * 4,096 bytes into an attachment.
  */
 export const ntfy = httpKind({
   kind: "ntfy",

@@ -5,7 +5,7 @@ import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "api.opsgenie.com", eu: "api.eu.opsgenie.com" } as const
 
-/** The fields of an alert, as Opsgenie and its successor have them. */
+/** Returns an alert in the format of Opsgenie and Jira Service Management. */
 export const alertOf = (message: Message, priority: string) => ({
   message: truncate(message.title, 130),
   alias: message.incident_key,
@@ -14,7 +14,7 @@ export const alertOf = (message: Message, priority: string) => ({
   priority: message.tone === "down" ? priority : "P4"
 })
 
-/** The API of Opsgenie ends on 2027-04-05. Its successor is `jira_service_management`. */
+/** Opsgenie's API will be shut down on 2027-04-05. Its successor is `jira_service_management`. */
 export const opsgenie = httpKind({
   kind: "opsgenie",
   title: "Opsgenie (until April 2027)",

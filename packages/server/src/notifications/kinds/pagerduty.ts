@@ -4,7 +4,10 @@ import { truncate } from "../../core/index.ts"
 
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 
-/** A 400 means a wrong key or a message that PagerDuty refuses. Only a text about the key is final. */
+/**
+ * A 400 means an invalid key or a message that PagerDuty rejects. Only an error about the key is
+ * final.
+ */
 export const pagerduty = httpKind({
   kind: "pagerduty",
   title: "PagerDuty",

@@ -4,7 +4,10 @@ import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { form, formHeaders } from "./fields.ts"
 
-/** 400 with `user: invalid` or `token: invalid` is final. 429 is the quota of the month. */
+/**
+ * A 400 with `user: invalid` or `token: invalid` is final. A 429 means that the monthly quota is
+ * used up.
+ */
 export const pushover = httpKind({
   kind: "pushover",
   title: "Pushover",

@@ -4,11 +4,17 @@ import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
 
-/** Slack interprets only `&`, `<` and `>`. Once they are escaped, no name mentions anybody or hides a link. */
+/**
+ * Slack interprets only `&`, `<` and `>`. Once they are escaped, no name can mention a user or hide
+ * a link.
+ */
 const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** 404, 410 and 403 mean a webhook that was removed, or whose channel was archived or restricted. */
+/**
+ * 404, 410 and 403 mean that the webhook was removed, or that its channel was archived or
+ * restricted.
+ */
 export const slack = httpKind({
   kind: "slack",
   title: "Slack",

@@ -5,7 +5,7 @@ import { truncateBytes, escapeMarkdown } from "../../core/index.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 
-/** A workflow answers 202 once the message is queued. A card may have 28 KB. */
+/** A workflow responds with 202 once the message is queued. A card may have 28 KB. */
 export const teams = httpKind({
   kind: "teams",
   title: "Microsoft Teams",

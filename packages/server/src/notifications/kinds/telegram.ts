@@ -9,11 +9,17 @@ const parametersOf = ({ json }: Answer): Readonly<Record<string, unknown>> => {
   return typeof parameters === "object" && parameters !== null ? { ...parameters } : {}
 }
 
-/** 403: the bot is blocked or removed. 401 and 404: there is no such bot. 400 with "chat not found" is final. */
+/**
+ * 403: the bot is blocked or removed. 401 and 404: the bot does not exist. A 400 with "chat not
+ * found" is final.
+ */
 const isGone = ({ status, text }: Answer) =>
   status === 401 || status === 403 || status === 404 || /chat not found/i.test(text)
 
-/** Sends plain text, so that no name is taken for markup. A group that becomes a supergroup gets another id. */
+/**
+ * Sends plain text, so that no name is interpreted as markup. A group that becomes a supergroup
+ * gets a new id.
+ */
 export const telegram: Kind = {
   kind: "telegram",
   title: "Telegram",

@@ -4,10 +4,12 @@ import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { basic, form, formHeaders } from "./fields.ts"
 
-/** The codes for a number that does not exist, is no mobile number, or whose owner answered STOP. */
+/**
+ * Codes for a number that does not exist, that is not a mobile number, or whose owner replied STOP.
+ */
 const goneCodes = new Set<unknown>([21_211, 21_614, 21_610])
 
-/** Two segments. One character outside of the GSM alphabet would more than double the price. */
+/** Two segments. A single character outside the GSM alphabet would more than double the price. */
 const maxLength = 300
 
 const gsm = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x20-\x7e]/g, "?")

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { classify, type Kind } from "./Kind.ts"
 import { type Message, type MessageEvent, titleOf } from "./Message.ts"
 
-/** Only a 410 says that the URL is gone for good. */
+/** Only a 410 means that the URL is permanently gone. */
 export const webhook: Kind = {
   kind: "webhook",
   title: "Webhook",
@@ -26,7 +26,7 @@ export const webhook: Kind = {
     )
 }
 
-/** The JSON that webhooks and callbacks receive: the event, or a digest of several. */
+/** Returns the JSON that webhooks and callbacks receive: a single event, or a digest of several. */
 export const webhookBody = (message: Message): WebhookEvent => {
   const { count, created_at, events, id, title, workspace } = message
   const [only] = events
@@ -46,7 +46,7 @@ export const webhookBody = (message: Message): WebhookEvent => {
 
 type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
 
-/** The delivery was stored with the data that belongs to the type of its event. */
+/** The cast is safe: the delivery was stored with data that matches its event type. */
 const singleEvent = ({ workspace }: Message, id: string, event: MessageEvent) =>
   ({
     id,

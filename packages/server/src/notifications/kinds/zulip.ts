@@ -6,7 +6,10 @@ import { basic, form, formHeaders, under } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 
-/** The codes for a bot or a channel that is gone. The messages are translated, so they cannot be compared. */
+/**
+ * Codes for a deleted bot or channel. The error messages are translated, so they cannot be
+ * compared.
+ */
 const goneCodes = new Set<unknown>([
   "UNAUTHORIZED",
   "INVALID_API_KEY",

@@ -5,7 +5,7 @@ import type {
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { AnnouncementData, subjectRemoved } from "../../events/index.ts"
 
-/** A row of the outbox: an event that is not routed yet. */
+/** A row of the outbox: an event that is not yet routed. */
 export interface OutboxEvent {
   readonly ordinal: bigint
   readonly workspace_id: AuthorizedWorkspaceId
@@ -14,9 +14,9 @@ export interface OutboxEvent {
   readonly tags: ReadonlyArray<string>
   readonly at: Date
   readonly data: AnnouncementData & { readonly reminder?: boolean }
-  /** The URL of a callback of a task. Such an event goes to no channel. */
+  /** The URL of a task's callback. Such an event goes to no channel. */
   readonly callback_url: string | null
 }
 
-/** An event that the rules of the workspace are about. */
+/** An event that the notification rules of the workspace apply to. */
 export type AlertEvent = OutboxEvent & { readonly event: NotificationEvent }

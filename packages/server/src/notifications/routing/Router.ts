@@ -11,17 +11,20 @@ import { type CallbackRoom, channelsToAsk, needsNotified, type ProblemRow, route
 import { RoutingRepo } from "./RoutingRepo.ts"
 
 // 1. `route` takes events from the outbox, alerts before callbacks.
-// 2. It loads what is known about their subjects and locks the channels that they may go to.
-// 3. The pure function `route` (route.ts) decides which deliveries they become.
-// 4. `RoutingRepo.write` writes the deliveries, and the events leave the outbox. All of this is one
-//    transaction, so a node that dies half-way has done nothing.
-// 5. `remind` puts reminders, and recoveries that were missed, into the outbox again.
-// 6. `routing` repeats this, whenever something comes into the outbox.
+// 2. It loads what is stored about their subjects and locks the channels that may be notified.
+// 3. The pure function `route` (route.ts) decides which deliveries to create.
+// 4. `RoutingRepo.write` writes the deliveries and deletes the events from the outbox. Steps 1 to 4
+//    are one transaction, so a node that dies half-way has changed nothing.
+// 5. `remind` puts reminders and missed recoveries back into the outbox.
+// 6. `routing` repeats this whenever an event is added to the outbox.
 
-/** The most rows of a transaction, so that it is short. */
+/** Maximum number of rows per transaction, to keep it short. */
 const batch = 1_000
 
-/** Turns events into deliveries. One node at a time routes, so events of a subject keep their order. */
+/**
+ * Turns events into deliveries. Only one node routes at a time, so events of a subject stay in
+ * order.
+ */
 export class Router extends Context.Service<Router>()(
   "@scheduling/server/notifications/routing/Router",
   {
@@ -42,7 +45,7 @@ export class Router extends Context.Service<Router>()(
         "outcome",
         ["accepted", "dropped"]
       )
-      /** Below this number of waiting callbacks, the plan of the workspace is not read. */
+      /** With fewer waiting callbacks, the plan of the workspace is not read. */
       const leastLimit = Math.min(
         ...[...plans.plans.values()].map((plan) => plan.limits.waiting_callbacks)
       )
@@ -89,14 +92,14 @@ export class Router extends Context.Service<Router>()(
         }
       })
 
-      // `routeSome` and `remindSome` return "all" if everything is done, "more" if there may be more to
-      // do, and "busy" if another node is doing it.
+      // `routeSome` and `remindSome` return "all" if everything is done, "more" if there may be
+      // more to do, and "busy" if another node is routing.
       const routeSome = Effect.gen(function* () {
         if (!(yield* repo.claim)) return "busy"
         const listed = yield* repo.list(batch)
         if (listed.length === 0) return "all"
-        // Lock the workspaces before the rows. Otherwise this, the deletion of a monitor and the
-        // deletion of its workspace could wait for each other in a circle.
+        // Locks the workspaces before the rows. Otherwise this transaction could deadlock with the
+        // deletion of a monitor and the deletion of its workspace.
         const workspaces = yield* repo.findWorkspaces(
           unique(listed.map(({ workspace_id }) => workspace_id))
         )
@@ -140,7 +143,7 @@ export class Router extends Context.Service<Router>()(
           changed,
           due.filter(isGone).map(({ subject_id }) => subject_id)
         )
-        // Nobody is reminded of a paused task.
+        // Paused tasks send no reminders.
         const reminded = changed.filter(
           ({ remind_at, subject_id }) =>
             remind_at !== null && tasks.get(subject_id)?.status !== "paused"
@@ -201,10 +204,10 @@ export const routing = Effect.fnUntraced(function* (wakeSender: () => void) {
   yield* Effect.forkScoped(loop("reminding", remindAll))
 })
 
-/** Events without a signal are found after this time. */
+/** Events whose signal was lost are found after this time. */
 const pollMs = 1_000
 
-/** The node that is routing may have begun before the latest event, and finishes in a moment. */
+/** The routing node may have started before the latest event, and finishes soon. */
 const whileBusyMs = 50
 
 const unique = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(items)]

@@ -14,21 +14,21 @@ interface RoutedTaskRow {
   readonly status: string
 }
 
-/** The queries of the router, all in one transaction that only one node has at a time. */
+/** The queries of the router. They run in one transaction, which only one node has at a time. */
 export class RoutingRepo extends Context.Service<RoutingRepo>()(
   "@scheduling/server/notifications/routing/RoutingRepo",
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Returns whether this node may route until the commit. False if another node routes. */
+      /** Takes the routing lock until the commit. Returns false if another node has it. */
       const claim = sql<{ readonly mine: boolean }>`
         SELECT pg_try_advisory_xact_lock(${routingLock}) AS mine`.pipe(
         Effect.map(([row]) => row?.mine === true),
         Effect.orDie
       )
 
-      /** The first events of the outbox: alerts, then callbacks. */
+      /** Returns the first events of the outbox: alerts, then callbacks. */
       const list = Effect.fn("RoutingRepo.list")(function* (limit: number) {
         return yield* sql<Pick<OutboxEvent, "ordinal" | "workspace_id">>`
           SELECT ordinal, workspace_id
@@ -37,7 +37,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           LIMIT ${limit}`
       }, Effect.orDie)
 
-      /** Locks the events, except those that another transaction removes from the outbox now. */
+      /** Locks the events, except those that another transaction is deleting from the outbox. */
       const claimEvents = Effect.fn("RoutingRepo.claimEvents")(function* (
         ordinals: ReadonlyArray<bigint>
       ) {
@@ -49,7 +49,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE SKIP LOCKED`
       }, Effect.orDie)
 
-      /** The workspaces that exist. They cannot be deleted until the commit. */
+      /** Returns the workspaces that exist. They cannot be deleted until the commit. */
       const findWorkspaces = Effect.fn("RoutingRepo.findWorkspaces")(function* (
         ids: ReadonlyArray<string>
       ) {
@@ -112,8 +112,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /**
-       * Locks those of the channels that are confirmed and not paused, and what a node may claim for
-       * them, so that nothing is sent to them until the commit.
+       * Locks the channels that are confirmed and not paused, and their claimable deliveries, so
+       * that nothing is sent to them until the commit.
        */
       const lockChannels = Effect.fn("RoutingRepo.lockChannels")(function* ({
         channelIds,
@@ -137,7 +137,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         if (channels.length === 0) return []
         const ids = channels.map(({ id }) => id)
         yield* lockNext(sql, ids)
-        // A separate statement, so that it sees what was sent before the lock was taken.
+        // A separate statement, so that it sees messages sent before the lock was taken.
         const waiting = yield* sql<
           Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
         >`
@@ -156,7 +156,10 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         })
       }, Effect.orDie)
 
-      /** How many callbacks of each workspace wait, and the current record of dropped ones. */
+      /**
+       * Returns the number of waiting callbacks per workspace, and the current record of dropped
+       * ones.
+       */
       const findCallbacks = Effect.fn("RoutingRepo.findCallbacks")(function* (
         workspaceIds: ReadonlyArray<OutboxEvent["workspace_id"]>,
         now: Date
@@ -208,7 +211,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             data = EXCLUDED.data`
       }, Effect.orDie)
 
-      /** Writes the decisions of `route`. The channels must be locked. */
+      /** Writes the result of `route`. The channels must be locked. */
       const write = Effect.fn("RoutingRepo.write")(function* (routed: Routed, now: Date) {
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
         if (routed.notified.length > 0) {
@@ -243,8 +246,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /**
-       * Writes missed recoveries to the outbox: the success was written at the same time as the failure
-       * before it. Returns the number of problems that were checked.
+       * Writes missed recoveries to the outbox. A recovery is missed if the success was written at
+       * the same time as the failure before it. Returns the number of problems that were checked.
        */
       const announceMissed = Effect.fn("RoutingRepo.announceMissed")(function* (
         now: Date,
@@ -287,7 +290,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         return checked.length
       }, Effect.orDie)
 
-      /** Removes the problems of tasks and chains that were deleted. */
+      /** Deletes the problems of deleted tasks and chains. */
       const removeOrphans = sql`
         DELETE FROM problems
         WHERE event IN ('execution.failed', 'chain_run.failed')
@@ -320,12 +323,13 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-/** An advisory lock of the database: an arbitrary number that nothing else here takes. */
+/** The key of the advisory lock for routing: an arbitrary number that is used nowhere else. */
 const routingLock = 7_410_925_001
 
 /**
- * SQL: the latest success of the task of `due` that finished after `failure`. Only successes that were
- * due at most an hour before the failure are considered, because a task may have a long history.
+ * SQL: the latest success of the task of `due` that finished after `failure`. Only successes
+ * scheduled at most an hour before the failure are considered, because a task may have a long
+ * history.
  */
 const lastSuccess = `
   SELECT *

@@ -13,7 +13,7 @@ type Described = Pick<OutboxEvent, "subject_id" | "at" | "data"> & {
   readonly event: DeliveredEvent
 }
 
-/** An event as messages show it: what failed, why, how often, since when. */
+/** Describes an event for messages: what failed, why, how often and since when. */
 export const describeEvent = (
   event: Described,
   taskName?: string,
@@ -39,7 +39,7 @@ export const describeEvent = (
 
 // ---------------------------------------------------------------------------
 
-/** The data of the event of a run. All other events have theirs in the outbox. */
+/** Returns the event data of a run. All other events store their data in the outbox. */
 const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData => {
   const id = TaskId.make(subject_id)
   const chainRunId = run.chain_run_id === null ? null : ChainRunId.make(run.chain_run_id)
@@ -98,7 +98,7 @@ const units = [
   ["s", 1_000]
 ] as const
 
-/** A duration in its two largest units: `2 d 3 h`. */
+/** Formats a duration in its two largest units: `2 d 3 h`. */
 export const spanOf = (ms: number): string => {
   let rest = ms
   const parts = units.flatMap(([unit, size]) => {

@@ -5,12 +5,12 @@ import type { MessageEvent } from "../kinds/Message.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
 import type { NoticeType } from "./problemAfter.ts"
 
-/** A channel that is confirmed and not paused, with the deliveries that wait for it. */
+/** A channel that is confirmed and not paused, with its waiting deliveries. */
 export interface OpenChannel {
   readonly id: string
   readonly workspace_id: string
   readonly kind: NotificationKind
-  /** The number of its unfinished deliveries. */
+  /** The number of the channel's unfinished deliveries. */
   readonly unfinished: number
   /** The newest unfinished delivery, if events can still be added to it. */
   readonly open_delivery: string | null
@@ -21,22 +21,25 @@ export interface ChannelNotice {
   readonly channel: OpenChannel
   readonly event: MessageEvent
   readonly type: NoticeType
-  /** The key of the incident that the event ends. */
+  /** The deduplication key of the incident that the event ends. */
   readonly incident_key: string | undefined
-  /** The incident of a monitor that the event is about. */
+  /** The incident of a monitor that the event belongs to. */
   readonly incident_id: string | undefined
   readonly due_at: Date
-  /** False: the workspace wants a message for each event. */
+  /** False if the workspace wants a message for each event. */
   readonly groups: boolean
 }
 
-/** With so many unfinished deliveries of a channel, events are grouped whatever the settings say. */
+/**
+ * With this many unfinished deliveries per channel, events are grouped regardless of the settings.
+ */
 const crowded = 20
 
 /**
- * Groups notices into deliveries. A channel gets one delivery with all events, until it is sent. A
- * channel that keeps incidents gets one delivery per subject, with the key of the subject, because it
- * has to close what it opened. In a storm the surplus shares one incident.
+ * Groups notices into deliveries. A channel gets one delivery with all events that occur until it
+ * is sent. A channel that keeps incidents gets one delivery per subject, with a key for the
+ * subject, because it has to close what it opened. In a storm the excess subjects share one
+ * incident.
  */
 export const groupNotices = (
   notices: ReadonlyArray<ChannelNotice>,
@@ -52,9 +55,9 @@ class Groups {
   readonly #nextId: () => string
   /** By channel, the delivery to which events can be added. */
   readonly #open = new Map<string, NewDelivery>()
-  /** By channel, how many deliveries are unfinished. Absent until this batch adds one. */
+  /** By channel, the number of unfinished deliveries. Absent until this batch adds one. */
   readonly #unfinished = new Map<string, number>()
-  /** By channel and subject. */
+  /** The latest delivery by channel and subject. */
   readonly #latest = new Map<string, NewDelivery>()
 
   constructor(nextId: () => string) {
@@ -86,7 +89,7 @@ class Groups {
     if (groups || isCrowded) {
       const known = this.#open.get(channel.id)
       if (known !== undefined) return known
-      // A delivery that is still open is not sent yet, and the channel has no later one.
+      // A delivery to which events can be added is not yet sent, and the channel has no later one.
       if (channel.open_delivery !== null && !this.#unfinished.has(channel.id)) {
         return this.#begin(notice, { id: channel.open_delivery, is_new: false, mergeable: true })
       }

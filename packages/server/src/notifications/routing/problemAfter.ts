@@ -2,18 +2,18 @@ import { isProblem, isRecovery } from "@scheduling/domain/notifications/Notifica
 import type { NotificationSettings } from "@scheduling/domain/notifications/NotificationSettings"
 import type { AlertEvent } from "./OutboxEvent.ts"
 
-/** The problem of a task that fails or a monitor that is down. */
+/** The problem of a failing task or a monitor that is down. */
 export interface Problem {
   readonly event: AlertEvent["event"]
-  /** The number of failures in a row. */
+  /** The number of consecutive failures. */
   readonly failures: number
   readonly since: Date
-  /** Null while there are too few failures for a notification. */
+  /** Null until there are enough failures for a notification. */
   readonly notified_at: Date | null
   readonly remind_at: Date | null
 }
 
-/** The part that an event plays in a problem. `other` events have no problem. */
+/** The role of an event in a problem. `other` events belong to no problem. */
 export type NoticeType = "begun" | "ended" | "other" | "reminder"
 
 export interface ProblemChange {
@@ -25,8 +25,9 @@ export interface ProblemChange {
 type ProblemSettings = Pick<NotificationSettings, "task_failure_threshold" | "remind_every_seconds">
 
 /**
- * The problem of a subject after an event, and whether people are notified. A beginning is announced
- * once, after enough failures in a row. An end is announced only if the beginning was.
+ * Returns the problem of a subject after an event, and whether to send a notification. The
+ * beginning is announced once, after enough consecutive failures. The end is announced only if the
+ * beginning was.
  */
 export const problemAfter = (
   before: Problem | undefined,
@@ -63,7 +64,7 @@ export const remindAt = (
   now: Date
 ): Date | null => (seconds === null ? null : new Date(now.getTime() + seconds * 1_000))
 
-/** Monitors have a grace time instead of a threshold. */
+/** Monitors have a grace period instead of a threshold. */
 const thresholdOf = (
   event: AlertEvent["event"],
   { task_failure_threshold }: Pick<NotificationSettings, "task_failure_threshold">

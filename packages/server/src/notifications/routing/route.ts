@@ -14,17 +14,17 @@ import { type ChannelNotice, groupNotices, type OpenChannel } from "./groupNotic
 import type { AlertEvent, OutboxEvent } from "./OutboxEvent.ts"
 import { type NoticeType, type Problem, problemAfter } from "./problemAfter.ts"
 
-/** A problem as it is stored. Reminders repeat `tags` and `data` of the event that began it. */
+/** A stored problem. Reminders repeat `tags` and `data` of the event that began it. */
 export interface ProblemRow extends Problem {
   readonly subject_id: string
   readonly workspace_id: string
   readonly tags: ReadonlyArray<string>
   readonly data: OutboxEvent["data"]
-  /** When to check whether the event of a recovery was missed. */
+  /** When to check whether a recovery was missed. */
   readonly check_at: Date | null
 }
 
-/** A channel that was notified of the problem of a subject. */
+/** A channel that was notified of a subject's problem. */
 export interface NotifiedChannel {
   readonly channel_id: string
   readonly subject_id: string
@@ -33,41 +33,41 @@ export interface NotifiedChannel {
   readonly sharing: number
 }
 
-/** How many callbacks of a workspace wait, and how many may. */
+/** The number of waiting callbacks of a workspace, and its limit. */
 export interface CallbackRoom {
   readonly waiting: number
   readonly limit: number
-  /** The record of the callbacks that were dropped within the last hour. */
+  /** The id of the record that counts the callbacks dropped within the last hour. */
   readonly dropped_id: string | null
 }
 
-/** What is stored about the subjects and workspaces of the events. */
+/** The stored state of the events' subjects and workspaces. */
 export interface RoutingState {
-  /** By workspace. */
+  /** Settings by workspace. */
   readonly settings: ReadonlyMap<string, StoredSettings>
-  /** By task or chain. */
+  /** Names by task or chain. */
   readonly tasks: ReadonlyMap<string, { readonly workspace_id: string; readonly name: string }>
-  /** By subject. */
+  /** Problems by subject. */
   readonly problems: ReadonlyMap<string, ProblemRow>
-  /** Of the subjects for which `needsNotified` holds. */
+  /** The notified channels of subjects for which `needsNotified` returns true. */
   readonly notified: ReadonlyArray<NotifiedChannel>
-  /** By workspace that has callbacks among the events. */
+  /** Callbacks by workspace, for workspaces with callbacks among the events. */
   readonly callbacks: ReadonlyMap<string, CallbackRoom>
 }
 
 export interface Routed {
   readonly deliveries: ReadonlyArray<NewDelivery>
   readonly changedProblems: ReadonlyArray<ProblemRow>
-  /** Subjects. */
+  /** The ids of subjects whose problem has ended. */
   readonly endedProblems: ReadonlyArray<string>
   readonly notified: ReadonlyArray<Omit<NotifiedChannel, "sharing">>
 }
 
 /**
- * Decides which deliveries events become, from the settings of the workspace and from what is already
- * open. It is pure: whatever else should decide who is notified, such as an acknowledgement or a
- * maintenance window, becomes part of `RoutingState`. `channels` are the ones that `channelsToAsk`
- * names, as far as they are confirmed and not paused.
+ * Decides which deliveries the events become, from the settings of the workspace and the stored
+ * state. This function is pure: anything else that should decide who is notified, such as an
+ * acknowledgement or a maintenance window, becomes part of `RoutingState`. `channels` are those
+ * that `channelsToAsk` returns and that are confirmed and not paused.
  */
 export const route = (
   events: ReadonlyArray<OutboxEvent>,
@@ -96,7 +96,10 @@ export const route = (
   }
 }
 
-/** The channels that the events may go to, and the workspaces of which all channels get one. */
+/**
+ * Returns the channels that the events may go to, and the workspaces in which an event goes to all
+ * channels.
+ */
 export const channelsToAsk = (
   events: ReadonlyArray<OutboxEvent>,
   state: RoutingState,
@@ -111,29 +114,32 @@ export const channelsToAsk = (
   }
 }
 
-/** Whether it matters for the event which channels were notified of the problem. */
+/** Returns whether routing the event requires the channels that were notified of the problem. */
 export const needsNotified = ({ data, event }: OutboxEvent): boolean =>
   event === subjectRemoved || isRecovery(event) || data.reminder === true
 
 /**
- * The time after a failure when the router checks whether it missed a success: two statements that
- * settle runs of one task at the same time do not see each other. Both have ended by then, because
- * the statement timeout is half a minute.
+ * How long after a failure the router checks whether it missed a success: two statements that
+ * settle runs of one task at the same time do not see each other. After this time both have
+ * finished, because the statement timeout is half a minute.
  */
 export const checkAfterMs = 40_000
 
 // ---------------------------------------------------------------------------
 
-/** An event that people are notified of. */
+/** An event that leads to a notification. */
 interface Notice {
   readonly event: AlertEvent
   readonly type: NoticeType
   readonly problem: Problem | undefined
   readonly taskName: string | undefined
   readonly settings: StoredSettings
-  /** The channels that the rules name, each once. */
+  /** The channels that the rules name, without duplicates. */
   readonly channelIds: ReadonlySet<string>
-  /** The subject was deleted or paused. No recovery is announced, and open incidents are closed. */
+  /**
+   * Whether the subject was deleted or paused. In this case no recovery is announced, and open
+   * incidents are closed.
+   */
   readonly isGone: boolean
 }
 
@@ -176,7 +182,7 @@ const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now:
   return { notices, problems, changed }
 }
 
-/** Undefined for a callback, and for a deleted subject without a problem. */
+/** Returns undefined for a callback, and for a deleted subject without a problem. */
 const alertOf = (written: OutboxEvent, known: ProblemRow | undefined): AlertEvent | undefined => {
   const { callback_url, event } = written
   if (callback_url !== null || event === "execution.succeeded" || event === "chain_run.succeeded") {
@@ -224,7 +230,10 @@ const isAbout = (
   return named.includes(subject_id)
 }
 
-/** Pairs each notice with each channel that gets it. An end goes only where the beginning went. */
+/**
+ * Pairs each notice with the channels that receive it. The end of a problem goes only to channels
+ * that were notified of its beginning.
+ */
 const addressNotices = (
   notices: ReadonlyArray<Notice>,
   channels: ReadonlyArray<OpenChannel>,
@@ -251,7 +260,7 @@ const addressNotices = (
       const key = keyOf(channel.id, event.subject_id)
       const before = known.get(key)
       if (type === "begun") begun.add(key)
-      // The beginning may be in this very batch.
+      // The beginning may be in the same batch.
       const knowsBeginning = before !== undefined || begun.has(key)
       if ((type === "ended" || type === "reminder") && !knowsBeginning) return []
       if (type === "reminder" && keepsIncidents) return []
@@ -279,8 +288,9 @@ const addressNotices = (
 }
 
 /**
- * Creates a delivery for each callback, up to the limit of waiting ones. The others are dropped and
- * counted in one record, so that a receiver that is slower than the runs does not fill the disk.
+ * Creates a delivery for each callback, up to the limit of waiting ones. Callbacks beyond the limit
+ * are dropped and counted in one record, so that a receiver that is slower than the runs cannot
+ * fill the disk.
  */
 const routeCallbacks = (
   events: ReadonlyArray<OutboxEvent>,

@@ -27,7 +27,7 @@ interface DeliveryQuery extends PageQuery {
   readonly status?: DeliveryStatus
 }
 
-/** Shows deliveries, sends them again, and sends test messages. */
+/** Lists deliveries, resends them, and sends test messages. */
 export class Deliveries extends Context.Service<Deliveries>()(
   "@scheduling/server/notifications/sending/Deliveries",
   {
@@ -41,7 +41,10 @@ export class Deliveries extends Context.Service<Deliveries>()(
       const limits = yield* Limits
       const repo = yield* DeliveriesRepo
       const transport = yield* Transport
-      /** Channels that this node is testing. The count in the database limits finished tests. */
+      /**
+       * Channels that this node is currently testing. The count in the database covers only
+       * finished tests.
+       */
       const underTest = new Set<string>()
 
       const keepTest = Effect.fnUntraced(function* (
@@ -157,7 +160,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
               "status"
             )
           }
-          // The mail that asks an address for consent has no events, and would not be counted here.
+          // A mail that asks for consent has no events, so the count above would not include it.
           if (row.begun + row.ended + row.other === 0) {
             return yield* conflict(
               "notification_delivery",
@@ -186,7 +189,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           return toDelivery(yield* found(repo.find(workspaceId, again.id)))
         }, transaction),
 
-        /** Sends a message now, and waits for the result. */
+        /** Sends a test message immediately, and waits for the result. */
         test: Effect.fn("Deliveries.test")(function* (
           workspaceId: AuthorizedWorkspaceId,
           channelId: NotificationChannelId
@@ -218,7 +221,7 @@ const minuteMs = 60_000
 const conflict = (resource: Resource, message: string, field: string | null = null) =>
   Effect.fail(new Conflict({ resource, field, message }))
 
-/** A request must be answered within 15 s. */
+/** The API must respond within 15 s. */
 const testSeconds = 14
 
 const testDelivery = (id: string, channel: ChannelRow, now: Date) =>

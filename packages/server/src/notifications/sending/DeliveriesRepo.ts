@@ -30,7 +30,7 @@ import { writeDeliveries } from "./writeDeliveries.ts"
 export interface DeliveryRow {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Null for a callback, which goes to its `target`. */
+  /** Null for a callback, which has a `target` instead. */
   readonly channel_id: string | null
   readonly channel_kind: DeliveryKind
   readonly target: string | null
@@ -48,7 +48,9 @@ export interface DeliveryRow {
   readonly finished_at: Date | null
 }
 
-/** A delivery that this node may send until the lease ends, with what it needs to send it. */
+/**
+ * A delivery that this node may send until its lease expires, with everything needed to send it.
+ */
 export interface ClaimedDelivery
   extends
     SealedConfig,
@@ -72,20 +74,20 @@ export interface ClaimedDelivery
 }
 
 export interface DeliveryClaim {
-  /** Whether to claim callbacks, or messages to channels. */
+  /** Whether to claim callbacks or messages to channels. */
   readonly callbacks: boolean
   readonly now: Date
   readonly lease_until: Date
   /** Shares that have reached their limit on this node. */
   readonly except: ReadonlyArray<number>
-  /** Shares that have reached their limit for channels that failed lately. */
+  /** Shares that have reached their limit for recently failed channels. */
   readonly except_failing: ReadonlyArray<number>
-  /** URLs of callbacks that have reached their limit. */
+  /** Callback URLs that have reached their limit. */
   readonly except_targets: ReadonlyArray<string>
-  /** The most deliveries of one lane, and of all lanes. */
+  /** Maximum number of deliveries per lane, and in total. */
   readonly per_lane: number
   readonly limit: number
-  /** Lanes after this one. A bigint, as text. */
+  /** The lane to continue after: a bigint as a string. */
   readonly after_lane: string
 }
 
@@ -129,8 +131,8 @@ export const toAttempt = ({ finished_at, started_at, ...row }: AttemptRow): Deli
 })
 
 /**
- * Deliveries and their attempts. A delivery is leased by itself: while it is being sent, `next_at` is
- * the end of the lease, and the number of the attempt is the fence.
+ * Deliveries and their attempts. Each delivery has its own lease: while it is being sent, `next_at`
+ * is the expiry of the lease, and the attempt number is the fencing token.
  */
 export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
   "@scheduling/server/notifications/sending/DeliveriesRepo",
@@ -139,7 +141,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(shownColumns)
 
-      /** Leases deliveries that are due, and begins an attempt of each. */
+      /** Leases due deliveries, and begins an attempt for each. */
       const claim = Effect.fn("DeliveriesRepo.claim")(function* (options: DeliveryClaim) {
         const { now } = options
         const predicate = `next_at IS NOT NULL AND channel_id IS ${options.callbacks ? "" : "NOT "}NULL`
@@ -203,7 +205,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         return { claimed: rows.filter(({ id }) => id !== null), reached: reachedBy(rows[0]) }
       }, Effect.orDie)
 
-      /** When a delivery can be claimed next. */
+      /** Returns when the next delivery can be claimed. */
       const findNextAt = Effect.fn("DeliveriesRepo.findNextAt")(function* (callbacks: boolean) {
         const [row] = yield* sql<{ readonly next_at: Date | null }>`
           SELECT min(next_at) AS next_at
@@ -214,8 +216,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       }, Effect.orDie)
 
       /**
-       * Records an attempt, and lets the channel have its next delivery. Returns false if the lease was
-       * lost. Call it in a transaction.
+       * Records an attempt, and makes the channel's next delivery claimable. Returns false if the
+       * lease was lost. Call it in a transaction.
        */
       const record = Effect.fn("DeliveriesRepo.record")(function* (
         delivery: ClaimedDelivery,
@@ -249,8 +251,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             SET next_at = ${next.next_at}
             WHERE id = ${next.id}`
         }
-        // One statement: a second update of a row in a transaction makes PostgreSQL check its foreign
-        // keys again, and that deadlocks with the deletion of the workspace.
+        // A single statement: updating a row twice in a transaction makes PostgreSQL check its
+        // foreign keys again, which deadlocks with the deletion of the workspace.
         yield* sql`
           UPDATE notification_channels
           SET
@@ -277,8 +279,9 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         )
 
       /**
-       * The delivery that can be claimed after the attempt is recorded, which may be the same one. The
-       * query reads the table as it will be then, so that no row is updated twice.
+       * Returns the delivery that can be claimed after the attempt is recorded, which may be the
+       * same one. The query computes the state after the recording, so that no row is updated
+       * twice.
        */
       const findNext = Effect.fnUntraced(function* (
         { channel_id, id }: ClaimedDelivery,
@@ -341,7 +344,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       const write = (deliveries: ReadonlyArray<NewDelivery>, now: Date) =>
         Effect.orDie(writeDeliveries(sql, deliveries, now))
 
-      /** Writes a test message that was sent, with its only attempt. The channel must be locked. */
+      /** Writes a finished test message with its only attempt. The channel must be locked. */
       const insertTest = Effect.fn("DeliveriesRepo.insertTest")(function* (
         { id, workspace_id }: ChannelRow,
         delivery: NewDelivery,
@@ -459,7 +462,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         return row?.waiting ?? 0
       }, Effect.orDie)
 
-      /** Cancels the waiting deliveries of a channel, or only the mails that ask for consent. */
+      /** Cancels the waiting deliveries of a channel, or only its mails that ask for consent. */
       const cancel = Effect.fn("DeliveriesRepo.cancel")(function* (
         workspaceId: AuthorizedWorkspaceId,
         channelId: string,
@@ -501,7 +504,10 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             RETURNING id`
         )
 
-      /** Removes deliveries that finished earlier. Delivered callbacks have a limit of their own. */
+      /**
+       * Deletes deliveries that finished before the limits. Delivered callbacks have a separate
+       * limit.
+       */
       const removeFinished = Effect.fn("DeliveriesRepo.removeFinished")(function* (
         before: Date,
         callbacksBefore: Date
@@ -533,13 +539,16 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
 
 const batch = 1_000
 
-/** SQL predicates of finished deliveries that are kept for different times, as their indexes have them. */
+/**
+ * SQL predicates for finished deliveries with different retention times. They match the predicates
+ * of the indexes.
+ */
 export const finishedKinds = {
   deliveredCallbacks: "channel_id IS NULL AND status = 'delivered'",
   others: "(channel_id IS NOT NULL OR status <> 'delivered')"
 }
 
-/** All columns but `subjects` and `after`, which may be long. */
+/** All columns except `subjects` and `after`, which may be long. */
 const shownColumns = `
   id, workspace_id, channel_id, channel_kind, target, status, begun, ended, other, shown,
   incident_key, due_at, attempts_count, status_code, error, created_at, finished_at`

@@ -9,25 +9,28 @@ import { type ClaimedDelivery, DeliveriesRepo } from "./DeliveriesRepo.ts"
 import { Transport } from "./Transport.ts"
 import { firstLane } from "./walkLanes.ts"
 
-// 1. `claim` leases deliveries that are due, as many as a node may send at a time.
-// 2. `send` hands each to its kind, through `Transport`.
-// 3. `send` then records the attempt, and `afterAttempt` says when the next one is.
-// 4. `sending` repeats this for the two queues, whenever something is due and there is room.
+// 1. `claim` leases due deliveries, up to the limit of the node.
+// 2. `send` passes each delivery to its kind, through `Transport`.
+// 3. `send` then records the attempt, and `afterAttempt` decides when the next one is.
+// 4. `sending` repeats this for the two queues, whenever a delivery is due and the limit allows it.
 
-/** How many deliveries of a kind a node sends at a time. */
+/** The limits of concurrent deliveries on a node. */
 export interface SendingQueue {
   readonly callbacks: boolean
   readonly most: number
   readonly mostOfShare: number
-  /** The limit of a share for channels that failed lately. If a provider hangs, the other channels keep the rest. */
+  /**
+   * The limit of a share for recently failed channels. If a provider hangs, the other channels keep
+   * the rest.
+   */
   readonly mostFailingOfShare: number
-  /** The limit for one URL. */
+  /** The limit per URL. */
   readonly mostOfTarget: number
-  /** Connections that record attempts, taken from the pool of the requests. */
+  /** Database connections for recording attempts, taken from the pool for requests. */
   readonly connections: number
 }
 
-/** Messages to channels. */
+/** The limits for messages to channels. */
 export const alerts: SendingQueue = {
   callbacks: false,
   most: 128,
@@ -37,7 +40,7 @@ export const alerts: SendingQueue = {
   connections: 2
 }
 
-/** Callbacks of tasks. They have their own limits, so that no alert waits for a callback. */
+/** The limits for callbacks of tasks. They are separate, so that no alert waits for a callback. */
 export const callbacks: SendingQueue = {
   callbacks: true,
   most: 32,
@@ -47,18 +50,21 @@ export const callbacks: SendingQueue = {
   connections: 1
 }
 
-/** A statement claims at most this many deliveries of one lane. */
+/** Maximum number of deliveries per lane that a statement claims. */
 const mostOfLane = 4
 
 const timeoutSeconds = 10
 
-/** The lease is longer than an attempt. If a node dies, other nodes send its deliveries after this time. */
+/**
+ * The lease is longer than an attempt. If a node dies, other nodes send its deliveries after this
+ * time.
+ */
 const leaseMs = 25_000
 
-/** Deliveries that other nodes wrote are found within this time. */
+/** Deliveries written by other nodes are found within this time. */
 const pollMs = 1_000
 
-/** Sends deliveries, one at a time to each channel. */
+/** Sends deliveries, one at a time per channel. */
 export class Sender extends Context.Service<Sender>()(
   "@scheduling/server/notifications/sending/Sender",
   {
@@ -79,7 +85,7 @@ export class Sender extends Context.Service<Sender>()(
         alerts: yield* Semaphore.make(alerts.connections),
         callbacks: yield* Semaphore.make(callbacks.connections)
       }
-      /** Lanes take turns if there are more of them than one statement visits. */
+      /** Lanes take turns if there are more lanes than one statement visits. */
       const afterLane = new Map<SendingQueue, string>()
 
       const record = Effect.fnUntraced(function* (
@@ -143,7 +149,7 @@ export class Sender extends Context.Service<Sender>()(
         yield* permits.withPermit(record(delivery, result))
       })
 
-      /** How long until something is due, as far as is known now. */
+      /** Returns how long until the next delivery is due, as far as is known. */
       const idleMs = Effect.fnUntraced(function* (queue: SendingQueue) {
         const next = yield* repo.findNextAt(queue.callbacks)
         if (next === null) return Number.POSITIVE_INFINITY
@@ -158,8 +164,8 @@ export class Sender extends Context.Service<Sender>()(
 }
 
 /**
- * Sends in the background. While alerts use all that a node may send, no callback begins. When the
- * node stops, deliveries that are being sent finish. Returns a function that wakes the loops.
+ * Sends in the background. While alerts use the node's entire limit, no callback starts. When the
+ * node stops, deliveries in progress are completed. Returns a function that wakes the loops.
  */
 export const sending = Effect.gen(function* () {
   const forAlerts = yield* sendQueue("sending notifications", alerts, () => true)
@@ -206,14 +212,14 @@ const sendQueue = Effect.fnUntraced(function* (
     }
     if (claimed.length > 0) return
     const ms = yield* sender.idleMs(queue)
-    // Deliveries that are due and were not claimed belong to another node or to a share at its limit.
+    // Due deliveries that were not claimed belong to another node or to a share at its limit.
     yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
   })
   yield* Effect.forkScoped(loop(loopName, sendSome, restartIfStuck))
   return { waker, underWay: () => underWay.size }
 })
 
-/** The keys that at least `count` items have. */
+/** Returns the keys that occur in at least `count` items. */
 const keysOfMany = <Item, Key>(
   items: ReadonlyArray<Item>,
   count: number,

@@ -25,11 +25,14 @@ export interface Transmission {
   readonly config: SealedConfig
   readonly message: Message | "confirmation"
   readonly attempt: number
-  /** The time for everything, including the wait for a connection of the service. */
+  /** The timeout for the whole attempt, including the wait for a free connection. */
   readonly timeout_seconds: number
 }
 
-/** Hands one message to a provider. Every result is a value that contains no secret of the channel. */
+/**
+ * Hands a message to a provider. Every outcome is returned as a value that contains no secret of
+ * the channel.
+ */
 export class Transport extends Context.Service<Transport>()(
   "@scheduling/server/notifications/sending/Transport",
   {
@@ -72,14 +75,16 @@ export class Transport extends Context.Service<Transport>()(
         if (Result.isFailure(values)) return unanswered(values.failure.message)
         const config = withSecrets(opened.config, values.success)
         const secrets = [...opened.secrets, ...values.success.values()]
-        /** Makes a request, unless a secret of the workspace may not be sent to its host. */
+        /**
+         * Makes a request, unless it contains a workspace secret that may not be sent to its host.
+         */
         const call = (request: OutgoingRequest, signing?: Signing) => {
           const allowed = valuesFor(names, ofWorkspace, [new URL(request.url)])
           return Result.isFailure(allowed)
             ? Effect.succeed(notSent(allowed.failure))
             : Effect.map(httpOf(transmission, signing)(request), redacted)
         }
-        // Redacted before the answer is shortened, which may cut a secret in half.
+        // Redacted before the response is truncated, because truncation may cut a secret in half.
         const redacted = (result: CallResult): CallResult => ({
           ...result,
           response_body: redact(result.response_body, secrets)
@@ -109,7 +114,8 @@ export class Transport extends Context.Service<Transport>()(
                 )
               )
             : yield* kind.send(config, message, transports)
-        // Redacted again, because an escaped secret becomes plain in the fields read from the answer.
+        // Redacted again, because an escaped secret appears unescaped in the fields parsed from the
+        // response.
         return {
           ...result,
           response: redact(result.response, secrets),
@@ -162,7 +168,7 @@ const unanswered = (error: string): ChannelResult => ({
 
 const lostSecrets = "the secrets of the channel can no longer be opened: enter them again"
 
-/** Retried, because the workspace can mend its secrets before the delivery is given up. */
+/** Retried, because the workspace can fix its secrets before retries of the delivery end. */
 const notSent = (error: ExecutionError): CallResult => ({
   status_code: null,
   response_body: null,
@@ -174,5 +180,5 @@ const notSent = (error: ExecutionError): CallResult => ({
   duration_ms: 0
 })
 
-/** PostgreSQL holds neither NUL nor half a surrogate pair. */
+/** PostgreSQL cannot store NUL or unpaired surrogates. */
 const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

@@ -4,32 +4,32 @@ import type { ChannelResult } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 
-/** How long a delivery is retried after it became due. */
+/** How long a delivery is retried after it first became due. */
 export const patienceMs = dayMs
 
-/** The fields of a delivery and its channel that decide about retries. A callback has no channel. */
+/** The fields of a delivery and its channel that determine retries. A callback has no channel. */
 export interface AttemptedDelivery {
   readonly channel_kind: DeliveryKind
-  /** How many attempts there were, the latest included. */
+  /** The number of attempts, including the latest. */
   readonly attempts_count: number
   readonly give_up_at: Date
   /** From the settings of the workspace. */
   readonly group_seconds: number | null
-  /** How many attempts of the channel failed in a row. */
+  /** The channel's number of consecutive failed attempts. */
   readonly failures: number
-  /** How long events were grouped after the latest message of the channel. */
+  /** How long events were grouped after the channel's latest message. */
   readonly window_ms: number
   /** When the latest message was sent to the channel. */
   readonly sent_at: Date | null
 }
 
-/** An attempt as it is recorded. */
+/** An attempt to be recorded. */
 export interface Attempt {
   readonly result: ChannelResult
   readonly status: "delivered" | "failed" | "queued"
-  /** When the delivery is tried again. */
+  /** When the delivery is retried. */
   readonly due_at: Date
-  /** Nothing is sent to the channel before. */
+  /** Nothing is sent to the channel before this time. */
   readonly held_until: Date
   readonly failures: number
   readonly window_ms: number
@@ -38,8 +38,9 @@ export interface Attempt {
 
 /**
  * Decides from the result of an attempt when the delivery is retried, and for how long nothing is
- * sent to its channel. A failing channel is tried less and less often, however much waits for it. A
- * single refused delivery does not delay others for long. `random` is from 0 to 1.
+ * sent to its channel. A failing channel is retried with increasing delays, regardless of how many
+ * deliveries wait for it. A single rejected delivery does not delay others for long. `random` is
+ * from 0 to 1.
  */
 export const afterAttempt = (
   delivery: AttemptedDelivery,
@@ -85,17 +86,18 @@ export const afterAttempt = (
 const longestWaitMs = 30 * 60_000
 const longestHoldMs = 5 * 60_000
 
-/** How long a delivery waits after so many attempts. `random` from 0 to 1 spreads the retries. */
+/** Returns the delay before the next attempt. `random`, from 0 to 1, adds jitter. */
 export const waitMs = (attempts: number, random: number): number =>
   Math.min(longestWaitMs, 2_000 * 2 ** Math.min(attempts - 1, 20)) * (0.8 + 0.4 * random)
 
-/** How long a channel is left alone after so many failures in a row. */
+/** Returns how long nothing is sent to a channel after consecutive failures. */
 export const holdMs = (failures: number): number =>
   Math.min(longestHoldMs, 1_000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * How long events are grouped after a message. The time is short at first, so that the second message
- * of a storm comes soon, and doubles, so that there are few messages.
+ * Returns how long events are grouped after a message. The time is short at first, so that the
+ * second message of a storm is sent soon, and doubles each time, to keep the number of messages
+ * low.
  */
 export const windowMs = (
   groupSeconds: number,

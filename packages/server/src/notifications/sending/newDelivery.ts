@@ -1,36 +1,36 @@
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { MessageEvent } from "../kinds/Message.ts"
 
-/** A delivery to be written, or what is added to one that waits. */
+/** A delivery to write, or events to add to a waiting one. */
 export interface NewDelivery {
   readonly id: string
-  /** False: the events are added to the delivery with this id. */
+  /** If false, the events are added to the delivery with this id. */
   readonly is_new: boolean
   readonly workspace_id: string
-  /** Null for a callback, which goes to its `target`. */
+  /** Null for a callback, which has a `target` instead. */
   readonly channel_id: string | null
   readonly channel_kind: DeliveryKind
   readonly target: string | null
   readonly status: "queued" | "dropped"
   readonly error: string | null
   readonly incident_key: string | null
-  /** Whether later events may be added while it waits. */
+  /** Whether later events may be added while the delivery waits. */
   readonly mergeable: boolean
   readonly due_at: Date
   begun: number
   ended: number
   other: number
-  /** The first of the events. */
+  /** The first events, which the message shows. */
   readonly shown: Array<MessageEvent>
   readonly subjects: Set<string>
   readonly incidents: Set<string>
   /** The subjects whose problem begins with this delivery. */
   readonly opened: Set<string>
-  /** Deliveries of the same batch about the same subjects, which are sent first. */
+  /** Deliveries of the same batch about the same subjects, which must be sent before this one. */
   readonly after: Set<string>
 }
 
-/** Without events it is the mail that asks an address for consent. */
+/** Creates a delivery. Without events it is the mail that asks an address for consent. */
 export const newDelivery = (
   fields: Pick<NewDelivery, "id" | "workspace_id" | "channel_kind" | "due_at"> &
     Partial<NewDelivery>

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** SQL: deliveries that have not finished. */
+/** SQL: true for unfinished deliveries. */
 export const unfinished = (table = "deliveries") => `${table}.status IN ('queued', 'sending')`
 
 /**
@@ -27,7 +27,7 @@ export const nextOfChannel = `
   ORDER BY next_at, deliveries.ordinal
   LIMIT 1`
 
-/** Locks the deliveries of the channels that a node may claim or to which events can still be added. */
+/** Locks the channels' deliveries that can be claimed by a node or extended with events. */
 export const lockNext = (sql: SqlClient.SqlClient, channelIds: ReadonlyArray<string>) => sql`
   SELECT id
   FROM notification_deliveries AS deliveries
@@ -38,15 +38,16 @@ export const lockNext = (sql: SqlClient.SqlClient, channelIds: ReadonlyArray<str
   FOR UPDATE`
 
 /**
- * Sets `next_at` of the next delivery of each channel, and of no other. A channel whose message is
- * being sent keeps that one. The channels must be locked.
+ * Sets `next_at` of the next delivery of each channel, and clears it for all others. If a message
+ * is being sent to a channel, that delivery remains its next one. The channels must be locked.
  */
 export const updateNext = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   channelIds: ReadonlyArray<string>,
   now: Date
 ) {
-  // A separate statement, so that the next one sees what was claimed before this one had the lock.
+  // A separate statement, so that the next one sees deliveries that were claimed before this one
+  // got the lock.
   yield* lockNext(sql, channelIds)
   yield* sql`
     WITH next AS (

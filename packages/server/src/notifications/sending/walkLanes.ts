@@ -1,9 +1,9 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** A bigint, as text. */
+/** A bigint as a string. */
 export const firstLane = String(-(2n ** 63n))
 
-/** One statement visits at most this many lanes. */
+/** Maximum number of lanes that a statement visits. */
 const maxVisits = 256
 
 /** A row of `walked`. */
@@ -13,9 +13,9 @@ export interface Walked {
 }
 
 /**
- * The start of a recursive statement. `lanes` has the lanes in which deliveries wait, found by hops
- * through an index by lane of which `predicate` is the WHERE. The walk starts behind the lane `after`.
- * `walked` says how far it came.
+ * Begins a recursive statement. `lanes` contains the lanes with waiting deliveries, found by
+ * skipping through an index on the lane whose WHERE is `predicate`. The walk starts after the lane
+ * `after`. `walked` says how far it got.
  */
 export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: string) => {
   const hop = (from: Statement.Fragment) => sql`
@@ -40,6 +40,6 @@ export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: st
     )`
 }
 
-/** The lane after which the next walk continues. Null if there are no more lanes. */
+/** Returns the lane after which the next walk continues. Null if there are no more lanes. */
 export const reachedBy = (walked: Walked | undefined): string | null =>
   walked !== undefined && walked.visited === maxVisits ? walked.lane : null

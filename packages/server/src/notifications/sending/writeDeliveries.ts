@@ -4,7 +4,7 @@ import { patienceMs } from "./afterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
 import { unfinished, updateNext } from "./updateNext.ts"
 
-/** Writes new deliveries, and adds events to waiting ones. Their channels must be locked. */
+/** Writes new deliveries, and adds events to waiting ones. The channels must be locked. */
 export const writeDeliveries = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   deliveries: ReadonlyArray<NewDelivery>,
@@ -28,7 +28,7 @@ export const writeDeliveries = Effect.fnUntraced(function* (
       incident_key uuid, mergeable boolean, due_at timestamptz
     )`
   const patience = sql`${patienceMs / 1_000} * interval '1 second'`
-  // Unfinished deliveries about the same subject are sent first.
+  // Unfinished deliveries about the same subject must be sent first.
   const earlier = sql.literal(`(
     SELECT coalesce(array_agg(earlier.id), '{}')
     FROM notification_deliveries AS earlier

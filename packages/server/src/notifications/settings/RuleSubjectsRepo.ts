@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { StoredRule } from "./SettingsRepo.ts"
 
-/** The kinds of records that a rule names. */
+/** The kinds of records that a rule can name. */
 export type Subject = "channel" | "monitor" | "task"
 
 export interface SubjectRow {
@@ -41,7 +41,7 @@ const statementOf =
 
 const isNone = (named: Named) => Object.values(named).every((values) => values.length === 0)
 
-/** Finds the channels, tasks and monitors that rules name, by their keys or by their ids. */
+/** Finds the channels, tasks and monitors that rules name by key or id. */
 export const ruleSubjects = (sql: SqlClient.SqlClient) => {
   const byKey = statementOf(sql, "key", "text[]")
   const byId = statementOf(sql, "id", "uuid[]")
@@ -53,7 +53,7 @@ export const ruleSubjects = (sql: SqlClient.SqlClient) => {
       return isNone(keys) ? [] : yield* byKey(workspaceId, keys)
     }, Effect.orDie),
 
-    /** The keys of the records that the rules name, for those that have one. */
+    /** Returns the keys of the records that the rules name. Records without a key are omitted. */
     findKeys: Effect.fn("RuleSubjectsRepo.findKeys")(function* (
       workspaceId: AuthorizedWorkspaceId,
       rules: ReadonlyArray<StoredRule>

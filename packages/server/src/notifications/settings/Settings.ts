@@ -26,7 +26,7 @@ import {
   type StoredSettings
 } from "./SettingsRepo.ts"
 
-/** The rules of a workspace: who is notified of what. */
+/** The notification settings of a workspace: who is notified of what. */
 export class Settings extends Context.Service<Settings>()(
   "@scheduling/server/notifications/settings/Settings",
   {
@@ -76,7 +76,10 @@ export class Settings extends Context.Service<Settings>()(
       const get = (workspaceId: AuthorizedWorkspaceId) =>
         Effect.flatMap(repo.find(workspaceId), (settings) => show(workspaceId, settings))
 
-      /** Returns the settings as they are stored, if everything that the rules name exists. */
+      /**
+       * Returns the settings in their stored form if every record that the rules name exists. Fails
+       * otherwise.
+       */
       const checked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         given: Omit<NotificationSettingsInput, "version">
@@ -114,7 +117,7 @@ export class Settings extends Context.Service<Settings>()(
           return yield* write(workspaceId, version, yield* checked(workspaceId, given))
         }, transaction),
 
-        /** Replaces the settings, whatever their version. Equal settings are not written. */
+        /** Replaces the settings, regardless of their version. Equal settings are not written. */
         define: Effect.fn("Settings.define")(function* (
           workspaceId: AuthorizedWorkspaceId,
           given: Omit<NotificationSettingsInput, "version">
@@ -129,7 +132,7 @@ export class Settings extends Context.Service<Settings>()(
           return { isNew: false, record, before }
         }, transaction),
 
-        /** Removes a channel from all rules, and the rules that name no other channel. */
+        /** Removes a channel from all rules, and deletes rules that name no other channel. */
         removeChannel: Effect.fn("Settings.removeChannel")(function* (
           workspaceId: AuthorizedWorkspaceId,
           channelId: string

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import type { DefinitionChange } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
-/** A rule as it is stored: by ids, and without what it does not restrict. */
+/** A rule as it is stored: with ids, and without the fields that do not restrict it. */
 export interface StoredRule {
   readonly events: NotificationRule["events"]
   readonly channel_ids: NotificationRule["channel_ids"]
@@ -18,7 +18,7 @@ export interface StoredRule {
   readonly monitor_ids?: ReadonlyArray<string>
 }
 
-/** The settings that are stored as one value. */
+/** The settings that are stored in one column. */
 export interface Rules extends Omit<NotificationSettings, "rules" | "updated_at" | "version"> {
   readonly rules: ReadonlyArray<StoredRule>
 }
@@ -34,7 +34,7 @@ interface SettingsRow {
   readonly updated_at: Date
 }
 
-/** The settings of a workspace that never changed them. */
+/** The default settings of a workspace. */
 export const noSettings: StoredSettings = {
   version: 0,
   rules: [],
@@ -42,7 +42,7 @@ export const noSettings: StoredSettings = {
   updated_at: null
 }
 
-/** The settings without their version and time. */
+/** Returns the settings without their version and time. */
 export const keptOf = (settings: Rules): Rules => ({
   rules: settings.rules,
   task_failure_threshold: settings.task_failure_threshold,
@@ -51,7 +51,7 @@ export const keptOf = (settings: Rules): Rules => ({
   group_seconds: settings.group_seconds
 })
 
-/** Describes a change for the log of changes. A workspace has its settings from the beginning. */
+/** Describes a change for the log of changes. Every workspace has settings from the start. */
 export const settingsChange = (
   workspace_id: AuthorizedWorkspaceId,
   before: Rules & { readonly version: number },
@@ -102,7 +102,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
         /** Locks the settings until the commit. */
         findForUpdate: (workspaceId: AuthorizedWorkspaceId) => find(workspaceId, "FOR UPDATE"),
 
-        /** The settings of those workspaces that have any. */
+        /** Returns the settings of the workspaces that have changed them. */
         findAll: Effect.fn("SettingsRepo.findAll")(function* (workspaceIds: ReadonlyArray<string>) {
           const rows = yield* sql<SettingsRow>`
             SELECT *
@@ -111,7 +111,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
           return new Map(rows.map((row) => [row.workspace_id, toSettings(row)]))
         }, Effect.orDie),
 
-        /** Returns false if the settings have another version by now. */
+        /** Returns false if the version of the settings has changed. */
         update: Effect.fn("SettingsRepo.update")(function* (
           workspaceId: AuthorizedWorkspaceId,
           version: number,

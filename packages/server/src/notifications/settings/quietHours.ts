@@ -3,8 +3,9 @@ import { nextFiring } from "@scheduling/schedules/Firings"
 import type { QuietHours } from "@scheduling/domain/notifications/NotificationSettings"
 
 /**
- * When the current quiet hours end. Undefined outside of quiet hours. It is quiet now if the end comes
- * before the next beginning. The code of schedules knows both, clock changes included.
+ * Returns when the current quiet hours end, or undefined outside quiet hours. Quiet hours are
+ * active if their next end comes before their next beginning. Both are computed as schedules, which
+ * handles clock changes.
  */
 export const quietUntil = (quiet: QuietHours | null, now: Date): Date | undefined => {
   if (quiet === null) return undefined

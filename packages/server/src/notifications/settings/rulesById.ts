@@ -6,7 +6,7 @@ import type { StoredRule } from "./SettingsRepo.ts"
 
 const nouns = { channel: "channel", task: "task or chain", monitor: "monitor" } as const
 
-/** The keys that rules give, for each kind of record. */
+/** Returns the keys in the rules for each kind of record. */
 export const keysIn = (
   rules: ReadonlyArray<NotificationRuleInput>
 ): Readonly<Record<Subject, ReadonlyArray<string>>> => ({
@@ -15,7 +15,7 @@ export const keysIn = (
   monitor: rules.flatMap(({ monitor_keys }) => monitor_keys ?? [])
 })
 
-/** The rules as they are stored, with the ids of the records whose keys they give, and what is wrong. */
+/** Returns the rules in their stored form, with keys replaced by ids, and the validation issues. */
 export const rulesById = (
   rules: ReadonlyArray<NotificationRuleInput>,
   found: ReadonlyArray<SubjectRow>
@@ -25,7 +25,10 @@ export const rulesById = (
 } => {
   const issues: Array<ValidationIssue> = []
 
-  /** Ids and keys may both be given, as an answer does. Then the keys name nothing else. */
+  /**
+   * Both ids and keys may be given, as in responses. In that case the keys must not name other
+   * records.
+   */
   const idsOf = (
     rule: number,
     subject: Subject,
