@@ -15,20 +15,21 @@ import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesR
 
 /**
  * Pauses tasks and chains that the plan of a workspace does not allow: those that fire too often,
- * and the newest beyond the limit. Resumes the oldest of them when the plan allows it. Nothing is
- * deleted.
+ * and the newest ones beyond the limit. When the plan allows it, resumes them, oldest first. Never
+ * deletes anything.
  */
 export class PlanEnforcement extends Context.Service<
   PlanEnforcement,
   {
     readonly enforce: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
     /**
-     * Checks the monthly limit of these workspaces, and notifies people who have nearly reached it.
+     * Checks the monthly limit of these workspaces, and sends a notification if it is nearly
+     * reached.
      */
     readonly enforceMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
     /**
-     * Checks all workspaces that have nearly used up their month or have tasks that a plan has
-     * paused.
+     * Checks all workspaces that have nearly reached their monthly limit or have tasks paused by a
+     * plan.
      */
     readonly enforceAll: Effect.Effect<void>
   }
@@ -63,7 +64,7 @@ export class PlanEnforcement extends Context.Service<
         (plan) => plan.limits.executions_a_month ?? []
       )
 
-      /** Pauses or resumes a task, and records it. */
+      /** Pauses or resumes a task, and records the change. */
       const changed = Effect.fnUntraced(function* <E>(
         kind: PlannedKind,
         row: PlannedRow,
@@ -116,7 +117,7 @@ export class PlanEnforcement extends Context.Service<
         )
       })
 
-      /** Pauses or resumes one batch, and returns true if there can be more to do. */
+      /** Pauses or resumes one batch. Returns true if there may be more to do. */
       const enforceBatch = Effect.fnUntraced(
         function* (workspaceId: AuthorizedWorkspaceId, kind: PlannedKind) {
           if (!(yield* workspaces.lock(workspaceId))) return false
@@ -182,7 +183,7 @@ export class PlanEnforcement extends Context.Service<
         while (yield* enforceBatch(workspaceId, "chain"));
       })
 
-      /** Notifies people at 80 % and at 100 % of the monthly limit, once a month. */
+      /** Sends a notification at 80% and at 100% of the monthly limit, once a month. */
       const notifyOfUsage = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         used: number,
@@ -195,9 +196,7 @@ export class PlanEnforcement extends Context.Service<
         yield* limits.notifyNear(near, firstOfMonth(now))
       }, transaction)
 
-      /**
-       * Lists workspaces that have used at least 80 % of the smallest monthly limit of any plan.
-       */
+      /** Lists workspaces that have used at least 80% of the smallest monthly limit of any plan. */
       const listUsing = (now: Date, of?: ReadonlyArray<string>) =>
         monthly.length === 0
           ? Effect.succeed([])
@@ -243,7 +242,7 @@ const definitionOf = ({ name, status, updated_at, updated_by, version }: Planned
   return { version, updated_at, updated_by, shown: fields, stored: fields }
 }
 
-/** Adds the workspace to the error of a failed turn. */
+/** Adds the workspace id to the error of a failed check. */
 const nameWorkspace = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effect<A>) =>
   Effect.catchDefect(turn, (defect) =>
     Effect.die(
@@ -252,8 +251,8 @@ const nameWorkspace = <A>(workspaceId: AuthorizedWorkspaceId, turn: Effect.Effec
   )
 
 /**
- * Checks all workspaces every minute. Without plans it checks once, to resume what earlier plans
- * have paused.
+ * Checks all workspaces every minute. Without plans it checks once, to resume tasks paused by
+ * earlier plans.
  */
 export const PlanEnforcementLayer: Layer.Layer<never, never, AppConfig | PlanEnforcement> =
   Layer.effectDiscard(

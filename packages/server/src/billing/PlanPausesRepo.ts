@@ -20,19 +20,19 @@ export class PlanPausesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<number>
-    /** Locks the newest active tasks, of all or of those with one of these schedules. */
+    /** Locks the newest active tasks, optionally only those with one of the given schedules. */
     readonly listActive: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
       limit: number,
       schedules?: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    /** Lists the different schedules of all tasks, whatever their status. */
+    /** Lists the distinct schedules of all tasks, regardless of their status. */
     readonly listSchedules: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind
     ) => Effect.Effect<ReadonlyArray<string>>
-    /** Locks the oldest tasks that a plan has paused, except those with one of these schedules. */
+    /** Locks the oldest tasks paused by a plan, except those with one of the given schedules. */
     readonly listPaused: (
       workspaceId: AuthorizedWorkspaceId,
       kind: PlannedKind,
@@ -51,8 +51,8 @@ export class PlanPausesRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
     /**
-     * Lists workspaces, of all or of these, that have used at least this many executions since a
-     * day.
+     * Lists workspaces, optionally limited to the given ones, with at least this many executions
+     * since a day.
      */
     readonly listUsing: (
       executions: number,

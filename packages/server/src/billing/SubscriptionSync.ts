@@ -17,19 +17,19 @@ import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
- * Keeps the stored subscriptions up to date. A webhook only says which customer has changed, and
- * the subscription is then read from the provider. So webhooks can come in any order, twice or
- * never: each subscription is also read once a day.
+ * Keeps the stored subscriptions up to date. A webhook only says which customer has changed; the
+ * subscription is then read from the provider. So webhooks may arrive in any order, twice or never:
+ * each subscription is also read once a day.
  */
 export class SubscriptionSync extends Context.Service<
   SubscriptionSync,
   {
-    /** Stores that the customer of a webhook is to be read. */
+    /** Marks the customer of a webhook to be read. */
     readonly noteHint: (hint: Hint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
-    /** Reads the subscriptions that are due, and returns their number. */
+    /** Reads the due subscriptions, and returns their number. */
     readonly syncDue: Effect.Effect<number>
     readonly waker: Waker
   }
@@ -94,7 +94,7 @@ export class SubscriptionSync extends Context.Service<
         return isWritten
       })
 
-      /** Cancels all subscriptions of a deleted workspace, so that nobody pays for it. */
+      /** Cancels all subscriptions of a deleted workspace, so that nobody is charged for it. */
       const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
         const { data } = yield* ask(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
@@ -140,7 +140,7 @@ export class SubscriptionSync extends Context.Service<
   )
 }
 
-/** Runs on every node. Each customer is read by one node at a time. */
+/** Syncs on every node. Each customer is read by one node at a time. */
 export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | SubscriptionSync> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -157,7 +157,7 @@ export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | Subscri
 
 const graceStart = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
 
-/** The time after which a failed read is repeated. */
+/** The delay before a failed read is retried. */
 const retryMs = 60 * 1_000
 const batch = 20
 

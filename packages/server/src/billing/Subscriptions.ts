@@ -30,8 +30,8 @@ import { SubscriptionSync } from "./SubscriptionSync.ts"
 type Refused = BillingDisabled | BillingUnavailable | Conflict
 
 /**
- * Lets owners change their subscription. The provider has the truth, so the subscription is read
- * from there after each change.
+ * Lets owners change their subscription. The provider is the source of truth, so the subscription
+ * is read from there after each change.
  */
 export class Subscriptions extends Context.Service<
   Subscriptions,
@@ -99,7 +99,9 @@ export class Subscriptions extends Context.Service<
         return row ?? (yield* noSubscription)
       })
 
-      /** Runs a change alone, so that changes of one subscription do not overlap on any node. */
+      /**
+       * Runs a change exclusively, so that changes of one subscription do not overlap on any node.
+       */
       const runAlone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
         change: (row: SubscriptionRow, stripe: OpenProvider) => Effect.Effect<A, E>
@@ -134,7 +136,7 @@ export class Subscriptions extends Context.Service<
           })
         )
 
-      /** Creates the customer of a workspace, once even if several nodes try. */
+      /** Creates the customer of a workspace, only once even if several nodes try. */
       const withCustomer = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         stripe: OpenProvider
@@ -292,7 +294,7 @@ export class Subscriptions extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** The time limit of a change. It is longer than all calls of a change take with their retries. */
+/** The timeout of a change. It is longer than all calls of a change including their retries. */
 const holdMs = 2 * 60 * 1_000
 
 const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)

@@ -8,7 +8,7 @@ export interface SubscriptionRow extends SubscriptionState {
   readonly customer_id: string
   readonly past_due_since: Date | null
   readonly checkout_id: string | null
-  /** Incremented by each change, so that an older answer of the provider is not written. */
+  /** Incremented by each change, so that an older response of the provider is not written. */
   readonly version: number
 }
 
@@ -37,7 +37,8 @@ export class SubscriptionsRepo extends Context.Service<
       checkoutId: string | null
     ) => Effect.Effect<void>
     /**
-     * Reserves subscriptions that are due to be read from Stripe, also those of deleted workspaces.
+     * Reserves subscriptions that are due to be read from Stripe, including those of deleted
+     * workspaces.
      */
     readonly claim: (
       now: Date,
@@ -51,9 +52,9 @@ export class SubscriptionsRepo extends Context.Service<
       syncAt: Date
     ) => Effect.Effect<boolean>
     readonly remove: (row: SubscriptionRow) => Effect.Effect<void>
-    /** Records a webhook. Returns false if it was recorded before. */
+    /** Records a webhook. Returns false if it was already recorded. */
     readonly insertEvent: (id: string, now: Date) => Effect.Effect<boolean>
-    /** Makes the subscription due to be read, and invalidates earlier answers of the provider. */
+    /** Marks the subscription as due, and invalidates earlier responses of the provider. */
     readonly updateToStale: (customerId: string, now: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/billing/SubscriptionsRepo") {

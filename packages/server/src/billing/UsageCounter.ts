@@ -6,8 +6,8 @@ import { PlanEnforcement } from "./PlanEnforcement.ts"
 const pieceSize = 50_000
 
 /**
- * Counts the executions of each workspace by day, and enforces the monthly limits of plans after
- * each count. Without such a limit, the count can be later.
+ * Counts the daily executions of each workspace, and enforces the monthly limits of plans after
+ * each count. Without such limits, it counts less often.
  */
 export const UsageCounterLayer: Layer.Layer<
   never,

@@ -2,8 +2,8 @@ import { type Day, daysBetween, type UsageOfDay } from "@scheduling/domain/billi
 import type { UsageBefore, UsageRow } from "../plans/index.ts"
 
 /**
- * Computes the usage of each day of a range. Seats and monitors last from one change to the next,
- * so a day with changes also counts the state before them.
+ * Computes the usage of each day in a range. The numbers of seats and monitors last until the next
+ * change, so a day with changes also counts the state before them.
  */
 export const billedUsage = (
   rows: ReadonlyArray<UsageRow>,

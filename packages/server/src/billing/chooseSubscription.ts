@@ -1,9 +1,9 @@
 import type Stripe from "stripe"
 
 /**
- * Chooses the subscription of a customer that counts: the oldest active one, or the one that ended
- * last. Further active ones are surplus, such as one of two that were bought at once, because
- * nobody should pay twice.
+ * Chooses the subscription of a customer that applies: the oldest active one, or the one that ended
+ * last. Further active ones are surplus, such as one of two that were bought at the same time,
+ * because nobody should pay twice.
  */
 export const chooseSubscription = (
   subscriptions: ReadonlyArray<Stripe.Subscription>
@@ -17,7 +17,8 @@ export const chooseSubscription = (
 }
 
 /**
- * States of subscriptions that ended or were never paid. Stripe ends an unpaid one within 23 hours.
+ * Statuses of subscriptions that ended or were never paid. Stripe ends an unpaid one within 23
+ * hours.
  */
 const inactiveStatuses: ReadonlySet<string> = new Set([
   "canceled",

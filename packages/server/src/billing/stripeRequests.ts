@@ -6,7 +6,7 @@ import { chooseSubscription } from "./chooseSubscription.ts"
 import type { OpenProvider } from "./Provider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
-/** Makes a request that does not charge a card, so that it cannot fail with `PaymentFailed`. */
+/** Sends a request that does not charge a card and so cannot fail with `PaymentFailed`. */
 export const ask = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 

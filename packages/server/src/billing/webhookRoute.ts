@@ -6,9 +6,9 @@ import { Provider } from "./Provider.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
 
 /**
- * Receives webhooks of the payment provider. The signature covers the bytes of the body, so this
- * route is not part of the contract, which would parse them. A webhook is stored before it is
- * answered with 200. The provider repeats refused webhooks for three days.
+ * Receives webhooks from the payment provider. The signature covers the raw body, so this route is
+ * not part of the contract, which would parse the body. A webhook is stored before the response
+ * 200. The provider retries rejected webhooks for three days.
  */
 export const webhookRouteLayer: Layer.Layer<
   never,

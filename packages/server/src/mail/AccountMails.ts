@@ -4,15 +4,15 @@ import { layoutMail, type MailContent } from "./layoutMail.ts"
 import { Mailer } from "./Mailer.ts"
 
 /**
- * Sends account mails after the answer, so that the time of the answer reveals nothing and does not
+ * Sends account mails after the response, so that the response time reveals nothing and does not
  * depend on the mail server.
  */
 export class AccountMails extends Context.Service<
   AccountMails,
   {
-    /** Why no mail can be sent, or null. */
+    /** The reason why no mail can be sent. Null if mails can be sent. */
     readonly unavailable: string | null
-    /** `what` names the mail in the log if it cannot be sent. */
+    /** Sends a mail. `what` names it in the log if it cannot be sent. */
     readonly post: (
       what: string,
       content: Effect.Effect<MailContent | undefined>

@@ -6,7 +6,7 @@ import type { Mail, SendResult } from "./Mail.ts"
 export class Mailer extends Context.Service<
   Mailer,
   {
-    /** Why no mail can be sent, or null. */
+    /** The reason why no mail can be sent. Null if mails can be sent. */
     readonly unavailable: string | null
     readonly send: (mail: Mail) => Effect.Effect<SendResult>
   }
@@ -37,7 +37,7 @@ export class Mailer extends Context.Service<
         pool: true,
         maxConnections: 5,
         maxMessages: 1_000,
-        // The caller retries mails of a broken connection and counts the attempts.
+        // The caller counts attempts, and retries mails whose connection failed.
         maxRequeues: 0,
         connectionTimeout: 10_000,
         greetingTimeout: 10_000,
@@ -58,7 +58,7 @@ export class Mailer extends Context.Service<
             try: (signal) =>
               transport.sendMail({
                 from: mailFrom,
-                // An object, because a comma in a text would add a second recipient.
+                // An object, because a comma in a string would add a second recipient.
                 to: { name: "", address: to },
                 subject: truncate(oneLine(subject), 200),
                 text,
@@ -84,7 +84,10 @@ export class Mailer extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** Requires TLS if a password would cross a network. `requireTLS` in the URL overrides this. */
+/**
+ * Returns whether TLS is required because a password would be sent over a network. `requireTLS` in
+ * the URL overrides this.
+ */
 const needsTls = (text: string): boolean => {
   const url = new URL(text)
   const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
@@ -113,12 +116,12 @@ const codeIn = (response: unknown): number | null => {
   return code === undefined ? null : Number(code)
 }
 
-/** The error that users see. It names no part of the operator's network. */
+/** The error that users see. It does not reveal the operator's network. */
 const unreachable = "the mail server cannot be reached"
 
 /**
- * Classifies an error. An answer about the recipient is final if its code begins with 5. A failure
- * of our login or connection is never final, because the operator can fix it.
+ * Classifies an error. A response about the recipient is final if its code begins with 5. A failed
+ * login or connection is never final, because the operator can fix it.
  */
 const classifyError = (error: unknown): SendResult => {
   const { code, response, responseCode } = Object(error) as {
@@ -135,7 +138,7 @@ const classifyError = (error: unknown): SendResult => {
   }
   const said = `answered ${truncate(oneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
-  // 530, 535 and 538 are about our login. 5.4.4 is a name that DNS does not know at the moment.
+  // 530, 535 and 538 mean that our login failed. 5.4.4 means a temporary DNS failure.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {
     return failed("again", said, status)
   }

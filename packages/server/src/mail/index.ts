@@ -1,4 +1,4 @@
-/** Mails: the operator's mail server, and the layout of mails. */
+/** Sends mails through the operator's mail server, and lays them out. */
 import { Layer } from "effect"
 import { AccountMails } from "./AccountMails.ts"
 import { Mailer } from "./Mailer.ts"

@@ -2,7 +2,7 @@ import type { Mail } from "./Mail.ts"
 import { escapeHtml } from "../core/index.ts"
 import { colors, page } from "./page.ts"
 
-/** A mail of the service itself: about an account, or to confirm an address. */
+/** A mail from the service itself: about an account, or to confirm an address. */
 export interface MailContent {
   readonly to: string
   readonly subject: string

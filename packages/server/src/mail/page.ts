@@ -1,9 +1,8 @@
 import { escapeHtml } from "../core/index.ts"
 
 /**
- * Lays out a mail as HTML. Clients without style sheets use the styles on the elements. Other
- * clients follow the colour scheme of the recipient. Long words break, so that a mail fits a
- * telephone.
+ * Renders a mail as HTML. Clients without style sheets use inline styles. Other clients follow the
+ * recipient's colour scheme. Long words break, so that a mail fits on a phone.
  */
 export const page = ({ body, color, footer, title }: Page): string => `<!doctype html>
 <html lang="en">
@@ -52,6 +51,6 @@ interface Page {
 }
 
 /**
- * The colour of a message about a subject that is down, that is up again, or about anything else.
+ * The colour of a message about a subject that is down, that has recovered, or about anything else.
  */
 export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const

@@ -7,11 +7,11 @@ import { pageHeaders } from "./pageHeaders.ts"
 
 export interface BuiltPanel {
   readonly page: ReadyAnswer
-  /** The files by name. A name contains the hash of the content. */
+  /** The files by name. The name contains a hash of the content. */
   readonly assets: ReadonlyMap<string, ReadyAnswer>
 }
 
-/** The files of the panel. Undefined if the panel is not built, which the API does not need. */
+/** The files of the panel. Undefined if the panel is not built, which the API does not require. */
 export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefined>()(
   "@scheduling/server/panel/PanelFiles"
 ) {
@@ -19,7 +19,7 @@ export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefin
   static readonly layerFrom = (folder: string): Layer.Layer<PanelFiles> =>
     Layer.sync(PanelFiles, () => readPanel(folder))
 
-  /** Provides the built panel, which the nodes of a process share. */
+  /** Provides the built panel, shared by all nodes of the process. */
   static readonly layer: Layer.Layer<PanelFiles> = Layer.sync(
     PanelFiles,
     () => (own ??= readPanel(built))

@@ -1,3 +1,3 @@
-/** The control panel: its files, its pages, and the cookie that keeps its session. */
+/** The control panel: its files, its pages, and its session cookie. */
 
 export { PanelLayer } from "./panel.ts"

@@ -1,4 +1,4 @@
-/** Lets the page load its own files, connect to its own service, and run no inline script. */
+/** Allows the page to load its own files and connect to its own service, but no inline scripts. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,5 +17,5 @@ export const pageHeaders = {
   "referrer-policy": "no-referrer"
 }
 
-/** HSTS for one year. Browsers obey the header only on HTTPS. */
+/** HSTS for one year. Browsers respect the header only on HTTPS. */
 export const hsts = { "strict-transport-security": "max-age=31536000" }

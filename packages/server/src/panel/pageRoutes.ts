@@ -27,10 +27,13 @@ export const pageRoutesLayer: Layer.Layer<
       return ready === undefined ? yield* noSuchFile : ready.to(request)
     })
 
-    /** Answers unknown addresses: a browser gets the panel with 404, a program the usual 404. */
+    /**
+     * Handles unknown paths: browsers get the panel with status 404, API clients the usual 404
+     * response.
+     */
     const unknownPage = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
-      // Without `If-None-Match` there is no 304, which would say that the page exists.
+      // Without `If-None-Match` there is no 304, which would imply that the page exists.
       const unconditional = request.modify({
         headers: Headers.remove(request.headers, "if-none-match")
       })

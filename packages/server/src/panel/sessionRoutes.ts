@@ -15,8 +15,8 @@ import { issuesIn, panelSessionPath, requestOrigin, respond } from "../http/inde
 import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
 
 /**
- * Routes for the panel's login. The panel's scripts get only access tokens. The refresh token is in
- * a cookie that scripts cannot read and that only these routes read. `/v1` ignores cookies.
+ * Routes for the panel's login. Scripts of the panel get only access tokens. The refresh token is
+ * in a cookie that scripts cannot read and that only these routes read. `/v1` ignores cookies.
  */
 export const sessionRoutesLayer: Layer.Layer<
   never,
@@ -35,7 +35,8 @@ export const sessionRoutesLayer: Layer.Layer<
 
     const refresh = Effect.gen(function* () {
       const token = yield* tokenOfCookie
-      // Nobody is logged in. The answer is no error, because browsers would log an error.
+      // Nobody is logged in. This is not an error response, because browsers would log it as an
+      // error.
       if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
       return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
     })
@@ -55,7 +56,7 @@ export const sessionRoutesLayer: Layer.Layer<
         const ended = Effect.flatMap(logins.findActor(token, yield* requestOrigin), (actor) =>
           logins.end(actor, actor.session_id)
         )
-        // The session may have ended already. The browser forgets the cookie either way.
+        // The session may have ended already. The cookie is removed either way.
         yield* Effect.ignore(ended)
       }
       return yield* withCookie(empty, undefined)
@@ -74,7 +75,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
 const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
 
-/** The answer if there is no account yet. The panel then offers to create the first account. */
+/** The response if there is no account yet. The panel then offers to create the first account. */
 const first = HttpServerResponse.jsonUnsafe(
   { awaits_first_account: true },
   { headers: { "cache-control": "no-store" } }
@@ -101,7 +102,9 @@ const answerWith = ({ access_token, expires_in, refresh_token, token_type }: Tok
     Redacted.value(refresh_token)
   )
 
-/** Refuses requests of other pages, turns failures into answers, and removes a useless cookie. */
+/**
+ * Rejects requests from other pages, turns failures into responses, and removes an invalid cookie.
+ */
 const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.flatMap(pageHeaders, (headers) =>
     isOwnPage(headers) ? answer : respond(new OriginRefused())

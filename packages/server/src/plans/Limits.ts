@@ -24,7 +24,7 @@ import {
 import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** Limits of many rows. Counting a hundred thousand rows takes 100 ms. */
+/** Limits of tables that can be large. Counting a hundred thousand rows takes 100 ms. */
 type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
 
 /**
@@ -43,7 +43,7 @@ export class Limits extends Context.Service<
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Counts rows only now and then (see `Permits`), so that creates need not wait for each other.
+     * Counts rows only occasionally (see `Permits`), so that creates need not wait for each other.
      */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
@@ -51,8 +51,8 @@ export class Limits extends Context.Service<
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Takes a permit if the last count left some, or if the first count finds many. Needs no
-     * transaction, unlike the other methods.
+     * Takes a permit if the last count left enough, or if the first count finds enough. Unlike the
+     * other methods, needs no transaction.
      */
     readonly takeOneOfMany: (
       workspaceId: AuthorizedWorkspaceId,
@@ -60,7 +60,9 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<boolean, QuotaExceeded>
     /** Locks the row of the workspace until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
-    /** Notifies people that a limit is nearly used up, once in the period that begins `since`. */
+    /**
+     * Sends a notification that a limit is nearly reached, once in the period that begins `since`.
+     */
     readonly notifyNear: (near: NearLimit, since: Day) => Effect.Effect<void>
     /** Fails if the number that the caller counted reaches the limit. */
     readonly allowAfter: (
@@ -69,9 +71,9 @@ export class Limits extends Context.Service<
       used: number
     ) => Effect.Effect<void, QuotaExceeded>
     readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
-    /** The time from which on executions are shown. Undefined if all are shown. */
+    /** Returns the time from which executions are visible. Undefined if all are visible. */
     readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
-    /** Fails if the plan, and not a person, paused the task. */
+    /** Fails if the task was paused by the plan rather than by a user. */
     readonly allowResume: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
@@ -122,7 +124,7 @@ export class Limits extends Context.Service<
           return { free: most - used, plan }
         })
 
-        /** Notifies people if the new row reaches 80 % or 100 % of the limit. */
+        /** Sends a notification if the new row reaches 80% or 100% of the limit. */
         const announceNear = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           quota: CountedLimit,
@@ -144,8 +146,8 @@ export class Limits extends Context.Service<
         })
 
         /**
-         * Counts the rows, and announces `quota.near` at most once per day, because counts are
-         * rare.
+         * Counts the rows, and announces `quota.near` at most once per day. This is enough, because
+         * counts are rare.
          */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -212,8 +214,8 @@ export class Limits extends Context.Service<
             const isFree = yield* permits[limit].take(
               workspaceId,
               Effect.gen(function* () {
-                // A run is enqueued with its task locked, and then locking a workspace could
-                // deadlock.
+                // Runs are enqueued with their task locked. Locking the workspace after the task
+                // could deadlock.
                 if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
                 return yield* countFreeOfMany(workspaceId, limit, more)
               }),
@@ -229,7 +231,7 @@ export class Limits extends Context.Service<
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
-            // Creates that count at the same time could together exceed the limit.
+            // Concurrent creates could together exceed the limit.
             if (isNear || free < many) return false
             return yield* permits[quota].take(workspaceId, Effect.succeed(free))
           }),
@@ -249,7 +251,7 @@ export class Limits extends Context.Service<
                 limit: limits[quota]
               }))
             )
-            // The executions are summed over the same days as in the usage, so that both agree.
+            // Sums the executions over the same days as the usage report, so that both agree.
             const days = yield* usage.list(workspaceId, firstOfMonth(now), dayOf(now.getTime()))
             const executions = days.reduce((sum, day) => sum + day.executions, 0)
             return [
@@ -270,7 +272,7 @@ export class Limits extends Context.Service<
             })
           }),
 
-          // Every list of executions calls this, and most services have no such limit.
+          // Every list of executions calls this, and most installations have no such limit.
           historyFrom: somePlanLimitsHistory ? historyFrom : () => Effect.undefined,
 
           allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
@@ -299,10 +301,10 @@ export class Limits extends Context.Service<
     )
 }
 
-/** The number of free rows below which a create needs a transaction. */
+/** With fewer free rows than this, a create needs a transaction. */
 const many = 1_000
 
-/** A count stops at this number. */
+/** A count stops at this number of rows. */
 const countUpTo = 1_000_000
 
 const exceeded = ({ id, limits }: Plan, limit: LimitName) =>

@@ -15,24 +15,24 @@ export interface BoughtPlan {
 export class LimitsRepo extends Context.Service<
   LimitsRepo,
   {
-    /** Locks the workspace until the transaction ends. Returns false if it is gone. */
+    /** Locks the workspace until the transaction ends. Returns false if it was deleted. */
     readonly lock: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
     readonly findSubscription: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<Option.Option<BoughtPlan>>
-    /** Returns whether the plan, and not a person, paused the task. */
+    /** Returns whether the task was paused by the plan rather than by a user. */
     readonly isPausedByPlan: (
       workspaceId: AuthorizedWorkspaceId,
       taskId: string
     ) => Effect.Effect<boolean>
-    /** Stores that people are notified. Returns false if they were notified before. */
+    /** Records a notification. Returns false if it was already recorded. */
     readonly insertNotice: (notice: {
       readonly workspace_id: string
       readonly quota: string
       readonly since: Day
       readonly percent: number
     }) => Effect.Effect<boolean>
-    /** Counts rows, at most `upTo`. */
+    /** Counts rows, up to `upTo`. */
     readonly count: (
       workspaceId: AuthorizedWorkspaceId,
       limit: CountedLimit,
@@ -41,7 +41,7 @@ export class LimitsRepo extends Context.Service<
     ) => Effect.Effect<number>
     /**
      * Counts workspaces after locking the user's row, so that two concurrent creates cannot exceed
-     * the limit. None if the user is gone.
+     * the limit. None if the user was deleted.
      */
     readonly countOwnedWorkspaces: (userId: UserId) => Effect.Effect<Option.Option<number>>
   }
@@ -50,7 +50,7 @@ export class LimitsRepo extends Context.Service<
     LimitsRepo,
     Effect.map(SqlClient.SqlClient, (sql) =>
       LimitsRepo.of({
-        // Every insert into the workspace would wait for FOR UPDATE.
+        // FOR UPDATE would block every insert into the workspace.
         lock: Effect.fn("LimitsRepo.lock")(function* (workspaceId) {
           const rows = yield* sql`
             SELECT id

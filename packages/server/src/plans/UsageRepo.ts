@@ -13,23 +13,23 @@ export interface UsageRow {
   readonly last_monitors: number | null
 }
 
-/** The count after the last change before a day. */
+/** The count after the last change before a given day. */
 export interface UsageBefore {
   readonly seats: number
   readonly monitors: number
 }
 
-/** Usage that stays the same from one change to the next, with the table whose rows are counted. */
+/** Usage that stays constant between changes, with the table whose rows are counted. */
 const lasting = { seats: "memberships", monitors: "monitors" } as const
 
 /**
- * The usage of workspaces by day. `UsageCounter` counts executions. The statement that records a
+ * Daily usage of workspaces. `UsageCounter` counts executions. The statement that records a
  * delivery counts notifications.
  */
 export class UsageRepo extends Context.Service<
   UsageRepo,
   {
-    /** Lists the usage of days, including executions that are not counted yet. */
+    /** Lists daily usage, including executions that are not yet counted. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       from: Day,
@@ -39,17 +39,17 @@ export class UsageRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<UsageBefore>
-    /** Sums up counted executions, for checks that can lag (see `docs/billing.md`). */
+    /** Sums the counted executions, for checks that may lag (see `docs/billing.md`). */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
     ) => Effect.Effect<number>
     /**
-     * Locks the user and the workspaces of the user until the transaction ends, so that no seat
-     * changes before that.
+     * Locks the user and the user's workspaces until the transaction ends, so that the number of
+     * seats cannot change.
      */
     readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Counts members or monitors after some were added or removed, with the workspaces locked. */
+    /** Records the number of members or monitors after a change. The workspaces must be locked. */
     readonly record: (
       what: keyof typeof lasting,
       workspaceIds: ReadonlyArray<string>,
@@ -62,8 +62,8 @@ export class UsageRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       UsageRepo.of({
         list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
-          // A separate statement, because the planner must know the value. The second statement
-          // reads the value again, because more executions may be counted in between.
+          // A separate statement, because the planner needs a literal value. The second statement
+          // reads the value again, because more executions may have been counted in between.
           const [progress] = yield* sql<{ readonly counted_up_to: string }>`
             SELECT counted_up_to::text
             FROM execution_stats_progress`

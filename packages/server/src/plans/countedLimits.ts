@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 
 interface Counted {
   readonly table: string
-  /** The condition for the rows of the workspace that count. */
+  /** The condition that selects the rows counted for a workspace. */
   readonly condition: (sql: SqlClient.SqlClient, now: Date) => Statement.Fragment
 }
 

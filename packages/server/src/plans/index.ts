@@ -1,4 +1,4 @@
-/** The limits of a workspace's plan, and how much of them is used. */
+/** The limits of a workspace's plan, and the usage of each. */
 import { Layer } from "effect"
 import { Limits } from "./Limits.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"

@@ -4,11 +4,11 @@ import type { Announcement } from "../events/index.ts"
 const percents = [100, 80] as const
 export type Percent = (typeof percents)[number]
 
-/** The highest of the percentages that the usage reaches, if any. */
+/** Returns the highest notification percentage that the usage reaches, if any. */
 export const percentOf = (used: number, limit: number): Percent | undefined =>
   percents.find((percent) => 100 * used >= percent * limit)
 
-/** The percentage that the latest row reaches, if the previous row did not reach it. */
+/** Returns the percentage reached by the latest row but not by the previous one. */
 export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
   const percent = percentOf(used, limit)
   return percent === percentOf(used - 1, limit) ? undefined : percent
@@ -17,7 +17,7 @@ export const percentReachedBy = (used: number, limit: number): Percent | undefin
 export const firstOfMonth = (now: Date): Day =>
   dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()))
 
-/** The name of a quota for people, such as `Cron tasks`. */
+/** Returns the display name of a quota, such as `Cron tasks`. */
 const titleOf = (quota: string) =>
   quota.charAt(0).toUpperCase() + quota.slice(1).replaceAll("_", " ")
 

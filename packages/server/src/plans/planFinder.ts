@@ -4,7 +4,7 @@ import { AppConfig, plansByPrice } from "../core/index.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { subscriptionStatusOf } from "./subscriptionStatus.ts"
 
-/** Finds the plan of a workspace. Queries the database only if the service sells plans. */
+/** Finds the plan of a workspace. Queries the database only if plans are for sale. */
 export const planFinder = Effect.gen(function* () {
   const { plans: catalog, stripeSecretKey } = yield* AppConfig
   const repo = yield* LimitsRepo

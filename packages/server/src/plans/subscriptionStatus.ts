@@ -1,26 +1,27 @@
 import { dayMs } from "../core/index.ts"
 
-/** How many days late a payment can be before the plan ends. */
+/** How many days a payment may be overdue before the plan ends. */
 export const graceDays = 7
 
 export interface SubscriptionStatus {
-  /** True if the bought plan applies. Otherwise the default plan applies. */
+  /** True if the purchased plan applies. Otherwise the default plan applies. */
   readonly holds: boolean
-  /** When the bought plan ends if nobody pays. Null if it does not end. */
+  /** When the purchased plan ends unless it is paid. Null if it does not end. */
   readonly until: Date | null
 }
 
 /**
- * Decides whether a subscription gives its plan. A status that this version does not know does not:
+ * Decides whether the purchased plan of a subscription applies. It does not apply for a status that
+ * this version does not know.
  *
- * | status | the bought plan |
+ * | status | the purchased plan |
  * |---|---|
- * | `trialing`, `active` | holds, also when it was cancelled and the period has not ended |
- * | `past_due` | holds for 7 days, while the payment is tried again |
- * | `unpaid` | does not hold: all tries failed |
- * | `incomplete`, `incomplete_expired` | does not hold: the first payment was not made |
- * | `paused` | does not hold: the trial ended without a card, or somebody paused it |
- * | `canceled` | does not hold |
+ * | `trialing`, `active` | applies, also until the end of the period after a cancellation |
+ * | `past_due` | applies for 7 days, while the payment is retried |
+ * | `unpaid` | does not apply: all retries failed |
+ * | `incomplete`, `incomplete_expired` | does not apply: the first payment was not made |
+ * | `paused` | does not apply: the trial ended without a card, or the subscription was paused |
+ * | `canceled` | does not apply |
  */
 export const subscriptionStatusOf = (
   { past_due_since, status }: { readonly status: string; readonly past_due_since: Date | null },

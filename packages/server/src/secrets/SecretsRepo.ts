@@ -47,14 +47,17 @@ export class SecretsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       name: string
     ) => Effect.Effect<Option.Option<SecretRow>>
-    /** False if another request has just created a secret of this name. */
+    /** Returns false if a concurrent request has just created a secret with this name. */
     readonly insert: (
       secret: SecretRow & { readonly sealed_value: string }
     ) => Effect.Effect<boolean, NotFound>
     /** Writes the value only if it is given. */
     readonly update: (secret: SecretRow & { readonly sealed_value?: string }) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, name: string) => Effect.Effect<void>
-    /** What uses the secrets of these names, the newest first, up to a number for each kind. */
+    /**
+     * Returns the records that use the secrets with these names, newest first, up to a limit per
+     * kind.
+     */
     readonly findUses: (
       workspaceId: AuthorizedWorkspaceId,
       names: ReadonlyArray<string>

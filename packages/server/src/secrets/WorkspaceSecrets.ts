@@ -18,7 +18,10 @@ import { Limits } from "../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { type SecretRow, SecretsRepo, toSecret } from "./SecretsRepo.ts"
 
-/** The secrets of workspaces. Values are sealed when they come in, and nothing here opens them. */
+/**
+ * The secrets of workspaces. Values are encrypted on arrival, and nothing in this module decrypts
+ * them.
+ */
 export class WorkspaceSecrets extends Context.Service<
   WorkspaceSecrets,
   {
@@ -31,7 +34,7 @@ export class WorkspaceSecrets extends Context.Service<
       name: string,
       definition: SecretDefinition
     ) => Effect.Effect<UpsertResult<Secret>, NotFound | QuotaExceeded | ValidationFailed>
-    /** Fails while something uses the secret. */
+    /** Fails while the secret is in use. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       name: string
@@ -105,7 +108,7 @@ export class WorkspaceSecrets extends Context.Service<
         { allowed_hosts, description = null, value }: SecretDefinition
       ) {
         const hosts = distinct(allowed_hosts)
-        // Whoever cannot read the value must not have it sent to a server of their own.
+        // A user who cannot read the value must not have it sent to a server of their own.
         if (value === undefined && hosts.some((host) => !before.allowed_hosts.includes(host))) {
           return yield* valueRequired("is required to add a host to allowed_hosts")
         }
@@ -147,7 +150,7 @@ export class WorkspaceSecrets extends Context.Service<
             ? yield* create(workspaceId, name, definition)
             : Option.none<SecretRow>()
           if (Option.isSome(made)) return { isNew: true, record: yield* shown(made.value) }
-          // If another request has just created it, this one changes it.
+          // If a concurrent request has just created the secret, this request updates it.
           const row = Option.isSome(known)
             ? known.value
             : yield* found(repo.findForUpdate(workspaceId, name))
@@ -173,7 +176,7 @@ export class WorkspaceSecrets extends Context.Service<
   )
 }
 
-/** Each new value counts as another, also when it is the same text. */
+/** Each new value counts as a change, even if it equals the old one. */
 const definitionOf = (row: SecretRow): RecordedDefinition => {
   const { allowed_hosts, description, name, updated_at, value_set_at } = row
   const shown = { name, description, allowed_hosts, value: mask }
@@ -190,7 +193,7 @@ const distinct = (hosts: ReadonlyArray<string>): ReadonlyArray<string> => [
 const valueRequired = (problem: string) =>
   Effect.fail(ValidationFailed.at(["value"], "required", problem))
 
-/** How many users a message names. */
+/** Maximum number of uses named in a message. */
 const namedUses = 3
 
 /** `The cron task "Nightly report", the chain "Close the day" and 2 more` */

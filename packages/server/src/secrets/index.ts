@@ -1,4 +1,7 @@
-/** Secrets of workspaces: their names, values and hosts. Calls and channels open them (`engine/secrets`). */
+/**
+ * Secrets of workspaces: their names, values and hosts. Calls and channels decrypt them
+ * (`engine/secrets`).
+ */
 import { Layer } from "effect"
 import { SecretsHandlers } from "./http.ts"
 import { SecretsRepo } from "./SecretsRepo.ts"

@@ -65,7 +65,7 @@ export class Workers extends Context.Service<
       graceSeconds: number,
       actor: Actor
     ) => Effect.Effect<CreatedWorker, InvalidToken | NotFound | Forbidden>
-    /** Revokes a leaked token. Does nothing if the text is not a valid token. */
+    /** Revokes a leaked token. Does nothing if the token is invalid. */
     readonly revokeLeaked: (
       token: Redacted.Redacted,
       origin: Actor["origin"]

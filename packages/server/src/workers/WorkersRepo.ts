@@ -59,7 +59,9 @@ export class WorkersRepo extends Context.Service<
   WorkersRepo,
   {
     readonly insert: (worker: NewWorker) => Effect.Effect<void>
-    /** Inserts a token. The previous token expires at `previousUntil`, and older tokens at once. */
+    /**
+     * Inserts a token. The previous token expires at `previousUntil`, and older tokens immediately.
+     */
     readonly insertToken: (token: NewToken, previousUntil: Date) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -77,20 +79,17 @@ export class WorkersRepo extends Context.Service<
       worker: Pick<WorkerRow, "id" | "workspace_id" | "updated_at"> & { readonly paused: boolean }
     ) => Effect.Effect<void>
     /**
-     * Ends the session of the agent. Other workers get its runs, and the agent must start a new
-     * session.
+     * Ends the agent's session. Other workers get its runs, and the agent must start a new session.
      */
     readonly endSession: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
-    /** Expires a token and returns its worker, or none if the token had expired already. */
+    /** Expires a token and returns its worker, or none if the token had already expired. */
     readonly expireToken: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<
       Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
     >
-    /**
-     * Deletes the worker and the process monitors of this worker, and returns the monitors.
-     */
+    /** Deletes the worker and its process monitors, and returns the monitors. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

@@ -1,20 +1,20 @@
 import type { DueWorkerRuns } from "../../engine/index.ts"
 
-/** Runs of one workspace that need the same labels. Times are on the database's clock. */
+/** Runs of one workspace that require the same labels. Times are on the database clock. */
 interface Entry {
   readonly labels: ReadonlyArray<string>
   due: number
   readonly upcomingMs: ReadonlyArray<number>
-  /** The number of times in `upcomingMs` that have passed, and are counted in `due`. */
+  /** The number of times in `upcomingMs` that have passed and are counted in `due`. */
   passed: number
 }
 
-/** The runs for agents that this node knows to be due now or soon. */
+/** The runs for agents that are due now or soon, as far as this node knows. */
 export class Agenda {
   readonly #byWorkspace = new Map<string, ReadonlyArray<Entry>>()
   nextMs = Number.POSITIVE_INFINITY
 
-  /** Replaces the entries of these workspaces, and drops other workspaces unless `keepsOthers`. */
+  /** Replaces the entries of these workspaces. Drops other workspaces unless `keepsOthers`. */
   learn(
     workspaceIds: ReadonlyArray<string>,
     found: ReadonlyArray<DueWorkerRuns>,
@@ -36,7 +36,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Moves runs whose time has come from `upcomingMs` to `due`. */
+  /** Moves runs that have become due from `upcomingMs` to `due`. */
   pass(nowMs: number): void {
     if (nowMs < this.nextMs) return
     for (const entries of this.#byWorkspace.values()) {
@@ -47,7 +47,7 @@ export class Agenda {
     this.#findNext()
   }
 
-  /** Takes up to `slots` due runs, and returns the sets of labels that they need. */
+  /** Takes up to `slots` due runs, and returns the sets of labels that they require. */
   take(
     workspaceId: string,
     has: (labels: ReadonlyArray<string>) => boolean,

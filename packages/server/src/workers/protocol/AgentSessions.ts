@@ -29,13 +29,13 @@ type Worker = CurrentWorker["Service"]
 const waitSeconds = agentLeaseMs / 1_000 - 5
 
 /**
- * The interval of beats. It is short because the answers carry cancellations, for which people
+ * The heartbeat interval. It is short because the responses carry cancellations, for which users
  * wait.
  */
 const beatSeconds = 1
 
 /**
- * Manages the sessions of agents. For the engine, a session is a node: runs are leased to it,
+ * Manages the sessions of agents. To the engine, a session is a node: runs are leased to it and
  * recovered when its lease expires, and its results are fenced.
  */
 export class AgentSessions extends Context.Service<
@@ -46,7 +46,7 @@ export class AgentSessions extends Context.Service<
       hello: WorkerHello
     ) => Effect.Effect<WorkerWelcome, AgentOutdated | InvalidWorkerToken>
     readonly beat: (worker: Worker, beat: WorkerBeat) => Effect.Effect<WorkerOrders, SessionEnded>
-    /** Announces workers whose agents have gone offline and have not returned in time. */
+    /** Announces workers whose agents went offline and did not return in time. */
     readonly announceOffline: Effect.Effect<void>
     readonly check: (worker: Worker, session: number) => Effect.Effect<void, SessionEnded>
   }
@@ -66,7 +66,9 @@ export class AgentSessions extends Context.Service<
       const repo = yield* AgentSessionsRepo
       const signals = yield* Signals
 
-      /** Recovers the runs of an ended session now, without waiting until its lease expires. */
+      /**
+       * Recovers the runs of an ended session immediately, without waiting for its lease to expire.
+       */
       const recoverNow = (session: number, calls: Parameters<typeof recover>[2]) =>
         recover(sql, session, calls).pipe(
           Effect.provide(context),
@@ -126,7 +128,7 @@ export class AgentSessions extends Context.Service<
         begin: Effect.fn("AgentSessions.begin")(function* (worker, hello) {
           if (hello.protocol !== workerProtocol) return yield* new AgentOutdated()
           const started = yield* insert(worker, hello)
-          // The worker was deleted between the check of the token and now.
+          // The worker was deleted after its token was checked.
           if (Option.isNone(started)) return yield* new InvalidWorkerToken()
           const { labels, name, replaced, session } = started.value
           if (replaced !== null) yield* recoverNow(replaced, "perhaps going on")
@@ -166,7 +168,10 @@ export class AgentSessions extends Context.Service<
   )
 }
 
-/** Runs on every node. Each row of a worker is updated by one node, so it is announced once. */
+/**
+ * Runs on every node. Each worker's row is updated by only one node, so the worker is announced
+ * once.
+ */
 export const OfflineWorkersLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
   Effect.flatMap(AgentSessions, ({ announceOffline }) =>
     Effect.forkScoped(

@@ -10,7 +10,7 @@ import { watchSql, watchHashSql } from "./watchSql.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
-/** An agent's description of itself in its hello. */
+/** The agent's description of itself when it starts a session. */
 export interface Agent {
   readonly version: string
   readonly host: string
@@ -27,15 +27,15 @@ export interface SessionRenewal {
   readonly session: number
   readonly cancelled: ReadonlyArray<string>
   /**
-   * Runs that are leased to the session although the agent does not have them, because the answer
-   * that gave them was lost.
+   * Runs that are leased to the session but unknown to the agent, because the response that
+   * contained them was lost.
    */
   readonly unknown: ReadonlyArray<string>
   readonly watch: ReadonlyArray<WatchedProcess>
   readonly watching: string
 }
 
-/** The time after which an answer to the agent counts as lost. */
+/** The time after which a response to the agent counts as lost. */
 const lostAnswerMs = agentLeaseMs
 
 const toLiveChange =
@@ -47,7 +47,7 @@ export class AgentSessionsRepo extends Context.Service<
   {
     /**
      * Inserts a session and ends the previous one, whose id is `replaced`. `was_missed` is true if
-     * people were notified that the worker is offline.
+     * the worker was announced as offline.
      */
     readonly insert: (
       worker: Worker,
@@ -57,21 +57,21 @@ export class AgentSessionsRepo extends Context.Service<
         readonly session: number
         readonly replaced: number | null
         readonly name: string
-        /** All labels of the worker, also labels that its agent does not offer. */
+        /** All labels of the worker, including labels that its agent does not offer. */
         readonly labels: ReadonlyArray<string>
         readonly was_missed: boolean
       }>
     >
     /**
-     * Renews the lease of a session, or returns none if it has ended. Many beats share one
-     * statement.
+     * Renews the lease of a session, or returns none if the session has ended. Many heartbeats
+     * share one statement.
      */
     readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionRenewal>>
     /** Ends a session. The worker is announced as offline if its agent does not return in time. */
     readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
-    /** Marks workers as lost whose sessions have expired. */
+    /** Marks the workers of expired sessions as lost. */
     readonly updateLost: Effect.Effect<void>
-    /** Returns the offline workers to announce now, and marks them as announced. */
+    /** Returns the offline workers to announce, and marks them as announced. */
     readonly claimMissed: Effect.Effect<
       ReadonlyArray<{
         readonly id: string

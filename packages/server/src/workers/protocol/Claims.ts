@@ -62,13 +62,16 @@ import { AgentSessions } from "./AgentSessions.ts"
 
 type Worker = CurrentWorker["Service"]
 
-/** The approximate size of large calls in one answer. Further calls go to the next answer. */
+/**
+ * The approximate maximum size of large calls in one response. Further calls go into the next
+ * response.
+ */
 const answerBytes = 4 * 1024 * 1024
 
-/** The number of answers with large calls that are built at once. The limit saves memory. */
+/** Maximum number of responses with large calls built at the same time, to limit memory. */
 const largeAtOnce = 4
 
-/** The longest wait of a paused worker. Its next claim notices whether it was resumed. */
+/** The longest wait of a paused worker. Its next claim checks whether it was resumed. */
 const pausedMs = 5_000
 
 /** Gives due runs to agents, with the same claim and start as for nodes. */
@@ -78,7 +81,7 @@ export class Claims extends Context.Service<
     readonly claim: (
       worker: Worker,
       claim: WorkerClaim,
-      /** True to answer at once, because the answer carries other news for the agent. */
+      /** Whether to respond immediately, because the response carries other news for the agent. */
       atOnce: boolean
     ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
   }
@@ -124,7 +127,7 @@ export class Claims extends Context.Service<
         )
       })
 
-      /** Reads the call of a run and fills in its values. */
+      /** Reads the call of a run and substitutes its values. */
       const prepare = Effect.fnUntraced(function* (
         run: StartedRun,
         started_ms: number,
@@ -136,7 +139,7 @@ export class Claims extends Context.Service<
         return yield* fillCall(run, loaded.success, started_ms, known)
       })
 
-      /** Settles runs that were leased to the session but cannot be given to the agent. */
+      /** Settles runs that are leased to the session but cannot be given to the agent. */
       const end = Effect.fnUntraced(function* (
         session: number,
         refused: ReadonlyArray<{
@@ -147,7 +150,9 @@ export class Claims extends Context.Service<
         yield* settleRuns(refused.map(({ result, run }) => settlementOf(run, session, result)))
       })
 
-      /** Builds the calls of started runs. Runs beyond the size of one answer are handed back. */
+      /**
+       * Builds the calls of started runs. Runs that do not fit into the response are handed back.
+       */
       const answer = Effect.fnUntraced(function* (
         { workspace_id }: Worker,
         session: number,
@@ -218,7 +223,7 @@ export class Claims extends Context.Service<
           return yield* started.some(({ withheld }) => withheld > 0)
             ? large.withPermit(answering)
             : answering
-          // The agent has not got these runs, so other agents can claim them.
+          // The agent did not receive these runs, so other agents may claim them.
         }).pipe(Effect.onError(() => Effect.ignore(handBack(sql, session, ids))))
       }, Effect.orDie)
 
@@ -248,8 +253,8 @@ export class Claims extends Context.Service<
             Effect.gen(function* () {
               if (stopping.isStopping()) return []
               const sets = yield* dispatch.wait(claimant, left())
-              // No run is left if other agents were faster or the worker was paused. The agent
-              // claims again.
+              // No run is left if other agents claimed them first or the worker was paused. The
+              // agent claims again.
               const taken = yield* take(worker, claim, sets)
               if (sets.length > 0 && taken.length === 0) yield* dispatch.miss
               return taken
@@ -262,8 +267,8 @@ export class Claims extends Context.Service<
 }
 
 /**
- * Returns how long a claim can wait. It ends when its token expires, so that no run is given to an
- * expired token.
+ * Returns how long a claim may wait. The wait ends when the token expires, so that no run is given
+ * to an expired token.
  */
 const longestWaitMs = Effect.fnUntraced(function* (
   { expires_at, paused }: Worker,
@@ -333,7 +338,7 @@ const toWorkerCall = (
   }
 }
 
-/** The agent judges answers, and needs no other option of a call. */
+/** The agent decides success itself, and needs no other call options for it. */
 const successRuleOf = ({ body_contains, body_lacks, success_codes }: CallOptions): SuccessRule => ({
   ...(success_codes !== undefined && { success_codes }),
   ...(body_contains !== undefined && { body_contains }),
@@ -342,7 +347,7 @@ const successRuleOf = ({ body_contains, body_lacks, success_codes }: CallOptions
 
 /**
  * Returns the signing keys for the origin of a URL, or none if the URL is invalid. The agent does
- * not call an invalid URL.
+ * not call invalid URLs.
  */
 const keysFor = (url: string, secrets: ReadonlyArray<Redacted.Redacted>) =>
   Option.flatMap(Result.getSuccess(parseCallUrl(url)), ({ origin }) =>

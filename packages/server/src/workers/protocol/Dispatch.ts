@@ -20,7 +20,7 @@ export interface ClaimingAgent {
   readonly slots: number
 }
 
-/** Sets of labels that due runs need. The worker has all labels of each set. */
+/** Sets of labels that due runs require. The worker has all labels of each set. */
 export type Sets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
@@ -29,53 +29,56 @@ interface Waiter {
   readonly give: (sets: Sets) => void
 }
 
-/** The least time between two reads of due runs for waiting agents. */
+/** The minimum time between two reads of due runs for waiting agents. */
 const pauseMs = 10
 
 /**
- * The least time after a read that found nothing for the waiting agents, because other agents get
+ * The minimum time after a read that found nothing for the waiting agents, because other agents get
  * those runs.
  */
 const emptyPauseMs = 100
 
-/** The longest pause after a read. A pause is ten times the duration of the read, up to this. */
+/**
+ * The longest pause after a read. The pause is ten times the duration of the read, up to this
+ * limit.
+ */
 const longestPauseMs = 250
 
-/**
- * The margin for differences between the clocks, because a claim before the due time finds nothing.
- */
+/** Margin for clock differences, because a claim before the due time finds nothing. */
 const marginMs = 1
 
 /**
- * The time for which a workspace is still read after its last agent got runs, because that agent
- * soon claims again.
+ * How long a workspace is still read after its last agent got runs, because that agent will claim
+ * again soon.
  */
 const rememberedMs = 5_000
 
-/** The interval at which expired waits end. A timer for each agent would cost more. */
+/** The interval at which expired waits end. A timer per agent would cost more. */
 const sweepMs = 250
 
 /**
  * Finds the runs that are due for an agent, now or later. Waiting agents cost nothing until the
- * runner of the node signals that a run is due soon. Then one statement reads the due runs for all
- * waiting agents, and each run wakes one agent at its time.
+ * node's runner signals that a run is due soon. Then one statement reads the due runs for all
+ * waiting agents, and each run wakes one agent when it is due.
  */
 export class Dispatch extends Context.Service<
   Dispatch,
   {
-    /** Reads the runs that are due now. Simultaneous claims share one statement. */
+    /** Reads the runs that are due now. Concurrent claims share one statement. */
     readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<Sets>
     /** Takes due runs that a recent read has found. Call `forget` if fewer could be claimed. */
     readonly remaining: (claimant: ClaimingAgent) => Sets
     readonly forget: (claimant: ClaimingAgent) => void
     /**
-     * Waits for due runs. The result is empty if the time is over, the worker claims again or the
+     * Waits for due runs. The result is empty if the wait times out, the worker claims again or the
      * process stops.
      */
     readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<Sets>
     /** Makes the loop read again, because due runs could not be claimed. */
     readonly miss: Effect.Effect<void>
-    /** Returns the time on the database's clock. It is valid after the first read. */
+    /**
+     * Returns the current time on the database clock. Valid only after the first read of due runs.
+     */
     readonly nowMs: () => number
   }
 >()("@scheduling/server/workers/protocol/Dispatch") {
@@ -88,13 +91,13 @@ export class Dispatch extends Context.Service<
         const clock = yield* Clock.Clock
         const { pollMs } = yield* RunnerOptions
         const stopping = yield* Stopping
-        /** The waiting agents by worker. A new claim of a worker replaces its earlier one. */
+        /** The waiting agents by worker. A new claim of a worker replaces the earlier one. */
         const waiters = new Map<string, Waiter>()
         const newcomers = new Waker()
         /** Wakes the loop that serves waiting agents. */
         const waker = new Waker()
         /**
-         * The workspaces whose agents have got runs, with the time when the last agent stopped
+         * The workspaces whose agents have received runs, with the time when the last agent stopped
          * waiting.
          */
         const left = new Map<AuthorizedWorkspaceId, number>()

@@ -2,14 +2,14 @@ import type { DueWorkerRuns } from "../../engine/index.ts"
 import { Agenda } from "./Agenda.ts"
 
 /**
- * The time for which claims use the result of an earlier read. A busy agent notices runs with other
- * labels this much later.
+ * How long claims use the result of an earlier read. A busy agent notices runs with other labels
+ * later by this time.
  */
 const trustedMs = 500
 
 /**
- * The due runs that a read has found and that no agent on this node has taken. They save a busy
- * agent a read per claim. They can be outdated, because other nodes claim runs too.
+ * The due runs that a read found and that no agent on this node has taken. They save a busy agent a
+ * read per claim. They may be outdated, because other nodes also claim runs.
  */
 export class Remaining {
   readonly #agenda = new Agenda()

@@ -47,8 +47,8 @@ interface Held {
 }
 
 /**
- * The number of requests that share a statement. Together they have up to a thousand results, as
- * many as a node writes at once.
+ * Maximum number of requests that share a statement. Together they have up to a thousand results,
+ * as many as a node writes at once.
  */
 const requestsAtOnce = 5
 
@@ -78,8 +78,8 @@ export class Results extends Context.Service<
       const tokens = yield* AccessTokens
 
       /**
-       * Returns the run of a finished call from memory. For other results the row must be read,
-       * because it says whether the run was cancelled.
+       * Returns the run of a finished call from memory. For other results the row must be read, to
+       * see whether the run was cancelled.
        */
       const recall = (one: Submitted): HeldRun | undefined => {
         const run = given.recall(one)
@@ -88,7 +88,9 @@ export class Results extends Context.Service<
           : { ...run, now_ms: dispatch.nowMs(), cancel_requested: false }
       }
 
-      /** The calls whose access token was refused, and that are made once more with another one. */
+      /**
+       * Returns the calls whose access token was rejected. They are repeated with another token.
+       */
       const refusedOf = <A extends Held>(known: ReadonlyArray<A>) =>
         Effect.filter(
           known.filter(({ result, run }) => result.status_code === 401 && run.token !== undefined),
@@ -160,8 +162,8 @@ const fallbackError = (status: number | null): ExecutionError =>
     : statusError(status)
 
 /**
- * Converts a result to a settlement. Times are computed backwards from the database's clock,
- * because the agent's clock can be wrong. A call cannot have started before the agent got the run.
+ * Converts a result to a settlement. Times are computed backwards from the database clock, because
+ * the agent's clock may be wrong. A call cannot have started before the agent received the run.
  */
 const toSettlement = (
   run: HeldRun,
@@ -195,7 +197,7 @@ const toSettlement = (
         )
       })
     default:
-      // The call was cut off although nobody cancelled the run, so the agent was stopped. Another
+      // The call was aborted although nobody cancelled the run, so the agent was stopped. Another
       // worker retries the call.
       return run.cancel_requested
         ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })

@@ -76,8 +76,8 @@ export class WorkerAdmission extends Context.Service<
 }
 
 /**
- * The factor by which this limit is higher than for API keys. A busy agent sends about a hundred
- * requests per second.
+ * The rate limit of a worker, as a multiple of that of an API key. A busy agent sends about a
+ * hundred requests per second.
  */
 const timesKeyLimit = 20
 

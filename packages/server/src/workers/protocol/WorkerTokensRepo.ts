@@ -14,7 +14,7 @@ export interface KnownWorker {
 }
 
 export interface ClaimingWorker extends KnownWorker {
-  /** The hash of the list of processes that the agent is to watch, see `watchHashSql`. */
+  /** The hash of the list of processes that the agent should watch, see `watchHashSql`. */
   readonly watching: string
 }
 
@@ -27,15 +27,15 @@ export class WorkerTokensRepo extends Context.Service<
   WorkerTokensRepo,
   {
     /**
-     * Finds the worker of a token. Simultaneous requests share one statement. The result is not
-     * cached, so that a rotation or deletion takes effect at once.
+     * Finds the worker of a token. Concurrent requests share one statement. The result is not
+     * cached, so that a rotation or deletion takes effect immediately.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
     ) => Effect.Effect<Option.Option<KnownWorker>>
     /**
-     * Finds the worker of a token, for beats. More of them share a statement, because they are many
-     * and can wait.
+     * Finds the worker of a token for heartbeats. Heartbeats are frequent and can wait, so more of
+     * them share a statement.
      */
     readonly findByHashForBeat: (
       hashes: ReadonlyArray<string>
@@ -43,8 +43,8 @@ export class WorkerTokensRepo extends Context.Service<
     /** Finds the worker of a token for a claim, and renews its session. */
     readonly findForClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
     /**
-     * Finds the worker of a token for a claim of an idle agent, and renews its session. More of
-     * them share a statement, because they are many.
+     * Finds the worker of a token for a claim of an idle agent, and renews its session. Such claims
+     * are frequent, so more of them share a statement.
      */
     readonly findForIdleClaim: (claiming: Claiming) => Effect.Effect<Option.Option<ClaimingWorker>>
     /** Replaces the hash of a token that was stored with a retired secret. */
@@ -98,7 +98,7 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
     })
   )
 
-/** The time within which a session is not renewed again. */
+/** A session is not renewed again within this time. */
 const renewedMs = 1_000
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Settings by which beats share a statement. Beats of a thousand busy agents rarely arrive at the
- * same moment, so they wait for each other. The wait is short compared to the second in which
- * people expect a cancellation.
+ * The batch settings for heartbeats. Heartbeats of a thousand busy agents rarely arrive at the same
+ * moment, so they wait for each other. The wait is short compared to the second within which users
+ * expect a cancellation.
  */
 export const beatBatch = { apartMs: 100, maxBatch: 256 }
 

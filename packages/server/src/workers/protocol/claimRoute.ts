@@ -11,8 +11,8 @@ import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 const path = "/v1/worker/claim"
 
 /**
- * Answers claims before the router, because most requests of agents are claims that find nothing.
- * All other requests go to `answer`.
+ * Handles claims before the router, because most requests of agents are claims that find nothing.
+ * All other requests are passed to `answer`.
  */
 export const answerClaimsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>

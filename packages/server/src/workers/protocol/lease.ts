@@ -1,4 +1,4 @@
-/** Returns the lease of a run. The session and the attempt together are the fence. */
+/** Formats the lease of a run. The session and the attempt together are the fencing token. */
 export const toLease = (session: number, attempt: number): string => `${session}.${attempt}`
 
 /** Returns the attempt of a lease, or undefined if the lease belongs to another session. */

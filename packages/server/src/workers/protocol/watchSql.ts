@@ -1,8 +1,7 @@
 import { maxWatched } from "@scheduling/domain/workers/WorkerProtocol"
 
 /**
- * SQL that lists the processes that the agent of a worker is to watch. `worker` is a table or
- * alias.
+ * SQL that lists the processes that a worker's agent should watch. `worker` is a table or alias.
  */
 export const watchSql = (worker: string) => `
   ARRAY (
@@ -28,6 +27,6 @@ export const watchSql = (worker: string) => `
     LIMIT ${maxWatched}
   )`
 
-/** SQL that hashes the list of processes. The agent sends the hash of its list back. */
+/** SQL that hashes the list of processes. The agent sends back the hash of its list. */
 export const watchHashSql = (watch: string) =>
   `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`
