@@ -17,16 +17,17 @@ export class Agent extends Context.Service<
     readonly processes: ProcessWatch
     readonly retries: Retries
     readonly signals: Signals
-    /** The worker's name. Empty until the service has answered for the first time. */
+    /** The worker's name. Empty until the first response of the service. */
     worker: string
     isOnline: boolean
     /**
-     * True while the agent has no run. Claims keep the session alive then, so beats are not needed.
+     * True while the agent has no run. In this state claims keep the session alive, so heartbeats
+     * are not needed.
      */
     isIdle: boolean
-    /** The service's hash of the list of processes that the agent watches. */
+    /** The hash, computed by the service, of the list of processes that the agent watches. */
     watching: string
-    /** Reads a monotonic clock, which changes of the system clock do not affect. */
+    /** Reads a monotonic clock, which is independent of changes to the system clock. */
     readonly nowMs: () => number
     readonly reportStatus: Effect.Effect<void>
   }
@@ -40,7 +41,7 @@ export class Agent extends Context.Service<
 interface Signals {
   readonly slotFreed: Signal
   readonly resultReady: Signal
-  /** Notified when the results fill one request. */
+  /** Notified when the results fill a request. */
   readonly batchReady: Signal
   readonly beatDue: Signal
   readonly watchChanged: Signal

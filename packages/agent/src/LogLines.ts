@@ -2,7 +2,7 @@ import { Cause, type Logger, References } from "effect"
 import { printable } from "./printable.ts"
 
 /**
- * Writes the log lines of one turn of the event loop together. Separate writes would add a sixth to
+ * Writes all log lines of one event loop iteration together. Separate writes would add a sixth to
  * the cost of each call.
  */
 export class LogLines {
@@ -18,7 +18,7 @@ export class LogLines {
     this.#waiting += `${line}\n`
   }
 
-  /** Writes now, because an exiting process has no further turn of the event loop. */
+  /** Writes immediately, because an exiting process has no further event loop iteration. */
   flush(): void {
     const text = this.#waiting
     this.#waiting = ""
@@ -26,7 +26,7 @@ export class LogLines {
   }
 }
 
-/** Formats a log entry as one line: time, level, text and annotations. */
+/** Formats a log entry as one line: time, level, message and annotations. */
 export const formatLogLine = ({
   cause,
   date,

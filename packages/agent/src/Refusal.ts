@@ -3,7 +3,7 @@ import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerPr
 import { Exit } from "effect"
 import { printable } from "./printable.ts"
 
-/** The error with which the agent exits: one line and an exit code. */
+/** The error with which the agent exits: a one-line message and an exit code. */
 export class AgentEnded {
   readonly _tag = "AgentEnded"
   readonly message: string
@@ -16,7 +16,7 @@ export class AgentEnded {
 
 export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
 
-/** Returns the refusal of a failed request. All other failures are temporary and retried. */
+/** Returns the refusal in a failed request. All other failures are temporary and retried. */
 export const findRefusal = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
   const error: unknown = Exit.isFailure(exit)
     ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
@@ -51,7 +51,7 @@ export const failureReason = (exit: Exit.Exit<unknown, unknown>): string => {
   return describeError(error)
 }
 
-/** Describes an error with its innermost cause, because outer errors often name no reason. */
+/** Describes an error with its innermost cause, because outer errors often state no reason. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "no answer"
   const innermost = findInnermost(error)

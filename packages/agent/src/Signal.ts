@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Wakes the fiber that waits. A notification while no fiber waits is kept. */
+/** Wakes the waiting fiber. A notification is kept while no fiber waits. */
 export class Signal {
   #isPending = false
   #resume: (() => void) | undefined

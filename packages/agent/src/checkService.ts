@@ -30,7 +30,7 @@ export const checkService = Effect.fnUntraced(function* ({
     )
   )
   yield* Console.log(`service    ok: ${url.origin}\ntoken      ok`)
-  // Only a hello returns the labels, but it would end the session of a running agent.
+  // Only a hello returns the labels, but a hello would end the session of a running agent.
   if (labels !== undefined) {
     yield* Console.log(`labels     not checked: run warns if the worker lacks ${labels.join(", ")}`)
   }

@@ -104,7 +104,7 @@ interface Flags {
 
 type SourceFlags = Pick<Flags, "token" | "tokenFile" | "statusFile" | "config">
 
-/** Returns the sources of settings: flags first, then the environment, then the file. */
+/** Returns the sources of settings: flags, then the environment, then the file. */
 const readSources = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSettings = {}) {
   const file = Option.isSome(typed.config) ? yield* readSettingsFile(typed.config.value) : {}
   const token = Option.isSome(typed.tokenFile)

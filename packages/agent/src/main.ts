@@ -14,7 +14,7 @@ process.once("exit", () => lines.flush())
 
 const Logs = Logger.layer([Logger.make((entry) => lines.add(formatLogLine(entry)))])
 
-/** Prints an error and returns the exit code. Errors of the command line are printed already. */
+/** Prints an error and returns the exit code. Command line errors are already printed. */
 const reportError = (cause: Cause.Cause<unknown>): number => {
   const error = Cause.squash(cause)
   if (error instanceof AgentEnded) {
@@ -27,7 +27,7 @@ const reportError = (cause: Cause.Cause<unknown>): number => {
   return 1
 }
 
-// `runMain` would interrupt the agent at a signal, but the agent must let its calls finish first.
+// On a signal, `runMain` would interrupt the agent, but the agent must let its calls finish first.
 Effect.runFork(
   Command.run(command, { version: packageJson.version }).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, Logs))

@@ -6,8 +6,8 @@ const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2
 const maxLength = 2_000
 
 /**
- * Converts text from the service or a called server to one line that is safe to print. Escape
- * sequences in it could clear the terminal, overwrite lines or send keyboard input.
+ * Converts text from the service or from a called server to one line that is safe to print. Escape
+ * sequences could clear the terminal, overwrite lines or send keyboard input.
  */
 export const printable = (text: string): string => {
   const line = text

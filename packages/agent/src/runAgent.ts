@@ -13,20 +13,20 @@ import type { Session } from "./session/Session.ts"
 import { submitResults } from "./session/submitResults.ts"
 
 /**
- * The agent pauses after a session that ends sooner than this. The service ends a session 15
- * seconds after the last beat.
+ * The agent pauses after a session shorter than this. The service ends a session 15 seconds after
+ * the last heartbeat.
  */
 const shortSessionMs = 10_000
 
 /**
- * Runs the agent until `stop` is done:
+ * Runs the agent until `stop` completes:
  *
  * 1. Say hello, which starts a session (`session/sayHello.ts`).
- * 2. Until `stop` is done, claim runs and make their calls (`session/claimRuns.ts`), submit their
- *    results (`session/submitResults.ts`), and send beats and carry out the service's orders
+ * 2. Until `stop` completes, claim runs and make their calls (`session/claimRuns.ts`), submit their
+ *    results (`session/submitResults.ts`), and send heartbeats and execute the service's commands
  *    (`session/sendBeats.ts`).
- * 3. If the service has ended the session, start again with 1.
- * 4. When `stop` is done, claim nothing more, let calls finish and say goodbye (`session/drain.ts`).
+ * 3. If the service has ended the session, start again with step 1.
+ * 4. When `stop` completes, stop claiming, let calls finish and say goodbye (`session/drain.ts`).
  */
 export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<void>) {
   const { reportStatus } = yield* Agent

@@ -11,9 +11,12 @@ export interface Settings {
   readonly token: Redacted.Redacted
   readonly slots: number
   readonly allow: ReadonlyArray<Cidr>
-  /** Labels for which the agent claims runs. Undefined for all labels of the worker. */
+  /**
+   * Labels for which the agent claims runs. If undefined, the agent claims runs for all labels of
+   * the worker.
+   */
   readonly labels: ReadonlyArray<string> | undefined
-  /** Texts that process monitors are allowed to search for in command lines. */
+  /** Terms that process monitors may search for in command lines. */
   readonly watchCommands: ReadonlyArray<string>
   readonly host: string
   readonly drainSeconds: number
@@ -35,7 +38,7 @@ export type GivenSettings = typeof GivenSettings.Type
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings from the environment. Lists are separated by commas. */
+/** Reads the settings from environment variables. Lists are comma-separated. */
 export const readEnvironment = (environment: Environment): GivenSettings => {
   const text = (name: string) => environment[name]?.trim() || undefined
   const list = (name: string) =>
@@ -65,7 +68,7 @@ export const findMisspelled = (environment: Environment): ReadonlyArray<string> 
     return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
   })
 
-/** Drops undefined settings, so that they do not hide values of later sources. */
+/** Removes undefined settings, so that they do not override values of later sources. */
 export const dropUndefined = (fields: {
   readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
 }): GivenSettings =>
@@ -78,16 +81,16 @@ const settingNames: ReadonlySet<string> = (() => {
   return names
 })()
 
-/** Variables that Kubernetes sets in a namespace with a Service `scheduling`. */
+/** Variables that Kubernetes sets in a namespace with a Service named `scheduling`. */
 const setByKubernetes: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
 
-/** Removes a trailing `/v1`, because the paths of the protocol start with it. */
+/** Removes a trailing `/v1`, because the protocol's paths start with it. */
 const removeVersion = (url: URL | null): URL | null =>
   url === null ? null : URL.parse(url.href.replace(/\/+$/, "").replace(/\/+v1$/, ""))
 
 const longestDrainSeconds = 3_600
 
-/** Merges the sources. An earlier source overrides a later one. */
+/** Merges the sources. Earlier sources override later ones. */
 export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
   Object.assign({}, ...sources.toReversed())
 

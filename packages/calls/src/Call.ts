@@ -18,8 +18,8 @@ export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
 )
 
 /**
- * Opens the connections that need TLS. By default they are opened in this thread like all others,
- * and each handshake blocks it for a millisecond.
+ * Opens TLS connections. By default they are opened in this thread like all others, and each
+ * handshake blocks it for a millisecond.
  */
 export const SecureConnections = Context.Reference<
   ((rules: EgressRules) => Effect.Effect<Open, never, Scope.Scope>) | undefined
@@ -27,11 +27,11 @@ export const SecureConnections = Context.Reference<
 
 type OnEnd = (end: Exit.Exit<CallResult>) => void
 
-/** The time at which a prepared call begins. */
+/** When a prepared call begins. */
 export interface DueTime {
   /**
-   * The time on the clock of the caller. It is the same for all calls of one moment, however long
-   * it takes to prepare them one after another.
+   * The time on the caller's clock. It is the same for all calls that are due at the same moment,
+   * however long it takes to prepare them one after another.
    */
   readonly atMs: number
   readonly inMillis: number
@@ -40,24 +40,24 @@ export interface DueTime {
 /** A prepared call. */
 export interface ReadyCall {
   readonly begin: (onEnd: OnEnd) => () => void
-  /** Releases what was prepared for a call that will not begin. */
+  /** Releases the resources of a call that will not begin. */
   readonly drop: () => void
 }
 
-/** Makes the outgoing HTTP calls of users. A failed call is a value, not an error. */
+/** Makes the outgoing HTTP calls of users. A failed call is returned as a value. */
 export class Call extends Context.Service<
   Call,
   {
     readonly run: (request: CallRequest) => Effect.Effect<CallResult>
     /**
-     * Like `run`, without a fiber and at a twentieth of the cost. `onEnd` is called once. Returns a
-     * function that cuts the call off, after which `onEnd` gets an interruption.
+     * Does the same as `run` without a fiber, at a twentieth of the cost. `onEnd` is called once.
+     * Returns a function that aborts the call, after which `onEnd` receives an interruption.
      */
     readonly begin: (request: CallRequest, onEnd: OnEnd) => () => void
     /**
-     * Prepares a call that begins later: signs it, and opens a connection for it if `connects`.
-     * Without this, thousands of calls at one instant would wait until all of them are signed and
-     * connected.
+     * Prepares a call that begins later: signs it, and opens a connection for it if `connects` is
+     * true. Without this, thousands of calls due at the same moment would wait until all of them
+     * are signed and connected.
      */
     readonly makeReady: (request: CallRequest, due: DueTime, connects: boolean) => ReadyCall
   }
@@ -80,8 +80,8 @@ export class Call extends Context.Service<
       )
       yield* Effect.addFinalizer(() => connections.closeIdle)
       const ownEcho = yield* OwnEcho
-      // The echo has connections of its own: on a shared connection, calls to other paths of this
-      // machine would get through too.
+      // Calls to the echo use separate connections. On shared connections, calls to other paths of
+      // this machine would also get through.
       const toOwnEcho = new Connections(opener({ allow: ownAddress, resolve }), limits, timeouts)
       yield* Effect.addFinalizer(() => toOwnEcho.closeIdle)
 
@@ -181,11 +181,11 @@ export class Call extends Context.Service<
 
 /**
  * Most calls begin a few milliseconds after a full second, so they are signed for that second.
- * Calls that begin in another second are signed again.
+ * Calls that begin in a different second are signed again.
  */
 const signsAheadMs = 5
 
-/** Turns what a function throws into a defect of its call, because no fiber catches it. */
+/** Turns an exception into a defect of its call, because no fiber catches it. */
 export const exitOf = <A>(get: () => A): Exit.Exit<A> => {
   try {
     return Exit.succeed(get())

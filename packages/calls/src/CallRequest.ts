@@ -2,7 +2,7 @@ import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import type { Signing } from "./signing.ts"
 
-/** A call, and the run that it belongs to. */
+/** A call and the run that it belongs to. */
 export interface CallRequest {
   readonly workspace_id: string
   readonly execution_id: string
@@ -12,25 +12,23 @@ export interface CallRequest {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** GET and HEAD are sent without the body, because HTTP gives it no meaning there. */
+  /** GET and HEAD requests are sent without the body, because HTTP gives it no meaning. */
   readonly body: string | null
-  /**
-   * The time from connecting to the last byte. Waiting for one of our connections does not count.
-   */
+  /** The timeout from connecting to the last byte. It excludes the wait for a free connection. */
   readonly timeout_seconds: number
-  /** Says which answers are a success. By default, answers with a 2xx status. */
+  /** Which responses count as success. Defaults to any 2xx status. */
   readonly success?: SuccessRule | null
   /** The secrets to sign with. Absent if the call is unsigned or `signature` is set. */
   readonly signing?: Signing | undefined
-  /** A signature by the service, because an agent has no secrets. */
+  /** A signature created by the service, because an agent has no secrets. */
   readonly signature?: Signature
-  /** The secrets that were filled in. They are masked in everything that comes back. */
+  /** Secret values substituted into the request. They are masked in the response. */
   readonly secrets?: ReadonlyArray<string>
-  /** The number of bytes of the answer's body to keep. 10,000 by default. */
+  /** How many bytes of the response body to keep. Defaults to 10,000. */
   readonly keep_bytes?: number
-  /** The completion URL, to which the job reports when it has finished. */
+  /** The completion URL, to which the job reports that it has finished. */
   readonly complete_url?: string
-  /** The trace of the call. A `traceparent` header of the user takes precedence. */
+  /** The trace context of the call. A `traceparent` header set by the user takes precedence. */
   readonly traceparent?: string
 }
 

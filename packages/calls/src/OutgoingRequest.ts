@@ -7,37 +7,36 @@ import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, Signature } from "./CallRequest.ts"
 import { receiverKeys, signSync, webhookId } from "./signing.ts"
 
-/** A request, ready to be sent over a connection. */
+/** A request that is ready to be sent over a connection. */
 export interface OutgoingRequest {
   readonly origin: string
   readonly method: string
   /**
-   * Returns the request line and the header fields. The signature in them contains the time of
-   * sending.
+   * Returns the request line and the header fields. Their signature contains the time of sending.
    */
   readonly head: () => string
   readonly body: string
   readonly bodyBytes: number
-  /** Workspaces take turns when calls wait for a connection. */
+  /** The workspace, because workspaces take turns when calls wait for a connection. */
   readonly workspace_id: string
 }
 
 interface SignableRequest {
   readonly outgoing: OutgoingRequest
   readonly path: string
-  /** Builds the head ahead of time, signed for the given time. */
+  /** Builds the request head ahead of time, signed for the given time. */
   readonly signFor: (atMillis: number) => void
 }
 
-/** Builds the signed request. Fails with the reason if the call cannot be made at all. */
+/** Builds the signed request. Fails with the reason if the call cannot be made. */
 export const makeRequest = (
   request: CallRequest,
   clock: Clock.Clock
 ): Result.Result<SignableRequest, ExecutionError> => {
   const parsed = parseCallUrl(request.url)
   if (Result.isFailure(parsed)) return Result.fail(invalid(`url ${parsed.failure}`))
-  // Headers were validated when the task was created, but answers of earlier steps may fill them
-  // in.
+  // Headers were validated when the task was created, but references may insert responses of
+  // earlier steps.
   const problem = headersProblems(request.headers)[0]
   if (problem !== undefined) {
     return Result.fail(invalid(["header", ...problem.path, problem.problem].join(" ")))
@@ -58,8 +57,8 @@ export const makeRequest = (
   const headNow = () => {
     const second = secondOf(clock.currentTimeMillisUnsafe())
     const built = ahead
-    // The head is dropped, because one that lives as long as its call costs the garbage collector
-    // more than building it again.
+    // Drops the prebuilt request head: keeping it alive for the whole call costs more in garbage
+    // collection than building it again.
     ahead = undefined
     return built?.second === second ? built.head : headAt(second)
   }
@@ -84,10 +83,10 @@ const invalid = (message: string) => executionError("invalid_template", message)
 
 const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 
-/** Servers may refuse these methods without a length, even if there is no body. */
+/** Servers may reject these methods without a length, even if there is no body. */
 const withLength = new Set(["POST", "PUT", "PATCH"])
 
-/** Cuts the string, which is faster than the getters of a URL. */
+/** Slices the string, which is faster than the getters of a URL. */
 const hostOf = (origin: string): string => origin.slice(origin.indexOf("//") + 2)
 
 const headOf = (target: string, host: string, fields: ReadonlyArray<string>): string => {
@@ -100,7 +99,7 @@ const headOf = (target: string, host: string, fields: ReadonlyArray<string>): st
 
 const userAgent = `scheduling-service/${packageJson.version}`
 
-/** Returns a function that builds the header fields of the signature for a timestamp. */
+/** Returns a function that builds the signature's header fields for a timestamp. */
 const signer = (
   { execution_id, signature, signing }: CallRequest,
   body: string,
@@ -121,7 +120,7 @@ const signer = (
   )
 }
 
-/** The headers of a request, without those of its signature and of HTTP itself. */
+/** Returns the request headers, without those of the signature and of HTTP itself. */
 export const sentHeaders = (
   request: Pick<CallRequest, "attempt" | "body" | "execution_id" | "headers" | "task">
 ): Readonly<Record<string, string>> => {
@@ -133,7 +132,7 @@ export const sentHeaders = (
   )
 }
 
-/** The header fields of the request: names and values alternate. */
+/** Returns the header fields of the request as alternating names and values. */
 const fieldsOf = (
   request: Pick<
     CallRequest,
@@ -166,7 +165,7 @@ const fieldsOf = (
     headers.push("traceparent", request.traceparent)
   }
   if (!given.has("user-agent")) headers.push("user-agent", userAgent)
-  // People read the kept part of the answer, and the service does not decompress it.
+  // Users read the kept part of the response, and the service does not decompress it.
   if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
   if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
   return headers

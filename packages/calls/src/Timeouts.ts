@@ -2,8 +2,8 @@ import { Clock, Effect, Fiber, type Scope } from "effect"
 import { WaitingCalls } from "./WaitingCalls.ts"
 
 /**
- * Notifies calls when they time out. Calls with the same timeout time out in the order in which
- * they began, so one fiber per timeout is enough.
+ * Notifies calls when they time out. Calls with the same timeout expire in the order in which they
+ * began, so one fiber per timeout is enough.
  */
 export class Timeouts {
   private readonly byTimeout = new Map<number, WaitingCalls>()
@@ -26,7 +26,7 @@ export class Timeouts {
     })
   })
 
-  /** Returns a function that cancels the timeout. */
+  /** Starts a timeout. Returns a function that cancels it. */
   readonly after = (millis: number, onTimeout: () => void): (() => void) => {
     const endsAtMs = this.nowMs() + millis
     const known = this.byTimeout.get(millis)

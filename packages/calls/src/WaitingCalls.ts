@@ -8,7 +8,7 @@ interface Link {
 /**
  * Calls with the same timeout, in the order in which they time out. This is a linked list, because
  * a long-lived set moves removed members to the old generation of the heap (ADR 12), and a call
- * refers to its whole answer. For the same reason, a removed link refers to nothing.
+ * references its whole response. For the same reason, a removed link references nothing.
  */
 export class WaitingCalls {
   #first: Link | undefined

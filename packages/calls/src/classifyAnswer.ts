@@ -7,13 +7,13 @@ import {
 
 export interface AnswerClass {
   readonly outcome: "success" | "retryable" | "failed"
-  /** Null if the answer is a success. */
+  /** Null if the response counts as success. */
   readonly error: ExecutionError | null
 }
 
 /**
- * Classifies an answer by the rule of its task. A body that breaks the rule is retryable, because
- * it may be as temporary as a 5xx.
+ * Classifies a response by the success rule of its task. A body that breaks the rule is retryable,
+ * because the problem may be as temporary as a 5xx.
  */
 export const classifyAnswer = (
   status: number,

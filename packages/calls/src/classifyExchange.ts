@@ -37,8 +37,9 @@ const rounded = (ms: number | null | undefined): number | null =>
   ms === null || ms === undefined ? null : Math.round(ms)
 
 /**
- * A call without a complete answer is retryable. A complete answer is classified by the rule. Secrets are
- * masked before that, so that a rule cannot be used to guess them.
+ * Classifies an exchange. A call without a complete response is retryable. A complete response is
+ * classified by the success rule. Secrets are masked first, so that a rule cannot be used to guess
+ * them.
  */
 export const classifyExchange = (
   exchange: Exchange,

@@ -10,7 +10,8 @@ const tls = (message: string) => executionError("tls", message)
 const invalid = (message: string) => executionError("invalid_response", message)
 
 /**
- * Errors by the codes of Node, OpenSSL and c-ares. Every other code becomes "connection failed".
+ * Maps error codes of Node, OpenSSL and c-ares to errors. Every other code becomes "connection
+ * failed".
  */
 const errors: Readonly<Record<string, ExecutionError>> = {
   ECONNREFUSED: connection("connection refused"),
@@ -39,7 +40,7 @@ const errors: Readonly<Record<string, ExecutionError>> = {
   EPROTO: tls("TLS handshake failed")
 }
 
-/** An error that `describeError` has described in another thread. */
+/** An error that `describeError` has already described in another thread. */
 export class DescribedError extends Data.TaggedError("DescribedError")<{
   readonly described: ExecutionError
 }> {}
@@ -48,7 +49,8 @@ const codeOf = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : ""
 
 /**
- * Describes why a call got no answer. The text names no address from DNS, no file and no library.
+ * Describes why a call got no response. The text reveals no address from DNS, no file and no
+ * library.
  */
 export const describeError = (error: Error): ExecutionError => {
   if (error instanceof DescribedError) return error.described

@@ -1,12 +1,15 @@
 import { mask } from "@scheduling/domain/calls/credentialHeaders"
 
-/** A shorter beginning of a secret at the end of a text that was cut off is left as it is. */
+/** A shorter prefix of a secret at the end of a truncated text is not masked. */
 const shortestRest = 4
 
-/** A shorter piece of base64 stands in many texts by chance. */
+/** A shorter piece of base64 occurs in many texts by chance. */
 const shortestBase64 = 6
 
-/** Headers of an answer are cut at 4,096 bytes, and bodies later. The cut may drop a last character. */
+/**
+ * Response headers are truncated to 4,096 bytes, and bodies later. Truncation may drop a last
+ * character.
+ */
 const shortestCut = 4_093
 
 const htmlForms: Readonly<Record<string, string>> = {
@@ -17,7 +20,7 @@ const htmlForms: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** How a server may write a value that it got: as it is, or encoded. */
+/** Returns the forms in which a server may echo a value: verbatim or encoded. */
 const writtenForms = (secret: string): ReadonlyArray<string> => {
   const json = JSON.stringify(secret).slice(1, -1)
   const inUrl = encodeURIComponent(secret.toWellFormed())
@@ -39,8 +42,9 @@ const writtenForms = (secret: string): ReadonlyArray<string> => {
 }
 
 /**
- * Alone, or as a part of a longer text that was encoded, such as `user:secret`. There it begins at one of
- * three offsets, and the middle of it is always there.
+ * Returns the base64 forms of a text, either alone or within a longer encoded text, such as
+ * `user:secret`. Within a longer text it starts at one of three offsets, and its middle part is
+ * always present.
  */
 const base64Of = (text: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((offset) => {
@@ -54,8 +58,8 @@ const base64Of = (text: string): ReadonlyArray<string> =>
   })
 
 /**
- * Returns a function that replaces secrets in what came back from a server. A text may have been cut off
- * within a secret, so the beginning of one at its end is replaced too.
+ * Returns a function that masks secrets in a response. The response may be truncated within a
+ * secret, so a prefix of a secret at its end is masked too.
  */
 export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
   const known = maskers.get(secrets)
@@ -65,7 +69,7 @@ export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) =
   return masker
 }
 
-/** Finding all spellings of a secret takes longer than masking an answer. */
+/** Computing all forms of a secret takes longer than masking a response. */
 const maskers = new WeakMap<ReadonlyArray<string>, (text: string) => string>()
 
 const makeMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
@@ -79,7 +83,7 @@ const makeMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) 
   }
 }
 
-/** How many characters at the end of a text are the beginning of a secret. */
+/** Returns how many characters at the end of a text are a prefix of a secret. */
 const lengthOfRest = (text: string, form: string): number => {
   for (let length = Math.min(form.length - 1, text.length); length >= shortestRest; length--) {
     if (text.endsWith(form.slice(0, length))) return length

@@ -16,11 +16,12 @@ import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { TemplateValues } from "./templateValues.ts"
 
 /**
- * Fills in the references of a call, or fails with the reason why the call cannot be made. Each
- * value is encoded for its position, so that no answer can add a header, a query field or a key:
+ * Substitutes the references of a call, or fails with the reason why the call cannot be made. Each
+ * value is encoded for its position, so that no response can inject a header, a query field or a
+ * key:
  *
- * - in the URL it is percent-encoded, and may not make a part of the path empty, "." or "..";
- * - in a header it is text, and a line break in it is refused;
+ * - in the URL it is percent-encoded, and may not make a path segment empty, "." or "..";
+ * - in a header it is plain text, and a line break is rejected;
  * - in a JSON body (`content-type` is absent or JSON, and the template is JSON) it is escaped text
  *   inside a string and a JSON value elsewhere;
  * - in a form body (`application/x-www-form-urlencoded`) it is percent-encoded;
@@ -30,7 +31,7 @@ export const renderCall = (
   call: TemplateCall,
   values: TemplateValues
 ): Result.Result<TemplateCall, string> => {
-  // Without generators, which would take half of the time.
+  // Written without generators, which would double the time.
   const url = renderUrl(call.url, values)
   if (Result.isFailure(url)) return Result.fail(url.failure)
   const headers = renderHeaders(call.headers, values)
@@ -62,8 +63,9 @@ const renderUrl = (source: string, values: TemplateValues): Result.Result<string
 }
 
 /**
- * Values contain no "/", so a path keeps its shape unless a value makes a part empty, "." or "..".
- * With an empty id, `DELETE /users/{{ ... }}` would address all users.
+ * Returns the shape of a path. Values contain no "/", so a path keeps its shape unless a value
+ * makes a segment empty, "." or "..". With an empty id, `DELETE /users/{{ ... }}` would address all
+ * users.
  */
 const pathShape = (url: URL): string => url.pathname.replace(/[^/]+/g, "x")
 
@@ -90,7 +92,10 @@ const renderHeaders = (
     : Result.fail(["header", ...problem.path, problem.problem].join(" "))
 }
 
-/** The limit is above that of all headers together, so that `headersProblems` reports the problem. */
+/**
+ * The limit is higher than that of all headers together, so that `headersProblems` reports the
+ * problem.
+ */
 const maxHeaderLength = 16 * 1024
 
 const renderBody = (
@@ -124,8 +129,8 @@ const mediaType = (headers: TemplateCall["headers"]): string => {
 }
 
 /**
- * Finds whether each reference of a JSON template is inside a string or is a value of its own.
- * Returns undefined if the template is not JSON: then there is no structure to protect.
+ * Determines whether each reference of a JSON template is inside a string or is a separate value.
+ * Returns undefined if the template is not JSON, because it then has no structure to protect.
  */
 const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | undefined => {
   const positions: Array<"string" | "value"> = []
@@ -153,7 +158,8 @@ const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | 
 }
 
 /**
- * Fills in every reference. Fails at the first one without a value, or if the text gets too long.
+ * Substitutes every reference. Fails at the first reference without a value, or if the text gets
+ * too long.
  */
 const fillTemplate = (
   field: string,
@@ -178,7 +184,7 @@ const fillTemplate = (
   return Result.succeed(text)
 }
 
-/** JSON can carry half a surrogate pair, which has no percent-encoding. */
+/** JSON can contain an unpaired surrogate, which has no percent-encoding. */
 const percentEncode = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)

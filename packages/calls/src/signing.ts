@@ -9,20 +9,20 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 
 /**
  * `call`: the call of a task or a step. `message`: a callback of a task, or a message to a webhook
- * channel. Each has a secret of its own, so that neither can be replayed as the other.
+ * channel. Each purpose has its own secret, so that neither can be replayed as the other.
  */
 export type SignaturePurpose = "call" | "message"
 
-/** The signing secrets of a workspace, newest first, and the purpose of the derived keys. */
+/** The root secrets of a workspace, newest first, and the purpose of the derived keys. */
 export interface Signing {
   readonly purpose: SignaturePurpose
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 /**
- * Derives the secret of one receiver, as `whsec_...`. The secret of the workspace itself signs
+ * Derives the signing secret of one receiver, as `whsec_...`. The workspace's root secret signs
  * nothing and never leaves the service, so a receiver cannot compute the secret of another one.
- * Returns none if the workspace's secret is not valid.
+ * Returns none if the root secret is invalid.
  */
 export const deriveReceiverSecret = (
   workspaceSecret: Redacted.Redacted,
@@ -35,8 +35,8 @@ export const deriveReceiverSecret = (
   )
 
 /**
- * The keys that sign requests to the origin, in the order of the workspace's secrets. Returns none if
- * there is no secret, or if one of them is not valid.
+ * Returns the keys that sign requests to the origin, in the order of the workspace's root secrets.
+ * Returns none if there is no root secret, or if one of them is invalid.
  */
 export const receiverKeys = (
   { purpose, secrets }: Signing,
@@ -83,7 +83,7 @@ const keyOf = (
   return key
 }
 
-/** The limit bounds the memory, because a workspace may call any number of origins. */
+/** Limits the memory, because a workspace may call any number of origins. */
 const maxReceivers = 1_000
 
 interface Cached {

@@ -2,15 +2,15 @@ import { Result } from "effect"
 import { createHash } from "node:crypto"
 import type { Reference, TimeFormat } from "@scheduling/domain/calls/Template"
 
-/** The last answer to a step. */
+/** The latest response to a step. */
 export interface StepAnswer {
   readonly status_code: number | null
   readonly response_body: string | null
 }
 
-/** The values that the references of a call name. */
+/** The values available to the references of a call. */
 export interface CallValues {
-  /** The execution, or the run of a chain. */
+  /** The execution, or the chain run. */
   readonly run: { readonly id: string; readonly attempt: number; readonly scheduled_ms: number }
   readonly task: { readonly name: string | null; readonly key: string | null } | null
   /** The input of the run as JSON. */
@@ -21,18 +21,19 @@ export interface CallValues {
   readonly now_ms: number
 }
 
-/** Looks up the value of a reference. Fails with the reason if there is none. */
+/** Looks up the values of references. Fails with the reason if a reference has no value. */
 export interface TemplateValues {
-  /** Writes the value as plain text: strings as they are, objects and arrays as JSON. */
+  /** Returns the value as plain text: strings verbatim, objects and arrays as JSON. */
   readonly text: (reference: Reference) => Result.Result<string, string>
-  /** Writes the value as JSON: strings in quotes, and `body` read as JSON. */
+  /** Returns the value as JSON: strings quoted, and `body` parsed as JSON. */
   readonly json: (reference: Reference) => Result.Result<string, string>
 }
 
 /**
- * Reads the values of one call. A step has no answer if it was skipped or if no server answered it. Each
- * body is parsed at most once, and only if a reference asks for a value in it. The same call of the same
- * attempt has the same values, so that what an attempt has sent can be shown later.
+ * Provides the values of one call. A step has no response if it was skipped or if no server
+ * responded. Each body is parsed at most once, and only if a reference needs a value in it. The
+ * same call of the same attempt has the same values, so that the request of an attempt can be shown
+ * later.
  */
 export const valuesOf = ({
   input,
@@ -117,7 +118,7 @@ export const valuesOf = ({
   }
 }
 
-/** Times are in UTC. Parts of a date have leading zeros, as in paths and file names. */
+/** Formats a time in UTC. Date parts have leading zeros, as in paths and file names. */
 const writtenTime = (ms: number, format: TimeFormat): string | number => {
   const iso = new Date(ms).toISOString()
   switch (format) {
@@ -142,7 +143,9 @@ const writtenTime = (ms: number, format: TimeFormat): string | number => {
   }
 }
 
-/** A UUID of version 5 (RFC 9562): the hash of a name within a namespace, which is a UUID too. */
+/**
+ * Returns a version 5 UUID (RFC 9562): the hash of a name within a namespace, which is also a UUID.
+ */
 const uuidOf = (namespace: string, name: string): string => {
   const hash = createHash("sha1")
     .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
@@ -187,7 +190,7 @@ const walk = (
 const plainKey = /^[A-Za-z_$][\w$-]*$/
 
 /**
- * Reads own properties only: an answer may use `__proto__`, `constructor` or `length` as ordinary
+ * Reads own properties only: a response may use `__proto__`, `constructor` or `length` as ordinary
  * keys.
  */
 const own = (
@@ -204,7 +207,8 @@ const own = (
 }
 
 /**
- * JSON that is nested a thousand levels deep can be parsed, but overflows the stack in `stringify`.
+ * Formats a value as JSON. JSON that is nested a thousand levels deep can be parsed, but overflows
+ * the stack in `stringify`.
  */
 const toJson = (value: unknown, reference: Reference): Result.Result<string, string> =>
   Result.try({
@@ -224,7 +228,8 @@ const keepDigits = (
 
 declare global {
   /**
-   * ES2026 "JSON.parse source text access". Every supported Node has it; TypeScript does not yet.
+   * ES2026 "JSON.parse source text access". Every supported version of Node has it, but TypeScript
+   * does not declare it yet.
    */
   interface JSON {
     rawJSON(text: string): object

@@ -15,12 +15,13 @@ export interface SeenProcess {
 /** The unit of times in `/proc` is always a hundredth of a second. */
 const ticksPerSecond = 100
 
-/** The number of characters that are read of a command line, which can have megabytes. */
+/** How many characters of a command line are read. A command line can have megabytes. */
 const readCharacters = 4_096
 
 /**
  * Parses `/proc/<pid>/stat`, `cmdline` and `status`, or returns undefined for a dead process. The
- * name is in brackets and can contain brackets, so the other fields are counted from the last one.
+ * name is in parentheses and can contain parentheses, so the other fields are counted from the last
+ * one.
  */
 export const parseProcess = (
   pid: number,
@@ -50,7 +51,7 @@ const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
     ])
     return parseProcess(pid, stat, commandLine, status)
   } catch {
-    // The process has ended, or this user is not allowed to see it.
+    // The process has exited, or the current user may not see it.
     return undefined
   }
 }
@@ -59,7 +60,7 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
   const names = await readdir("/proc").catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
   const seen: Array<SeenProcess> = []
-  // Batches save file descriptors when there are thousands of processes.
+  // Reading in batches saves file descriptors when there are thousands of processes.
   for (let at = 0; at < pids.length; at += 50) {
     const some = await Promise.all(pids.slice(at, at + 50).map(readProcess))
     seen.push(...some.filter((one) => one !== undefined))
@@ -68,7 +69,7 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
 }
 
 /**
- * Compares the name of a process. The kernel cuts names after 15 characters, so longer names are
+ * Compares the name of a process. The kernel truncates names to 15 characters, so longer names are
  * compared with the command line.
  */
 const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
@@ -77,12 +78,12 @@ const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
-/** Command lines with this flag start an agent. They contain the searched texts as arguments. */
+/** Command lines with this flag start an agent. They contain the search terms as arguments. */
 const watchCommandFlag = "--watch-command"
 
 /**
  * Finds the processes that match a monitor. The agent never matches its own command line. Secrets
- * are blanked before a text is matched, because a count per guess would reveal them.
+ * are masked before matching, because otherwise a user could guess them from the number of matches.
  */
 export const findMatching = (
   processes: ReadonlyArray<SeenProcess>,
@@ -108,17 +109,17 @@ interface EarlierTimes {
   readonly cpuSeconds: ReadonlyMap<number, number>
 }
 
-/** Without `/proc` the agent reports nothing, because a count of zero would be wrong. */
+/** Without `/proc` the agent reports nothing, because reporting zero processes would be wrong. */
 const canRead = process.platform === "linux"
 
-/** The least time between two reads of all processes, which take processor time. */
+/** The minimum time between two reads of all processes, which take processor time. */
 const restBetweenReadsMs = 1_000
 
 const maxPidReads = 50
 
 /**
- * The time after which a pid file that hangs counts as no process. Files on a lost network drive
- * hang.
+ * Timeout for reading a pid file, after which no process is counted. Files on an unreachable
+ * network drive hang.
  */
 const pidWithinMs = 5_000
 
@@ -130,7 +131,7 @@ export class ProcessWatch {
   #isReading = false
   #readAgainAtMs = -Infinity
   /**
-   * Reads of pid files in progress. A file that hangs is not read again, because each read holds a
+   * Reads of pid files in progress. A file that hangs is not read again, because each read blocks a
    * thread.
    */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
@@ -175,7 +176,7 @@ export class ProcessWatch {
       ({ monitor_id }) => (this.#dueMs.get(monitor_id) ?? -Infinity) <= nowMs
     )
     for (const { interval_seconds, monitor_id } of due) {
-      // Timers are late, so half a second is subtracted to keep the average interval.
+      // Timers fire late, so half a second is subtracted to keep the average interval.
       this.#dueMs.set(monitor_id, nowMs + interval_seconds * 1_000 - 500)
     }
     if (due.length === 0 || this.#isReading) return []
@@ -228,8 +229,8 @@ export class ProcessWatch {
 }
 
 /**
- * The report about a text that the agent is not allowed to search for. Free searches would let a
- * user guess the arguments of other programs character by character.
+ * The report for a search term that the agent does not allow. Arbitrary searches would let a user
+ * guess the arguments of other programs character by character.
  */
 const notAllowed = {
   count: 0,
@@ -239,7 +240,9 @@ const notAllowed = {
   refused: "not_allowed"
 } as const
 
-/** Computes the percentage of one core. A process counts from its first observation on. */
+/**
+ * Computes the CPU usage as a percentage of one core. A process counts from its first observation.
+ */
 const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: EarlierTimes, nowMs: number) => {
   const seconds = (nowMs - before.atMs) / 1_000
   if (seconds <= 0) return null

@@ -9,10 +9,7 @@ const secretOption = new RegExp(`^-{1,2}[\\w.-]*${secretName}$`, "i")
 /** Matches a header or field whose value is the next word, such as `Authorization:` or `Bearer`. */
 const secretField = new RegExp(`${secretName}\\w*["']?[:=]$|^(?:basic|bearer|token)$`, "i")
 
-/**
- * Matches a secret with its name, such as `DB_PASSWORD=x`, `--token=x`, `?api_key=x` or
- * `"secret":"x"`.
- */
+/** Matches a named secret, such as `DB_PASSWORD=x`, `--token=x`, `?api_key=x` or `"secret":"x"`. */
 const secretValue = new RegExp(`(${secretName}\\w*["']?[:=])[^\\s]+`, "gi")
 
 const userInfo = /(\w:\/\/)[^\s/@]+@/g
@@ -20,13 +17,13 @@ const userInfo = /(\w:\/\/)[^\s/@]+@/g
 /** Matches a sequence that looks random: long, with letters and digits. */
 const randomRun = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
 
-/** Matches keys of this and other well-known services by their prefixes. */
+/** Matches keys of this service and other well-known services by their prefixes. */
 const knownKey =
   /\b(?:pak|pwk|phk|whsec|sk|pk|rk|ghp|gho|ghs|glpat|xox[a-z]|eyJ|AKIA|AIza)[-_]?[\w.+/=-]{12,}/g
 
 /**
- * Blanks arguments of a command line that look like secrets. When in doubt, it blanks. A monitor
- * cannot match blanked text.
+ * Masks arguments of a command line that look like secrets, including doubtful ones. A monitor
+ * cannot match masked text.
  */
 export const blankSecrets = (commandLine: string): string => {
   let isValueNext = false

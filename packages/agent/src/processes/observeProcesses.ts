@@ -4,8 +4,8 @@ import type { ProcessWatch } from "./ProcessWatch.ts"
 const withinMs = 10_000
 
 /**
- * Observes the processes that are due, and returns whether there is something to report. It gives
- * up after 10 seconds, because the kernel can block a reader of `/proc`.
+ * Observes the processes that are due, and returns whether there is something to report. Gives up
+ * after 10 seconds, because the kernel can block a reader of `/proc`.
  */
 export const observeProcesses = (
   watch: Pick<ProcessWatch, "observe">,

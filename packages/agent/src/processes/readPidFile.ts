@@ -1,23 +1,23 @@
 import { constants } from "node:fs"
 import { open, stat } from "node:fs/promises"
 
-/** The longest pid file: a pid with spaces and a line end. */
+/** Maximum length of a pid file: a pid with spaces and a line break. */
 const maxBytes = 32
 
-/** Opens a pipe without waiting, and does not let a terminal become the terminal of the agent. */
+/** Opens a pipe without blocking, and does not make a terminal the agent's controlling terminal. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /**
- * Reads a pid from a file, or returns undefined if it has none. Only regular files are read,
- * because a monitor can name a device, which blocks or never ends.
+ * Reads a pid from a file, or returns undefined if the file contains none. Only regular files are
+ * read, because a monitor can name a device, whose reads may block or never end.
  */
 export const readPidFile = async (file: string): Promise<number | undefined> => {
   try {
-    // Opening some devices has effects, so the type is checked first.
+    // Opening some devices has side effects, so the type is checked first.
     if (!(await stat(file)).isFile()) return undefined
     const handle = await open(file, flags)
     try {
-      // The file can have been replaced since the check.
+      // The file may have been replaced since the check.
       if (!(await handle.stat()).isFile()) return undefined
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes + 1))
       return bytesRead > maxBytes ? undefined : parsePid(buffer.toString("utf8", 0, bytesRead))

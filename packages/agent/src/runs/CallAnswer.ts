@@ -1,7 +1,7 @@
 import type { CallResult } from "@scheduling/calls/CallResult"
 import type { FinishedRun } from "./HeldRuns.ts"
 
-/** The result of a call, without the id of its run and the time. */
+/** The result of a call, without the run id and the time. */
 export type CallAnswer = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
 
 export const toAnswer = ({ completes_later, ...answer }: CallResult): CallAnswer => ({
@@ -23,5 +23,5 @@ export const cutOffAnswer = {
   retry_after_seconds: null
 } as const
 
-/** The result of a run that is returned, so that another worker makes the call. */
+/** The result of a returned run, whose call another worker will make. */
 export const returnedAnswer = { ...cutOffAnswer, outcome: "returned", duration_ms: 0 } as const

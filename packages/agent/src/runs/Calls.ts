@@ -8,9 +8,9 @@ import type { HeldRuns } from "./HeldRuns.ts"
 
 export interface Calls {
   readonly beginAll: () => void
-  /** Cuts off the call of a run, or finishes the run if its call has not started. */
+  /** Aborts the call of a run, or finishes the run if its call has not started. */
   readonly cancel: (id: WorkerCall["run_id"]) => void
-  /** Returns runs to the service that have waited for a slot since `sinceMs`. */
+  /** Returns runs to the service that have been waiting for a slot since `sinceMs` or longer. */
   readonly returnWaiting: (sinceMs: number) => void
   readonly count: () => number
 }
@@ -33,7 +33,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
   let isBeginning = false
 
   const logsCalls = yield* LogLevel.isEnabled("Info")
-  /** The log entries of this turn of the event loop. One fiber writes them all. */
+  /** The log entries of this event loop iteration. One fiber writes them all. */
   const logs: Array<Effect.Effect<void>> = []
   const writeLogs = Effect.andThen(
     Effect.yieldNow,
@@ -63,7 +63,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
     if (logs.length === 1) runFork(writeLogs)
   }
 
-  /** Starts a call outside of the session's fibers, so that it continues while the agent drains. */
+  /** Starts a call outside the session's fibers, so that it continues while the agent drains. */
   const begin = (given: WorkerCall) => {
     const startedMs = nowMs()
     let hasFinished = false
@@ -78,7 +78,8 @@ export const makeCalls = Effect.fnUntraced(function* ({
   }
 
   /**
-   * Starts calls in a loop. With a recursion, calls that finish at once would nest hundreds deep.
+   * Starts calls in a loop. With recursion, calls that finish immediately would nest hundreds of
+   * levels deep.
    */
   const beginAll = () => {
     if (isBeginning) return

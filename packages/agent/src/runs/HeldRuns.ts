@@ -6,15 +6,15 @@ import {
   type WorkerResult
 } from "@scheduling/domain/workers/WorkerProtocol"
 
-/** The result of a run. How long ago the run finished is computed when the result is sent. */
+/** The result of a run. `ended_ago_ms` is computed when the result is sent. */
 export type FinishedRun = Omit<WorkerResult, "ended_ago_ms"> & { readonly finishedAtMs: number }
 
 type Outcome = Omit<FinishedRun, "run_id" | "lease">
 
 interface HeldRun {
   /**
-   * Cuts off the call. Undefined unless the call is in progress, because it keeps the whole call in
-   * memory.
+   * Aborts the call. Set only while the call is in progress, because this function keeps the whole
+   * call in memory.
    */
   cutOff: (() => void) | undefined
 }
@@ -26,33 +26,33 @@ interface WaitingRun {
 
 const maxBytes = 512 * 1024
 
-/** The longest time for which a run claimed ahead should wait for a slot. */
+/** How long a prefetched run should wait for a slot at most. */
 const aheadMs = 50
 const maxAheadPerSlot = 2
 
 /**
  * The runs that the agent holds, from the claim until the service has acknowledged the result. A
  * slot is free as soon as its call has finished, so that the next call starts while results are
- * submitted. When the service has more due runs than the agent claims, the agent claims runs ahead,
- * as many as have finished lately, so that calls start while the next claim is in progress. The
+ * submitted. When the service has more due runs than the agent claims, the agent prefetches as many
+ * runs as have finished recently, so that calls start while the next claim is in progress. The
  * number of held runs per slot is limited, so that results that cannot be submitted do not fill the
  * memory.
  *
- * The map and its values live long, so they refer to nothing of a finished call, which the garbage
- * collector can then free early (ADR 12).
+ * The map and its values are long-lived, so they must not reference finished calls, which the
+ * garbage collector can then free early (ADR 12).
  */
 export class HeldRuns {
   readonly #slots: number
   readonly #runs = new Map<WorkerCall["run_id"], HeldRun>()
-  /** Runs whose calls have not started, in the order of their start. */
+  /** Runs whose calls have not started, in the order in which they will start. */
   #waiting: Array<WaitingRun> = []
-  /** Results that are not in a request, the oldest first. */
+  /** Results that are not yet in a request, oldest first. */
   #finished: Array<FinishedRun> = []
-  /** The number of results that the service has not acknowledged. */
+  /** The number of results not yet acknowledged by the service. */
   #unacknowledged = 0
   #claimedAtMs = 0
   #finishedSinceClaim = 0
-  /** True if the last claim returned as many runs as it asked for. */
+  /** True if the last claim returned as many runs as requested. */
   #hasBacklog = false
 
   constructor(slots: number) {
@@ -63,7 +63,7 @@ export class HeldRuns {
     return this.#room(0)
   }
 
-  /** Returns the number of runs to claim. Runs beyond the free slots wait in this agent. */
+  /** Returns the number of runs to claim. Runs beyond the free slots wait in the agent. */
   wanted(nowMs: number): number {
     return Math.min(this.#room(this.#ahead(nowMs)), maxClaimed)
   }
@@ -99,8 +99,8 @@ export class HeldRuns {
   }
 
   /**
-   * Takes the runs that a claim for `asked` runs returned, except runs that are held already and
-   * runs beyond `asked`. Returns the number of taken runs.
+   * Takes the runs returned by a claim for `asked` runs, except runs that are already held and runs
+   * beyond `asked`. Returns the number of runs taken.
    */
   take(calls: ReadonlyArray<WorkerCall>, asked: number, nowMs: number): number {
     this.#hasBacklog = calls.length >= asked
@@ -113,7 +113,7 @@ export class HeldRuns {
     return this.size - before
   }
 
-  /** Removes the next waiting run if a slot is free. The caller must start its call at once. */
+  /** Removes the next waiting run if a slot is free. The caller must start its call immediately. */
   next(): WorkerCall | undefined {
     return this.running < this.#slots ? this.#waiting.shift()?.call : undefined
   }
@@ -147,9 +147,9 @@ export class HeldRuns {
   }
 
   /**
-   * Returns runs to the service that have waited for a slot since `sinceMs`, so that another worker
-   * can get them. They are no longer held, because the service can give them to this agent again
-   * before it acknowledges the return. Returns true if there were any.
+   * Returns runs to the service that have been waiting for a slot since `sinceMs` or longer, so
+   * that another worker can get them. They are no longer held, because the service may give them to
+   * this agent again before it acknowledges the return. Returns true if there were any.
    */
   returnWaiting(sinceMs: number, outcome: Outcome): boolean {
     const late = this.#waiting.filter((run) => run.sinceMs <= sinceMs)
@@ -163,7 +163,7 @@ export class HeldRuns {
     return true
   }
 
-  /** Removes as many results as fit into one request, the oldest first. */
+  /** Removes as many results as fit into one request, oldest first. */
   takeResults(): ReadonlyArray<FinishedRun> {
     let bytes = 0
     let count = 0
@@ -175,7 +175,7 @@ export class HeldRuns {
     return this.#finished.splice(0, count)
   }
 
-  /** Puts results back that could not be submitted. They are the first in the next request. */
+  /** Puts back results that could not be submitted. They come first in the next request. */
   putBack(results: ReadonlyArray<FinishedRun>): void {
     this.#finished.unshift(...results)
   }
@@ -188,7 +188,7 @@ export class HeldRuns {
 
   /**
    * Removes all runs, because they belong to other workers once the session is lost. Returns
-   * functions that cut off the calls in progress.
+   * functions that abort the calls in progress.
    */
   clear(): ReadonlyArray<() => void> {
     const inProgress = [...this.#runs.values()].flatMap(({ cutOff }) => cutOff ?? [])
@@ -199,14 +199,14 @@ export class HeldRuns {
     return inProgress
   }
 
-  /** Returns how many runs can wait for a slot: as many as finish in `aheadMs`. */
+  /** Returns how many runs may wait for a slot: as many as finish within `aheadMs`. */
   #ahead(nowMs: number): number {
     if (!this.#hasBacklog) return 0
     const fraction = Math.min(1, aheadMs / Math.max(1, nowMs - this.#claimedAtMs))
     return Math.min(maxAheadPerSlot * this.#slots, Math.floor(fraction * this.#finishedSinceClaim))
   }
 
-  /** Returns how many more runs can be claimed if `ahead` runs can wait for a slot. */
+  /** Returns how many more runs can be claimed if `ahead` runs may wait for a slot. */
   #room(ahead: number): number {
     const open = this.#slots + ahead - (this.size - this.#unacknowledged)
     return Math.max(0, Math.min(open, maxHeldPerSlot * this.#slots - this.size))

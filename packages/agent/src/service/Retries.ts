@@ -7,8 +7,8 @@ const logEveryMs = 60_000
 
 export interface Retries {
   /**
-   * Repeats a request until the service answers. A problem is logged at once, when it changes,
-   * every minute while it continues, and when it is over.
+   * Retries a request until the service responds. A problem is logged immediately, when it changes,
+   * every minute while it continues, and when it ends.
    */
   readonly untilAnswered: <A, E, R>(
     what: string,
@@ -19,7 +19,7 @@ export interface Retries {
 
 /** Creates the retries of an agent. `onFailure` runs after each failure. */
 export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
-  /** The current problems by request, the oldest first. */
+  /** The current problems by request, oldest first. */
   const problems = new Map<string, Problem>()
 
   const repeat = Effect.fnUntraced(function* <A, E, R>(

@@ -6,7 +6,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { Settings } from "../settings.ts"
 import { boundedFetch } from "./boundedFetch.ts"
 
-/** The time limit of all requests except claims, which wait for runs. */
+/** The timeout of all requests except claims, which wait for runs. */
 export const answerWithinMs = 10_000
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>

@@ -1,13 +1,13 @@
 /**
- * The size limit of one answer. The service sends up to 4 MiB of large calls, and a byte can take
- * six bytes in JSON.
+ * Maximum size of a response. The service sends up to 4 MiB of large calls, and a byte can take six
+ * bytes in JSON.
  */
 const maxAnswerBytes = 32 * 1024 * 1024
 
 /**
- * `fetch` for an untrusted service. It follows no redirect, because a redirect could send the
- * agent's requests to networks that calls are not allowed to reach. An answer that is too large
- * fails before it fills the memory.
+ * `fetch` for an untrusted service. It follows no redirects, because a redirect could send the
+ * agent's requests to networks that calls must not reach. A response that is too large fails before
+ * it fills the memory.
  */
 export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   const answer = await fetch(input, { ...init, redirect: "error" })
@@ -16,8 +16,8 @@ export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
 }
 
 /**
- * Checks whether `content-length` proves that the answer is small enough. It can be absent, or
- * count the compressed body.
+ * Returns whether `content-length` proves that the response is small enough. The header may be
+ * absent, or refer to the compressed body.
  */
 const isBounded = (headers: Headers): boolean =>
   !headers.has("content-encoding") &&

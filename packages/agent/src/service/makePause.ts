@@ -2,8 +2,8 @@ import { Effect, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 
 /**
- * Creates a pause for a loop. The first idle turn has no pause, and each further idle turn a longer
- * one. A turn with `hasWorked` resets the pause.
+ * Creates an increasing pause for a loop. There is no pause after the first idle iteration, and a
+ * longer one after each further idle iteration. An iteration with `hasWorked` resets the pause.
  */
 export const makePause = Effect.sync(() => {
   let idleTurns = 0

@@ -1,7 +1,7 @@
-/** A session lasts from the hello to the goodbye of the agent. The service gives runs to it. */
+/** A session lasts from the agent's hello to its goodbye. The service gives runs to the session. */
 export interface Session {
   readonly id: number
-  /** The time for which the service holds a claim while no run is due. */
+  /** How long the service holds a claim while no run is due. */
   readonly waitSeconds: number
   readonly beatMs: number
 }

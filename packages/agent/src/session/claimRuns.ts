@@ -5,11 +5,11 @@ import { answerWithinMs, Service } from "../service/Service.ts"
 import { exchangeBeat } from "./sendBeats.ts"
 import type { Session } from "./Session.ts"
 
-/** The time for which a claim waits for more slots to become free. */
+/** How long a claim waits for more slots to become free. */
 const gatherSlotsMs = 10
 
 /**
- * The agent pauses if an empty answer arrives sooner than this, because the service should have
+ * The agent pauses if an empty response arrives sooner than this, because the service should have
  * waited for a due run.
  */
 const atOnceMs = 1_000
@@ -48,14 +48,15 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
     if (slots === 0) return
     const claimedAtMs = nowMs()
     runs.noteClaim(claimedAtMs)
-    // A claim for runs ahead of free slots does not wait for runs to become due.
+    // A claim that prefetches runs does not wait for runs to become due.
     const waitSeconds = slots > runs.free ? 0 : session.waitSeconds
     const { beat = false, calls: given } = yield* claim(slots, waitSeconds)
     gotNothing = given.length === 0
     const takenCount = runs.take(given, slots, nowMs())
     calls.beginAll()
     yield* pause(takenCount > 0 || nowMs() - claimedAtMs > atOnceMs)
-    // The answer to this beat has the new list of processes, whose hash the next claim sends.
+    // The response to this heartbeat contains the new list of processes. The next claim sends its
+    // hash.
     if (beat) yield* exchangeBeat(session)
     if (beat || (given.length > 0 && agent.isIdle)) signals.beatDue.notify()
     if (agent.isIdle) yield* agent.reportStatus

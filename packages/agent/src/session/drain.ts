@@ -35,7 +35,7 @@ export const drain = Effect.fnUntraced(function* (session: Session) {
   yield* abandonRuns
 })
 
-/** Cuts off all calls, because their runs belong to other workers now. */
+/** Aborts all calls, because their runs now belong to other workers. */
 export const abandonRuns = Effect.gen(function* () {
   const { runs } = yield* Agent
   for (const cutOff of runs.clear()) cutOff()

@@ -6,18 +6,18 @@ import type { Session } from "./Session.ts"
 
 /**
  * A run that has waited this long for a slot is returned, because another worker may have a free
- * one.
+ * slot.
  */
 const waitAtMostMs = 1_000
 
 /**
- * Sends beats at an interval and on demand, and observes processes at the same time. Beats do not
- * wait for an observation, which can hang.
+ * Sends heartbeats at an interval and on demand, and observes processes concurrently. Heartbeats do
+ * not wait for an observation, which may hang.
  */
 export const sendBeats = (session: Session) =>
   Effect.raceFirst(Effect.forever(beatOnce(session)), Effect.forever(observeOnce))
 
-/** Sends a beat with the latest observations, and carries out the orders in the answer. */
+/** Sends a heartbeat with the latest observations, and executes the commands in the response. */
 export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
   const agent = yield* Agent
   const service = yield* Service

@@ -9,7 +9,7 @@ const gatherMs = 5
 
 /**
  * Submits results soon after they arrive. A second loop submits full batches, so that they do not
- * wait for the answer to the previous request.
+ * wait for the response to the previous request.
  */
 export const submitResults = Effect.fnUntraced(function* (session: Session) {
   const { runs, signals } = yield* Agent

@@ -9,13 +9,13 @@ export const Problem = Schema.Struct({ since: Schema.String, reason: Schema.Stri
 export type Problem = typeof Problem.Type
 
 /**
- * The contents of the status file, which is written at every beat and claim, and after every failed
+ * The contents of the status file, which is written after every heartbeat, claim and failed
  * request.
  */
 export const Status = Schema.Struct({
   pid: Schema.Int,
   at: Schema.String,
-  /** The worker's name. Empty until the service has answered for the first time. */
+  /** The worker's name. Empty until the first response of the service. */
   worker: Schema.String,
   online: Schema.Boolean,
   running: Schema.Int,
@@ -31,7 +31,7 @@ const ownId = () => process.getuid?.()
 
 /**
  * Returns the folders for the status files of this user's agents. Some systems lack
- * XDG_RUNTIME_DIR. In the folder for temporary files, another user can have created a file of the
+ * XDG_RUNTIME_DIR. In the folder for temporary files, another user may have created a file with the
  * same name.
  */
 const defaultFolders = (): ReadonlyArray<string> => {
@@ -41,8 +41,7 @@ const defaultFolders = (): ReadonlyArray<string> => {
 }
 
 /**
- * The length of the part of the token in the name of a status file. It is too short to reveal the
- * token.
+ * How many characters of the token are part of a status file's name: too few to reveal the token.
  */
 const namedBy = 12
 
@@ -72,14 +71,14 @@ const checkFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Replaces the status file. An agent that cannot write the file continues to work. */
+/** Replaces the status file. If the file cannot be written, the agent continues. */
 export const writeStatus = (file: string, status: Status): Effect.Effect<void> =>
   Effect.ignore(
     Effect.tryPromise(async () => {
       const folder = dirname(file)
       if (defaultFolders().includes(folder)) await mkdir(folder, { mode: 0o700 }).catch(() => {})
       await checkFolder(folder)
-      // The random name keeps other users from placing a link there.
+      // The random name prevents other users from creating a link there.
       const temporary = `${file}.${crypto.randomUUID()}`
       try {
         await writeFile(temporary, JSON.stringify(status), { mode: 0o600, flag: "wx" })

@@ -3,7 +3,7 @@ import { AgentEnded } from "../Refusal.ts"
 import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
 
 /**
- * A running agent writes its status every twenty seconds, also while the service is unreachable.
+ * A running agent writes its status every twenty seconds, even while the service is unreachable.
  */
 const silentAfterMs = 60_000
 
@@ -20,9 +20,7 @@ export const findProblem = (
   return online ? undefined : "is not online yet"
 }
 
-/**
- * Returns the worker's name, which is unknown until the service has answered for the first time.
- */
+/** Returns the worker's name, which is unknown until the first response of the service. */
 const displayName = ({ worker }: Status) => (worker === "" ? "the agent" : worker)
 
 const formatStatus = ({ at, done, pid, running, unsent, worker }: Status) =>

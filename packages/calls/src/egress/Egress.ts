@@ -12,12 +12,12 @@ import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
 import { makeResolve, type Resolve } from "./HostNames.ts"
 import { makeUpgradeToTls } from "../tls/TlsUpgrade.ts"
 
-/** The ranges of `EGRESS_ALLOW`. None by default. */
+/** The CIDR ranges of `EGRESS_ALLOW`. Empty by default. */
 export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>("@scheduling/calls/EgressAllow", {
   defaultValue: () => []
 })
 
-/** Resolves host names to addresses. Tests replace it. */
+/** Resolves host names to addresses. Tests replace this reference. */
 export const Resolver = Context.Reference<Resolve>("@scheduling/calls/Resolver", {
   defaultValue: () => makeResolve()
 })
@@ -34,14 +34,14 @@ export class ConnectTimeout extends Data.TaggedError("ConnectTimeout")<{
 const connectTimeoutSeconds = 10
 
 /**
- * A name may list hundreds of addresses. Trying them all would make us a port scanner for its
- * owner.
+ * Maximum number of addresses tried per name. A name may have hundreds of addresses, and its owner
+ * could use the service as a port scanner.
  */
 const maxAddresses = 8
 
 /**
- * Node by default gives each address 250 ms before it tries the next, and gives up after the last.
- * A host with a slow IPv4 route and a dead IPv6 route would then never be reached.
+ * By default Node tries each address for 250 ms before the next, and gives up after the last. A
+ * host with a slow IPv4 route and a dead IPv6 route could then never be reached.
  */
 const nextAddressAfterMillis = 2_000
 
@@ -49,7 +49,7 @@ const nextAddressAfterMillis = 2_000
 export interface Target {
   /** The value of the `Host` header. */
   readonly host: string
-  /** A name, or an address without brackets. */
+  /** A host name, or an address without brackets. */
   readonly hostname: string
   readonly port: number
   readonly isSecure: boolean
@@ -57,7 +57,9 @@ export interface Target {
 
 type Connected = (...result: [null, Socket] | [Error, null]) => void
 
-/** How long the parts of connecting took, in milliseconds. Null for parts that did not happen. */
+/**
+ * The duration of each phase of connecting, in milliseconds. Null for phases that did not happen.
+ */
 export interface ConnectTimes {
   dns_ms: number | null
   connect_ms: number | null
@@ -66,8 +68,8 @@ export interface ConnectTimes {
 
 /**
  * Opens a connection and calls `callback` once. Returns the socket, so that an interrupted call can
- * destroy it while it is still connecting. If `onBytes` is given, it gets the received bytes, which
- * are valid only until it returns. If `times` is given, it is filled in as the parts end.
+ * destroy it while it is still connecting. `onBytes`, if given, receives the bytes, which are valid
+ * only until it returns. `times`, if given, is filled in as the phases end.
  */
 export type Connect = (
   target: Target,
@@ -79,14 +81,14 @@ export type Connect = (
 export interface EgressRules {
   readonly allow: ReadonlyArray<Cidr>
   readonly resolve: Resolve
-  /** False if no TLS session is resumed. */
+  /** If false, no TLS session is resumed. */
   readonly resumes?: boolean
 }
 
 /**
- * Creates a connector that checks the very address that the socket dials. Addresses of host names
- * are filtered in the socket's own lookup, so no second lookup can give a different result. Literal
- * addresses are checked before the socket exists, because Node does no lookup for them.
+ * Creates a connector that checks exactly the address that the socket dials. Addresses of host
+ * names are filtered in the socket's own lookup, so no second lookup can return a different result.
+ * Literal addresses are checked before the socket is created, because Node does no lookup for them.
  */
 export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Connect => {
   const lookupAllowed = guardedLookup(allow, sharedLookups(resolve))
@@ -114,7 +116,7 @@ export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Co
     return whenOpen(socket, "connect", (...[error]) => {
       if (error !== null) return callback(error, null)
       if (times !== undefined) times.connect_ms = lap()
-      // This address was checked above. If Node ever dials a different one, it is refused here,
+      // This address was already checked. If Node ever dials a different one, it is rejected here,
       // before a byte of the request or of a TLS handshake is written.
       const late = refuse(socket.remoteAddress ?? "", allow)
       if (late !== undefined) {
@@ -134,7 +136,7 @@ export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Co
   }
 }
 
-/** Returns a function that says how many milliseconds have passed since it was last called. */
+/** Returns a function that returns the milliseconds since its last call. */
 const stopwatch = () => {
   let before = performance.now()
   return () => {
@@ -174,8 +176,8 @@ const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRefused | undefin
     : new EgressRefused({ message: `address ${ip} is ${classify(ip)} and not allowed` })
 
 /**
- * Returns only the addresses that may be dialled. The error does not reveal what a private name
- * resolves to.
+ * Returns only the addresses that may be dialled. The error does not reveal to what a private name
+ * resolves.
  */
 const guardedLookup =
   (allow: ReadonlyArray<Cidr>, resolve: Resolve): LookupFunction =>
@@ -201,7 +203,7 @@ const guardedLookup =
     )
   }
 
-/** Makes one lookup for a burst of calls to one host: later lookups join the running one. */
+/** Shares one lookup between concurrent calls to a host: later lookups join the running one. */
 const sharedLookups = (resolve: Resolve): Resolve => {
   const running = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {

@@ -16,8 +16,8 @@ export type AddressClass =
 export type Cidr = IpNetwork.IpNetwork
 
 /**
- * Parses an address and drops its zone. An IPv4-mapped address (`::ffff:a.b.c.d`) becomes the IPv4
- * address that the kernel dials.
+ * Parses an address and removes its zone. An IPv4-mapped address (`::ffff:a.b.c.d`) becomes the
+ * IPv4 address that the kernel dials.
  */
 const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   const [ip = ""] = text.split("%")
@@ -25,7 +25,7 @@ const addressOf = (text: string): NetAddress.IpAddress | undefined => {
   return Result.isSuccess(address) ? NetAddress.toCanonical(address.success) : undefined
 }
 
-/** Parses `10.0.0.0/8`, `fd00::/8` or a single address. Fails with the problem. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address. Fails with a description of the problem. */
 export const parseCidr = (text: string): Result.Result<Cidr, string> => {
   const [ip = "", length, ...rest] = text.trim().split("/")
   const address = ip.includes("%") ? undefined : addressOf(ip)
@@ -33,7 +33,8 @@ export const parseCidr = (text: string): Result.Result<Cidr, string> => {
     return Result.fail(`"${text}" is not an IP address or CIDR such as 10.0.0.0/8 or fd00::/8`)
   }
   const maximum = NetAddress.width(address)
-  // A mapped prefix counts from the front of the IPv6 form: ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+  // The prefix length of a mapped address refers to its IPv6 form: ::ffff:10.0.0.0/104 is
+  // 10.0.0.0/8.
   const offset = maximum === 32 && ip.includes(":") ? 96 : 0
   const bits = length === undefined ? maximum : Number(length) - offset
   if (length !== undefined && (!/^\d{1,3}$/.test(length) || bits < 0 || bits > maximum)) {
@@ -66,8 +67,8 @@ const rules = (table: Readonly<Record<string, AddressClass>>): Rules =>
   Object.entries(table).map(([text, name]) => [IpNetwork.fromStringUnsafe(text), name])
 
 /**
- * The IANA special-purpose registry and the clouds' metadata addresses. The first matching rule
- * counts.
+ * The IANA special-purpose registry and the metadata addresses of cloud providers. The first
+ * matching rule applies.
  */
 const v4Rules = rules({
   "169.254.169.254/32": "metadata", // AWS, GCP, Azure, DigitalOcean, Oracle, Hetzner
@@ -94,9 +95,9 @@ const v4Rules = rules({
 })
 
 /**
- * Only 2000::/3 is allocated for the public Internet, so anything outside it that is not listed
- * here is refused too. 6to4 and Teredo would carry an IPv4 address past an IPv4 check. Both are
- * obsolete, so they are refused whatever address they carry.
+ * Only 2000::/3 is allocated for the public Internet, so any address outside it that is not listed
+ * here is rejected too. 6to4 and Teredo would carry an IPv4 address past an IPv4 check. Both are
+ * obsolete, so they are rejected regardless of the embedded address.
  */
 const v6Rules = rules({
   "fd00:ec2::254/128": "metadata", // AWS
@@ -117,7 +118,7 @@ const v6Rules = rules({
 })
 
 /**
- * On IPv6-only networks this prefix leads to any IPv4 host, so the embedded address is classified.
+ * On IPv6-only networks this prefix reaches any IPv4 host, so the embedded address is classified.
  */
 const nat64 = IpNetwork.fromStringUnsafe("64:ff9b::/96")
 
@@ -133,16 +134,16 @@ const classOf = (address: NetAddress.IpAddress): AddressClass => {
 const firstMatch = (table: Rules, address: NetAddress.IpAddress) =>
   table.find(([network]) => IpNetwork.contains(network, address))?.[1]
 
-/** Text that is not an IP address counts as reserved. */
+/** Returns the class of an address. Text that is not an IP address counts as reserved. */
 export const classify = (ip: string): AddressClass => {
   const address = addressOf(ip)
   return address === undefined ? "reserved" : classOf(address)
 }
 
 /**
- * A range in `EGRESS_ALLOW` opens every address in it except metadata addresses. Those must be
- * listed one by one: an operator who allows 0.0.0.0/0 or a VPN's 100.64.0.0/10 does not mean to
- * hand out the machine's cloud credentials.
+ * Returns whether calls may reach an address. A range in `EGRESS_ALLOW` allows every address in it
+ * except metadata addresses. Those must be listed one by one: an operator who allows 0.0.0.0/0 or a
+ * VPN's 100.64.0.0/10 does not intend to expose the machine's cloud credentials.
  */
 export const isAllowed = (ip: string, allow: ReadonlyArray<Cidr>): boolean => {
   const address = addressOf(ip)

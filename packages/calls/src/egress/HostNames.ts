@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises"
 export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
 
 export interface NameSources {
-  /** The time for which the files are cached. */
+  /** How long the files are cached. */
   readonly filesTtlMs: number
   readonly hostsFile: string
   readonly resolvConf: string
@@ -24,16 +24,16 @@ const systemSources: NameSources = {
 }
 
 /**
- * Resolves a host name without letting tenants block the database.
+ * Creates a resolver of host names with which tenants cannot block the database.
  *
- * The system's getaddrinfo holds one of libuv's threads until it has its answer, and at most two of
- * the threads resolve names. A tenant's name server that never answers would hold one for 10 s per
- * name, and the database's own lookup would wait behind it.
+ * The system's getaddrinfo blocks one of libuv's threads until it has a response, and at most two
+ * of the threads resolve names. A tenant's name server that never responds would block one for 10 s
+ * per name, and the database's own lookup would wait behind it.
  *
- * Therefore a name with a dot, which a tenant may own, never goes to getaddrinfo. It is looked up in the
- * hosts file and then in DNS, which needs no thread: first as it is, then within the search
- * domains. A name without a dot belongs to the operator's network and goes to the system, one at a
- * time, so that the other thread stays free for the database.
+ * Therefore a name with a dot, which a tenant may own, is never passed to getaddrinfo. It is looked
+ * up in the hosts file and then in DNS, which needs no thread: first the exact name, then within
+ * the search domains. A name without a dot belongs to the operator's network and is passed to the
+ * system, one at a time, so that the other thread stays free for the database.
  */
 export const makeResolve = (sources: NameSources = systemSources): Resolve => {
   const dns = new Resolver({ timeout: 2_000, tries: 2 })
@@ -65,8 +65,8 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
 // ---------------------------------------------------------------------------
 
 /**
- * Asks DNS for both families at once. If neither has an address, an error other than "unknown"
- * wins.
+ * Queries DNS for both address families concurrently. If neither has an address, an error other
+ * than "unknown" takes precedence.
  */
 const ask = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
@@ -111,7 +111,7 @@ export const parseHosts = (text: string): ReadonlyMap<string, ReadonlyArray<stri
   return hosts
 }
 
-/** Parses the last `search` or `domain` line, which counts according to resolv.conf(5). */
+/** Parses the last `search` or `domain` line, which applies according to resolv.conf(5). */
 export const parseSearchDomains = (text: string): ReadonlyArray<string> =>
   fieldsOf(text)
     .findLast(([keyword]) => keyword === "search" || keyword === "domain")

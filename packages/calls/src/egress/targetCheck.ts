@@ -11,13 +11,13 @@ import { OwnEcho } from "../exchange/OwnEcho.ts"
 interface Target {
   readonly path: ReadonlyArray<string | number>
   readonly url: string
-  /** The worker that makes the call. Its own egress rules apply then. */
+  /** The worker that makes the call. If set, the worker's own egress rules apply. */
   readonly run_on?: RunOn | null
 }
 
 /**
- * Refuses targets that are certain to fail: URLs with an address that this node may not call. Names
- * are resolved only when the call is made; every address is checked then.
+ * Rejects targets that are certain to fail: URLs with an address that this node may not call. Names
+ * are resolved only when the call is made, and every address is checked then.
  */
 export const targetCheck = Effect.gen(function* () {
   const allow = yield* EgressAllow
@@ -32,7 +32,7 @@ export const targetCheck = Effect.gen(function* () {
   }
 })
 
-/** The problem with the host of a URL, if any. */
+/** Returns the problem with the host of a URL, if any. */
 const targetProblem = (
   text: string,
   allow: ReadonlyArray<Cidr>,

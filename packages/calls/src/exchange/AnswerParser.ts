@@ -1,34 +1,35 @@
 import { isCredentialHeader, mask } from "@scheduling/domain/calls/credentialHeaders"
 import { Data } from "effect"
 
-/** The headers of an answer that the service reads, and those that it shows. */
+/** The response headers that the service reads, and those that it shows. */
 export interface AnswerHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
   readonly location: string | null
   /**
-   * A line for each header, with its name in lower case. Headers about the connection are left out,
-   * values that look like credentials are masked, and all of it is cut at 4 kB.
+   * The response headers, one per line, with names in lower case. Connection headers are omitted,
+   * values that look like credentials are masked, and the result is truncated to 4 kB.
    */
   readonly shown: string
 }
 
-/** Receives the parts of an answer as they are parsed. */
+/** Receives the parts of a response as they are parsed. */
 export interface AnswerReader {
   readonly onHead: (status: number, headers: AnswerHeaders) => void
   readonly onBody: (bytes: Buffer) => void
 }
 
-/** The bytes are not an answer as RFC 9112 defines it. */
+/** The bytes are not a valid response according to RFC 9112. */
 export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{}> {}
 
 export class HeadTooLarge extends Data.TaggedError("HeadTooLarge")<{}> {}
 
-/** The connection closed or switched protocols before the answer was complete. */
+/** The connection closed or switched protocols before the response was complete. */
 export class AnswerCutOff extends Data.TaggedError("AnswerCutOff")<{}> {}
 
 /**
- * Limits the head and all interim answers before it together, because each costs as much as a head.
+ * Limits the final response head and all interim responses together, because each costs as much as
+ * a head.
  */
 const maxHeadBytes = 16 * 1024
 
@@ -58,22 +59,22 @@ type Position =
   | "after the answer"
 
 /**
- * Parses one HTTP/1.1 answer from bytes as they arrive. It buffers only an unfinished head;
- * everything else is passed on or dropped at once. It throws at the first byte that breaks the
- * protocol. The caller limits the length of the whole answer.
+ * Parses one HTTP/1.1 response incrementally. It buffers only an unfinished head; everything else
+ * is passed on or dropped immediately. It throws at the first byte that violates the protocol. The
+ * caller limits the length of the whole response.
  */
 export class AnswerParser {
   private position: Position = "head"
   private head: Buffer = nothing
   private interimBytes = 0
-  /** The number of bytes that the body or the chunk still lacks. */
+  /** The number of missing bytes of the body or the current chunk. */
   private missing = 0
   private hasSize = false
   private isLineEmpty = true
   private isAfterReturn = false
-  /** False if the connection may not carry another answer after this one. */
+  /** False if the connection may not carry another response after this one. */
   isReusable = true
-  /** The time for which the server keeps an idle connection, from its `Keep-Alive` header. */
+  /** How long the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
   private readonly isBodyless: boolean
   private readonly reader: AnswerReader
@@ -90,11 +91,11 @@ export class AnswerParser {
   push(bytes: Buffer): void {
     let at = 0
     while (at < bytes.length && !this.isFinished) at = this.read(bytes, at)
-    // Bytes after the answer belong to no request, so the next answer could not be trusted.
+    // Bytes after the response belong to no request, so the next response could not be trusted.
     if (at < bytes.length) this.isReusable = false
   }
 
-  /** Handles the end of the connection, which is also the end of some bodies. */
+  /** Handles the end of the connection, which also ends bodies without a length. */
   finish(): void {
     if (this.position === "body until the end") this.position = "after the answer"
     else if (!this.isFinished) throw new AnswerCutOff()
@@ -151,7 +152,7 @@ export class AnswerParser {
     const [, version, code] = statusLine.exec(first) ?? []
     const status = Number(code)
     if (code === undefined || status < 100) throw new InvalidAnswer()
-    // A change of protocol, which no call asks for.
+    // No call requests a change of protocol.
     if (status === 101) throw new AnswerCutOff()
 
     let length: string | undefined
@@ -198,9 +199,10 @@ export class AnswerParser {
       }
     }
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
-    // A proxy on the way might take the other header, and so see another end of the answer.
+    // A proxy in between might use the other header, and so determine a different end of the
+    // response.
     if (length !== undefined && encoding !== undefined) throw new InvalidAnswer()
-    // The answer is an interim one, and the final one follows.
+    // This is an interim response, and the final one follows.
     if (status < 200) return
 
     this.isReusable = isKept

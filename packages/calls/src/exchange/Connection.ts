@@ -6,37 +6,43 @@ import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** Receives the events of an exchange. */
 export interface ExchangeListener extends AnswerReader {
-  /** The number of bytes of the body to keep. */
+  /** How many bytes of the body to keep. */
   readonly keptBytes: number
-  /** A connection is opened for the exchange. The times are filled in as the parts end. */
+  /**
+   * Called when a connection is opened for the exchange. The times are filled in as the phases end.
+   */
   readonly onOpening: (times: ConnectTimes) => void
   readonly onSent: () => void
   readonly onFirstByte: () => void
-  /** The exchange has finished. The connection may serve another one if it is reusable. */
+  /** Called when the exchange has finished. A reusable connection can serve another exchange. */
   readonly onEnd: (reusable: boolean) => void
   readonly onError: (error: Error) => void
 }
 
 /**
- * Limits one answer as it comes over the wire. The longest useful answer is its head and the 64 KiB
- * of body after which we hang up. The rest is room for chunk sizes and empty lines, which nothing
- * else limits: a server that sent them without end kept the processor busy until the timeout.
+ * Maximum size of a response on the wire. The longest useful response consists of the head and 64
+ * KiB of body, after which the service closes the connection. The rest is a margin for chunk sizes
+ * and empty lines, which nothing else limits: a server that sent them endlessly would use the
+ * processor until the timeout.
  */
 const maxAnswerBytes = 256 * 1024
 
-/** Shorter than the 5 s after which Node, Apache and many others hang up on an idle connection. */
+/** Shorter than the 5 s after which Node, Apache and many others close an idle connection. */
 const idleMillis = 4_000
 
 const maxIdleMillis = 30_000
 
-/** Margin before the server's own timeout, because it may hang up while a request is on its way. */
+/**
+ * Safety margin before the server's own timeout, because it may close the connection while a
+ * request is in flight.
+ */
 const marginMillis = 1_000
 
 export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
 
 /** A keep-alive connection with one exchange at a time. */
 export class Connection {
-  /** Called once, when the connection ends while it is idle. */
+  /** Called once when the connection closes while it is idle. */
   onIdleEnd: () => void = () => {}
   private socket: Socket | undefined
   private isOpen = false
@@ -53,7 +59,7 @@ export class Connection {
     this.connect = connect
   }
 
-  /** Connects ahead of the first request. */
+  /** Connects before the first request. */
   open(): void {
     const onOpen: Parameters<Connect>[1] = (error, socket) => {
       if (error !== null) return this.fail(error)
@@ -73,7 +79,7 @@ export class Connection {
     this.parser = new AnswerParser(request.method, exchange)
     this.answerBytes = 0
     if (this.socket === undefined) return this.open()
-    // Otherwise it is connecting, and the request goes out when it is open.
+    // If the connection is still opening, the request is sent once it is open.
     if (!this.isOpen) return
     this.socket.setTimeout(0)
     this.write(this.socket)
@@ -91,7 +97,8 @@ export class Connection {
     this.request = undefined
     exchange.onSent()
     const { body, bodyBytes } = request
-    // A single string needs only one write. Text outside ASCII needs another encoding than the head.
+    // A single string needs only one write. A non-ASCII body needs a different encoding than the
+    // head.
     if (body.length === bodyBytes) {
       socket.write(request.head() + body, "latin1")
       return

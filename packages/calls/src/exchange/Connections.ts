@@ -7,9 +7,9 @@ import type { Timeouts } from "../Timeouts.ts"
  * A connection with one exchange at a time. It connects when the first exchange begins, or earlier.
  */
 export interface OpenConnection {
-  /** Called once, when the connection ends while it is idle. */
+  /** Called once when the connection closes while it is idle. */
   onIdleEnd: () => void
-  /** Connects ahead of the first exchange. */
+  /** Connects before the first exchange. */
   readonly open: () => void
   readonly send: (request: OutgoingRequest, exchange: Exchange) => void
   readonly close: () => void
@@ -19,31 +19,40 @@ export interface OpenConnection {
 export type Open = (origin: string) => OpenConnection
 
 export interface ConnectionLimits {
-  /** The most calls to one origin at a time. Others wait, and their timeouts begin after that. */
+  /**
+   * Maximum number of concurrent calls per origin. Other calls wait, and their timeouts start after
+   * the wait.
+   */
   readonly perOrigin: number
-  /** The most idle connections to all origins together. */
+  /** Maximum number of idle connections to all origins together. */
   readonly idle: number
 }
 
-/** Calls that begin within this time, or in the neighbouring periods, cannot share a connection. */
+/**
+ * Length of a period in ms. Calls that begin in the same period or in neighbouring periods cannot
+ * share a connection.
+ */
 const momentMs = 5
 
 interface Origin {
   /** The number of further calls that may begin. */
   permits: number
-  /** Calls that wait for a permit, by workspace. The workspace whose turn is next comes first. */
+  /** Calls waiting for a permit, by workspace. The workspace whose turn is next comes first. */
   readonly waiting: Map<string, Set<() => void>>
-  /** The connection used last is taken first, so that the others can reach their idle timeout. */
+  /**
+   * The most recently used connection is taken first, so that the others can reach their idle
+   * timeout.
+   */
   readonly idle: Array<OpenConnection>
-  /** The number of calls that will begin, by moment. */
+  /** The number of expected calls by period. */
   readonly expected: Map<number, number>
-  /** The number of calls that are expected, waiting or running. */
+  /** The number of calls that are expected, waiting or in progress. */
   calls: number
   isStartingCalls: boolean
 }
 
 /**
- * Keep-alive connections by origin. A call that waits for a connection can be cut off at any time.
+ * Keep-alive connections by origin. A call that waits for a connection can be aborted at any time.
  */
 export class Connections {
   private readonly origins = new Map<string, Origin>()
@@ -59,9 +68,9 @@ export class Connections {
   }
 
   /**
-   * Sends the request and fills the exchange. `onEnd` is called once and says whether the call
-   * timed out. Returns a function that cuts the call off: it closes the connection at once, and
-   * `onEnd` is not called any more.
+   * Sends the request and fills the exchange. `onEnd` is called once with whether the call timed
+   * out. Returns a function that aborts the call: it closes the connection immediately, and `onEnd`
+   * is not called any more.
    */
   begin(
     request: OutgoingRequest,
@@ -81,8 +90,8 @@ export class Connections {
     }
     const start = () => {
       stopTimer = this.timeouts.after(timeoutMillis, () => {
-        // The timeout is reported before the connection closes, because the close would be taken for
-        // the call's result.
+        // The timeout is reported before the connection closes, because the close would be reported
+        // as the call's result.
         onEnd(true)
         leave(false)
       })
@@ -90,11 +99,11 @@ export class Connections {
       if (kept === undefined) send(this.open(request.origin, origin), end)
       else send(kept, endOrSendAgain)
     }
-    // The server may close a kept connection while the request is on its way. Like Go's client, we
-    // then send the request once more on a new connection; the Idempotency-Key makes that safe.
-    // Otherwise a task without retries would fail although its receiver works.
+    // The server may close a kept connection while the request is in flight. Like Go's client, the
+    // service then retries the request once on a new connection; the Idempotency-Key makes that
+    // safe. Otherwise a task without retries would fail although its target works.
     const endOrSendAgain = (reusable: boolean) => {
-      // We closed the connection ourselves.
+      // This side closed the connection.
       if (hasLeft) return
       if (exchange.error === null || exchange.phase !== "waiting for the answer") {
         return end(reusable)
@@ -126,9 +135,9 @@ export class Connections {
   }
 
   /**
-   * Announces that a call to the origin will begin at that time. Opens a connection for it unless
-   * enough are idle for all calls around that time. Returns a function to call when the call begins
-   * or is given up.
+   * Announces a call to the origin at a given time. Opens a connection for it unless there are
+   * enough idle ones for all calls around that time. Returns a function to call when the call
+   * begins or is abandoned.
    */
   expect(name: string, atMs: number): () => void {
     const origin = this.enter(name)
@@ -139,7 +148,7 @@ export class Connections {
     const wanted = Math.min(expected, origin.permits)
     if (origin.idle.length < wanted && this.idle < this.limits.idle) {
       const connection = this.open(name, origin)
-      // Connections that are open already are taken first.
+      // Connections that are already open are taken first.
       origin.idle.unshift(connection)
       this.idle++
       connection.open()
@@ -229,8 +238,8 @@ const stopWaiting = (origin: Origin, workspace: string, start: () => void): void
 }
 
 /**
- * Starts waiting calls while there are permits. A loop instead of recursion: if calls end at once,
- * the recursion could be thousands of calls deep.
+ * Starts waiting calls while there are permits. With recursion, calls that end immediately would
+ * nest thousands of levels deep.
  */
 const startCalls = (origin: Origin): void => {
   if (origin.isStartingCalls) return
@@ -240,7 +249,7 @@ const startCalls = (origin: Origin): void => {
       const [first] = origin.waiting
       if (first === undefined) return
       const [workspace, queue] = first
-      // The workspace has had its turn, so it moves to the end.
+      // The workspace has had its turn and moves to the end.
       origin.waiting.delete(workspace)
       const [start] = queue
       if (start === undefined) continue

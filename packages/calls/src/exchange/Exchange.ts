@@ -4,15 +4,18 @@ import type { ExchangeListener } from "./Connection.ts"
 import type { AnswerHeaders } from "./AnswerParser.ts"
 
 /**
- * A longer body is read and dropped up to this size, so that its connection can serve the next
- * call. Beyond it, reading costs more than a new connection, and the socket is destroyed.
+ * The rest of a longer body is read and dropped up to this size, so that its connection can serve
+ * the next call. Beyond it, reading costs more than a new connection, and the socket is destroyed.
  */
 const discardedBytes = 64 * 1024
 
 /** Shared, because creating a decoder takes longer than decoding a short body. */
 const utf8 = new TextDecoder()
 
-/** Collects the answer to one request. It stays readable if the request is cut off half-way. */
+/**
+ * Collects the response to a request. The collected part remains readable if the request is
+ * aborted.
+ */
 export class Exchange implements ExchangeListener {
   readonly keptBytes: number
   phase:
@@ -22,12 +25,12 @@ export class Exchange implements ExchangeListener {
     | "reading the answer" = "waiting for a connection"
   statusCode: number | null = null
   headers: AnswerHeaders = { retryAfter: null, complete: null, location: null, shown: "" }
-  /** Null if the connection was open already. */
+  /** Null if the connection was reused. */
   connecting: ConnectTimes | null = null
-  /** From sending the request to the first byte of the answer, in milliseconds. */
+  /** The time from sending the request to the first byte of the response, in milliseconds. */
   waitMs: number | null = null
   error: Error | null = null
-  /** True once everything that is kept has arrived. Later errors are ignored. */
+  /** True once everything to be kept has arrived. Later errors are ignored. */
   complete = false
   private receivedBytes = 0
   private readonly kept: Array<Buffer> = []
@@ -45,8 +48,8 @@ export class Exchange implements ExchangeListener {
   }
 
   /**
-   * The stored part of the body, as text that PostgreSQL accepts. A last character that was cut off is
-   * left out.
+   * Returns the stored part of the body, as text that PostgreSQL accepts. A truncated last
+   * character is dropped.
    */
   get body(): string | null {
     if (this.statusCode === null) return null
@@ -80,7 +83,7 @@ export class Exchange implements ExchangeListener {
   onBody(bytes: Buffer): void {
     const room = this.keptBytes - this.receivedBytes
     this.receivedBytes += bytes.length
-    // The bytes are copied, because a slice would keep the whole 64 KiB read in memory.
+    // The bytes are copied, because a slice would keep the whole 64 KiB buffer in memory.
     if (room > 0) this.kept.push(Buffer.from(bytes.subarray(0, room)))
     this.complete = this.receivedBytes >= this.keptBytes
     if (this.receivedBytes > Math.max(discardedBytes, this.keptBytes)) this.settle(false)

@@ -10,11 +10,11 @@ import { Exchange } from "../exchange/Exchange.ts"
 import { makeRequest } from "../OutgoingRequest.ts"
 
 export interface HttpProbeAnswer extends Answer {
-  /** When the certificate of the server expires, in milliseconds since the epoch. */
+  /** The expiry of the server's certificate, in milliseconds since the epoch. */
   readonly certificate_valid_to: number | null
-  /** The time of all requests together. */
+  /** The total time of all requests. */
   readonly duration_ms: number
-  /** Set if redirects were followed and one of them led nowhere. */
+  /** Set if a redirect could not be followed. */
   readonly redirect_problem: string | null
 }
 
@@ -23,9 +23,9 @@ const maxRedirects = 10
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Makes HTTP requests that say how a server does. Unlike `Call`, it opens a new connection for each
- * request and verifies the certificate in a whole handshake, because a kept connection would work
- * while new clients get none.
+ * Makes HTTP requests that check the health of a server. Unlike `Call`, it opens a new connection
+ * for each request and verifies the certificate in a full handshake, because a kept connection
+ * might work while new clients cannot connect.
  */
 export class HttpProbe extends Context.Service<
   HttpProbe,
@@ -114,13 +114,13 @@ export class HttpProbe extends Context.Service<
               redirect_problem
             })
             const leads = mayFollow && redirects.has(answer.status_code ?? 0) && location !== null
-            // Only a whole answer is followed.
+            // Only a complete response is followed.
             if (!leads || answer.error?.code === "timeout") return done(null)
             if (hops === maxRedirects) return done(`more than ${maxRedirects} redirects`)
             if (!URL.canParse(location, url)) return done("redirects to an invalid address")
             const next = new URL(location, url)
             next.hash = ""
-            // Credentials are for the server that they were given for.
+            // Credentials are sent only to the origin that they were given for.
             if (next.origin !== new URL(url).origin) headers = {}
             url = next.href
           }

@@ -1,6 +1,6 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 
-/** A refused connection and an unknown name are answers: the network was there to give them. */
+/** A refused connection or an unknown name implies a response, so the network was reachable. */
 const answered = new Set([
   "connection refused",
   "connection reset",
@@ -9,8 +9,8 @@ const answered = new Set([
 ])
 
 /**
- * True if no packet of the target or its name servers came back, so that the network of this machine
- * may be the reason.
+ * Returns true if no packet from the target or its name servers arrived, so that this machine's
+ * network may be the reason.
  */
 export const isUnreached = ({ code, message }: ExecutionError): boolean =>
   ((code === "dns" || code === "connection") && !answered.has(message)) ||

@@ -10,8 +10,8 @@ import type { OutgoingRequest } from "../OutgoingRequest.ts"
 import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
 
 /**
- * Opens connections with TLS in a thread. Permits, turns, deadlines and the choice of a connection
- * stay on the main thread.
+ * Opens TLS connections in a thread. Permits, turns, timeouts and the choice of a connection stay
+ * on the main thread.
  */
 export class TlsThread {
   /** Started on first use, because it takes 65 MB, and restarted after a crash. */
@@ -22,7 +22,9 @@ export class TlsThread {
   readonly #rules: EgressRules
   readonly #onCrash: (error: unknown) => void
 
-  /** `onCrash` gets the reason of a crash. The calls of the thread only see closed connections. */
+  /**
+   * `onCrash` receives the reason of a crash. The calls of the thread only see closed connections.
+   */
   constructor(rules: EgressRules, onCrash: (error: unknown) => void) {
     this.#rules = rules
     this.#onCrash = onCrash
@@ -41,7 +43,7 @@ export class TlsThread {
     return connection
   }
 
-  /** Ends the thread with all of its connections. */
+  /** Stops the thread and closes all its connections. */
   async close(): Promise<void> {
     const worker = this.#worker
     if (worker === undefined) return
@@ -49,7 +51,7 @@ export class TlsThread {
     await worker.terminate()
   }
 
-  /** Sends all orders of one microtask in one message. */
+  /** Sends all commands of one microtask in one message. */
   #order(order: Order): void {
     if (this.#orders.length === 0) {
       queueMicrotask(() => {
@@ -96,7 +98,7 @@ export class TlsThread {
     )
   }
 
-  /** Ends the connections of a thread that has ended. */
+  /** Closes the connections of a thread that has stopped. */
   #lose(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
@@ -132,7 +134,7 @@ class RemoteConnection implements OpenConnection {
   send({ head, ...request }: OutgoingRequest, exchange: Exchange): void {
     this.#exchange = exchange
     if (!this.#isOpened) this.open()
-    // The signature may be some seconds old when a new connection is open.
+    // The signature may be some seconds old by the time a new connection is open.
     this.#order.send({ ...request, head: head(), keptBytes: exchange.keptBytes })
   }
 
@@ -161,7 +163,7 @@ class RemoteConnection implements OpenConnection {
         return this.#fail(new DescribedError({ described: report[2] }))
       case "idle end":
         if (exchange === undefined) return this.onIdleEnd()
-        // The connection ended while the request was on its way to the thread.
+        // The connection closed while the request was being passed to the thread.
         exchange.onSent()
         return this.#fail(new AnswerCutOff())
     }

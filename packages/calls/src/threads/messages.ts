@@ -3,21 +3,21 @@ import type { ConnectTimes } from "../egress/Egress.ts"
 import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
-/** The settings with which a thread starts. */
+/** The settings of a thread. */
 export interface ThreadData {
-  /** The networks that calls may reach although they are private. */
+  /** The private networks that calls may reach. */
   readonly allow: ReadonlyArray<string>
-  /** Certificate authorities in PEM. A thread does not inherit those that the process has set. */
+  /** Certificate authorities in PEM. A thread does not inherit those set for the process. */
   readonly trusted: ReadonlyArray<string>
 }
 
-/** A request with its head, and the number of bytes of the answer's body to keep. */
+/** A request with its head, and how many bytes of the response body to keep. */
 export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
   readonly head: string
   readonly keptBytes: number
 }
 
-/** A message from the main thread. Connections have ids that are never reused. */
+/** A message from the main thread. Connection ids are never reused. */
 export type Order =
   | readonly ["open", id: number, origin: string]
   | readonly ["send", id: number, request: ReadyRequest]

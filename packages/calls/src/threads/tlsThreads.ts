@@ -4,9 +4,7 @@ import type { SecureConnections } from "../Call.ts"
 import type { Open } from "../exchange/Connections.ts"
 import { TlsThread } from "./TlsThread.ts"
 
-/**
- * Opens the connections that need TLS in `count` threads. An origin always uses the same thread.
- */
+/** Opens TLS connections in `count` threads. Each origin always uses the same thread. */
 export const tlsThreads =
   (count: number): NonNullable<ReturnType<typeof SecureConnections.defaultValue>> =>
   (rules) =>

@@ -1,4 +1,4 @@
-/** A thread that opens connections with TLS for the calls of the main thread. */
+/** A thread that opens TLS connections for the calls of the main thread. */
 import { Result } from "effect"
 import { setDefaultCACertificates } from "node:tls"
 import { parentPort, workerData } from "node:worker_threads"
@@ -17,7 +17,7 @@ setDefaultCACertificates([...trusted])
 
 let reports: Array<Report> = []
 
-/** Sends all reports of one turn of the event loop in one message. */
+/** Sends all reports of one event loop iteration in one message. */
 const report = (one: Report): void => {
   if (reports.length === 0) {
     setImmediate(() => {
@@ -79,7 +79,7 @@ const follow = (order: Order): void => {
       return open(order[1], order[2])
     case "send": {
       const [, id, request] = order
-      // If the connection has just ended, that was reported already.
+      // If the connection has just closed, that was already reported.
       connections
         .get(id)
         ?.send({ ...request, head: () => request.head }, listenerOf(id, request.keptBytes))

@@ -1,6 +1,6 @@
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls"
 
-/** The parts of a certificate that are shown. Times are in milliseconds since the epoch. */
+/** The displayed parts of a certificate. Times are in milliseconds since the epoch. */
 export interface ChainCertificate {
   readonly subject: string
   readonly issuer: string
@@ -12,16 +12,16 @@ export interface ChainCertificate {
 export interface ServerCertificate extends ChainCertificate {
   readonly names: ReadonlyArray<string>
   readonly serial: string
-  /** The issuers, nearest first. The root is left out, because clients have their own copy. */
+  /** The issuers, nearest first. The root is omitted, because clients have their own copy. */
   readonly chain: ReadonlyArray<ChainCertificate>
 }
 
-/** Limits on what is kept, because a server may send anything. */
+/** Limits on the stored data, because a server may send anything. */
 const maxChain = 10
 const maxNames = 100
 const maxText = 300
 
-/** Returns undefined if the server showed no certificate. */
+/** Returns undefined if the server presented no certificate. */
 export const readChain = (peer: DetailedPeerCertificate): ServerCertificate | undefined => {
   if (!peer.raw) return undefined
   const issuers: Array<DetailedPeerCertificate> = []

@@ -8,7 +8,7 @@ export class StartTlsRefused extends Data.TaggedError("StartTlsRefused")<{
   readonly message: string
 }> {}
 
-/** Asks for TLS as the protocol defines it. After that the handshake can begin on the socket. */
+/** Requests TLS as the protocol defines it. After that the handshake can begin on the socket. */
 export const startTls = (
   socket: Socket,
   protocol: StartTlsProtocol,
@@ -41,7 +41,7 @@ const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<vo
     await dialog.expect(line, /^\+OK/)
   },
   postgres: async (dialog) => {
-    // SSLRequest: its length, and the code 80877103.
+    // SSLRequest: the message length and the code 80877103.
     dialog.send(Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]))
     await dialog.expect(/^[\s\S]/, /^S/)
   }
@@ -50,7 +50,7 @@ const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<vo
 const line = /^[^\n]*\n/
 const smtpReply = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\r?\n/
 
-/** The limit is above any greeting, so that no server can make us read for ever. */
+/** The limit is higher than any greeting, so that no server can make us read forever. */
 const maxBytes = 8 * 1024
 
 /** Reads the server's replies one at a time. */
@@ -69,7 +69,7 @@ class Dialog {
     this.socket.write(text)
   }
 
-  /** Waits for a whole reply, and fails unless it is an accepted one. */
+  /** Waits for a complete reply, and fails unless it matches `accepted`. */
   async expect(reply: RegExp, accepted: RegExp): Promise<void> {
     for (;;) {
       const [whole] = reply.exec(this.received) ?? []

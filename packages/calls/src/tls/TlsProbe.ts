@@ -10,26 +10,26 @@ import { startTls, StartTlsRefused } from "./StartTls.ts"
 export interface TlsTarget {
   readonly host: string
   readonly port: number
-  /** The name that is sent to the server (SNI), and that its certificate must match. */
+  /** The name that is sent to the server (SNI), and that the certificate must match. */
   readonly server_name: string
   readonly protocol: SslProtocol
 }
 
 export interface TlsCheck {
   readonly verification: SslVerification
-  /** The problem. Null if `verification` is `ok`. */
+  /** A description of the problem. Null if `verification` is `ok`. */
   readonly message: string | null
   readonly certificate: ServerCertificate | null
 }
 
-/** The time from the first packet to the certificate. */
+/** The timeout from the first packet to the certificate. */
 const timeoutSeconds = 15
 
 /**
  * Checks the certificate of a server as a client would, under the same egress rules as calls. The
- * handshake accepts any certificate, so that a bad one can be shown; it is verified afterwards.
- * Each check opens a new connection without a TLS session, because a resumed session shows no
- * certificate.
+ * handshake accepts any certificate, so that an invalid one can be shown; it is verified
+ * afterwards. Each check opens a new connection without a TLS session, because a resumed session
+ * presents no certificate.
  */
 export class TlsProbe extends Context.Service<
   TlsProbe,
@@ -105,7 +105,7 @@ export class TlsProbe extends Context.Service<
   )
 }
 
-/** Verifies a certificate as a client that trusts the same certificate authorities does. */
+/** Verifies a certificate like a client that trusts the same certificate authorities. */
 export const verifyCertificate = (
   { certificate, chainError, hostError }: Seen,
   nowMs: number
@@ -156,7 +156,7 @@ export const verifyCertificate = (
 
 export interface Seen {
   readonly certificate: ServerCertificate | undefined
-  /** The first problem that OpenSSL finds in the chain. OpenSSL does not compare the host name. */
+  /** The first problem that OpenSSL found in the chain. OpenSSL does not compare the host name. */
   readonly chainError: string | undefined
   readonly hostError: Error | undefined
 }

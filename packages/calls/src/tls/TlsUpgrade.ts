@@ -1,12 +1,15 @@
 import { isIP, type Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 
-/** A session takes a few kilobytes and saves both sides most of a handshake. */
+/**
+ * Maximum number of cached sessions. A session takes a few kilobytes and saves both sides most of a
+ * handshake.
+ */
 const maxSessions = 1_000
 
 /**
- * Begins TLS on connected sockets. Resumes the last session of each host, unless each handshake has to
- * show and verify the certificate.
+ * Starts TLS on connected sockets. Resumes the last session of each host, unless each handshake
+ * must present and verify the certificate.
  */
 export const makeUpgradeToTls = ({ resumes }: { readonly resumes: boolean }) => {
   const sessions = new Map<string, Buffer>()
@@ -23,8 +26,8 @@ export const makeUpgradeToTls = ({ resumes }: { readonly resumes: boolean }) => 
     const secure = connect({
       socket,
       host: hostname,
-      // HTTP/2 shares one connection between calls: one reset or one stalled window would fail
-      // many.
+      // HTTP/2 shares one connection between calls: a single reset or stalled window would fail
+      // many of them.
       ALPNProtocols: ["http/1.1"],
       ...(isIP(hostname) === 0 && { servername: hostname }),
       ...(session !== undefined && { session })
