@@ -33,7 +33,7 @@ export const toAgentEnded = (refusal: Refusal): AgentEnded => {
   switch (refusal._tag) {
     case "InvalidWorkerToken":
       return new AgentEnded(
-        "the service refuses the token: it was rotated, or the worker was deleted",
+        "the service rejected the token: it was rotated, or the worker was deleted",
         2
       )
     case "AgentOutdated":
@@ -53,7 +53,7 @@ export const failureReason = (exit: Exit.Exit<unknown, unknown>): string => {
 
 /** Describes an error with its innermost cause, because outer errors often state no reason. */
 export const describeError = (error: unknown): string => {
-  if (!(error instanceof Error)) return "no answer"
+  if (!(error instanceof Error)) return "no response"
   const innermost = findInnermost(error)
   const why = innermost === error ? "" : innermost.message || errorCode(innermost)
   const { message } = error

@@ -18,13 +18,13 @@ export const checkService = Effect.fnUntraced(function* ({
     Effect.timeout("10 seconds"),
     Effect.catchTag("SessionEnded", () => Effect.void),
     Effect.catchTag("InvalidWorkerToken", () =>
-      Effect.fail(new AgentEnded(`token      refused by ${url.origin}`, 2))
+      Effect.fail(new AgentEnded(`token      rejected by ${url.origin}`, 2))
     ),
     Effect.mapError((error) =>
       error instanceof AgentEnded
         ? error
         : new AgentEnded(
-            `service    ${url.origin} does not answer as expected: ${describeError(error)}`,
+            `service    ${url.origin} did not respond as expected: ${describeError(error)}`,
             1
           )
     )

@@ -42,13 +42,13 @@ const flags = {
   ),
   slots: Flag.Int("slots").pipe(
     Flag.withDescription(
-      `Number of calls at once, 1 to ${maxSlots}; default 16 (SCHEDULING_SLOTS)`
+      `Maximum number of concurrent calls, 1 to ${maxSlots}; default 16 (SCHEDULING_SLOTS)`
     ),
     Flag.optional
   ),
   allow: Flag.String("allow").pipe(
     Flag.withDescription(
-      "Private network that the agent is allowed to call, such as 10.0.0.0/8; can be repeated. Default: public addresses only (SCHEDULING_ALLOW)"
+      "Private network that the agent may call, such as 10.0.0.0/8; can be repeated. Default: public addresses only (SCHEDULING_ALLOW)"
     ),
     Flag.atLeast(0)
   ),
@@ -60,7 +60,7 @@ const flags = {
   ),
   watchCommand: Flag.String("watch-command").pipe(
     Flag.withDescription(
-      "Text that process monitors are allowed to search for in command lines, exactly as in their command_contains; can be repeated. Default: none (SCHEDULING_WATCH_COMMANDS)"
+      "Text that process monitors may search for in command lines, exactly as in their command_contains; can be repeated. Default: none (SCHEDULING_WATCH_COMMANDS)"
     ),
     Flag.atLeast(0)
   ),
@@ -72,7 +72,7 @@ const flags = {
   ),
   drainSeconds: Flag.Int("drain-seconds").pipe(
     Flag.withDescription(
-      "Seconds that calls get to finish after SIGTERM; default 30 (SCHEDULING_DRAIN_SECONDS)"
+      "Seconds that calls have to finish after SIGTERM; default 30 (SCHEDULING_DRAIN_SECONDS)"
     ),
     Flag.optional
   ),
@@ -170,7 +170,7 @@ const run = Command.make("run", flags, (typed) =>
   }).pipe(Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Makes the calls of tasks that run on the labels of this worker. The agent opens no port: it asks the service for runs over HTTP(S).\n\nOn SIGTERM the agent claims no more runs, lets its calls finish, submits their results and exits. Runs that it cannot finish go to other workers.\n\nExit codes: 2 if the token is refused, 3 if another agent runs with the same token, 4 if the agent is too old for the service, 64 if a setting is invalid."
+    "Makes the calls of tasks that run on the labels of this worker. The agent opens no port: it polls the service for runs over HTTP(S).\n\nOn SIGTERM the agent claims no more runs, lets its calls finish, submits their results and exits. Runs that it cannot finish go to other workers.\n\nExit codes: 2 if the token is rejected, 3 if another agent runs with the same token, 4 if the agent is too old for the service, 64 if a setting is invalid."
   ),
   Command.withShortDescription("Run the agent"),
   Command.withExamples([

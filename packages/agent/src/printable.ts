@@ -17,5 +17,5 @@ export const printable = (text: string): string => {
       unprintable,
       (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}}`
     )
-  return text.length > maxLength ? `${line} (cut off)` : line
+  return text.length > maxLength ? `${line} (truncated)` : line
 }

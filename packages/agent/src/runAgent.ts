@@ -44,7 +44,7 @@ const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefine
     yield* agent.reportStatus
     const welcome = yield* Effect.raceFirst(sayHello, stopped)
     if (welcome === undefined)
-      return yield* Effect.logInfo("stopping before the service has answered")
+      return yield* Effect.logInfo("stopping before the service has responded")
     const session = yield* begin(welcome)
     const startedAtMs = agent.nowMs()
     const exit = yield* Effect.exit(runSession(session, stopped))

@@ -30,11 +30,11 @@ export const classifyAnswer = (
   const text = body ?? ""
   if (body_contains !== undefined && !text.includes(body_contains)) {
     return rejectedBody(
-      `the answer does not contain ${quoted(body_contains)} in the part that is kept`
+      `the response does not contain ${quoted(body_contains)} in the part that is stored`
     )
   }
   if (body_lacks !== undefined && text.includes(body_lacks)) {
-    return rejectedBody(`the answer contains ${quoted(body_lacks)}`)
+    return rejectedBody(`the response contains ${quoted(body_lacks)}`)
   }
   return { outcome: "success", error: null }
 }

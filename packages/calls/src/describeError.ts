@@ -24,9 +24,9 @@ const errors: Readonly<Record<string, ExecutionError>> = {
 
   ENOTFOUND: dns("host not found"),
   ENODATA: dns("host has no address"),
-  EAI_AGAIN: dns("name server did not answer"),
+  EAI_AGAIN: dns("name server did not respond"),
   ESERVFAIL: dns("name server failed"),
-  ETIMEOUT: dns("name server did not answer"),
+  ETIMEOUT: dns("name server did not respond"),
 
   CERT_HAS_EXPIRED: tls("certificate has expired"),
   CERT_NOT_YET_VALID: tls("certificate is not yet valid"),
@@ -58,11 +58,11 @@ export const describeError = (error: Error): ExecutionError => {
   if (error instanceof ConnectTimeout) {
     return connection(`connection timed out after ${error.seconds} s`)
   }
-  if (error instanceof AnswerTooLong) return invalid("the answer is too long")
+  if (error instanceof AnswerTooLong) return invalid("the response is too long")
   if (error instanceof HeadTooLarge) return invalid("response headers too large")
-  if (error instanceof InvalidAnswer) return invalid("invalid HTTP answer")
+  if (error instanceof InvalidAnswer) return invalid("invalid HTTP response")
   if (error instanceof AnswerCutOff) {
-    return connection("connection closed before the answer was complete")
+    return connection("connection closed before the response was complete")
   }
   const code = codeOf(error)
   const known = errors[code]

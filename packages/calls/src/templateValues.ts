@@ -49,7 +49,7 @@ export const valuesOf = ({
   const document = (
     name: string,
     text: string,
-    problem = `${name} is not JSON within the 10,000 bytes that are kept`
+    problem = `${name} is not JSON within the 10,000 bytes that are stored`
   ): Result.Result<unknown, string> => {
     const known = documents.get(name)
     if (known !== undefined) return known
@@ -71,7 +71,9 @@ export const valuesOf = ({
     const answer = steps.get(step)
     const found = field === "status" ? answer?.status_code : answer?.response_body
     if (found === undefined || found === null) {
-      return Result.fail(`steps.${step}.${field} is missing: the step was skipped or got no answer`)
+      return Result.fail(
+        `steps.${step}.${field} is missing: the step was skipped or got no response`
+      )
     }
     if (typeof found === "number" || (path.length === 0 && whole === "text")) {
       return Result.succeed(found)

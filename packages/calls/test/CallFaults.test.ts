@@ -58,22 +58,26 @@ describe("a target that misbehaves", () => {
   const withoutAnswer: ReadonlyArray<readonly [string, OnConnection, RegExp]> = [
     ["hangs up at once", (socket) => socket.destroy(), /^connection (closed|reset)/],
     ["resets the connection", (socket) => socket.resetAndDestroy(), /^connection reset$/],
-    ["closes after the request", closing(""), /^connection closed before the answer was complete$/],
+    [
+      "closes after the request",
+      closing(""),
+      /^connection closed before the response was complete$/
+    ],
     [
       "speaks first",
       (socket) => socket.write("SSH-2.0-x\r\n"),
       /^(connection closed|invalid HTTP)/
     ],
-    ["is a mail server", replying("220 example.com ESMTP\r\n"), /^invalid HTTP answer$/],
-    ["sends half a header", replying(`${ok}nonsense\r\n\r\n`), /^invalid HTTP answer$/],
+    ["is a mail server", replying("220 example.com ESMTP\r\n"), /^invalid HTTP response$/],
+    ["sends half a header", replying(`${ok}nonsense\r\n\r\n`), /^invalid HTTP response$/],
     [
       "sends a header of 17 kB",
       replying(`${ok}x: ${"a".repeat(17_000)}`),
       /^response headers too large$/
     ],
-    ["upgrades unasked", replying(upgrade), /^connection closed before the answer was complete$/],
-    ["says nothing", () => {}, /^timeout after 0.5 s while waiting for the answer$/],
-    ["stops in a header", replying(`${ok}x:`), /^timeout after 0.5 s while reading the answer$/]
+    ["upgrades unasked", replying(upgrade), /^connection closed before the response was complete$/],
+    ["says nothing", () => {}, /^timeout after 0.5 s while waiting for the response$/],
+    ["stops in a header", replying(`${ok}x:`), /^timeout after 0.5 s while reading the response$/]
   ]
 
   it.live.each(withoutAnswer)("that %s is described in words", ([, onConnection, error]) =>
@@ -87,10 +91,14 @@ describe("a target that misbehaves", () => {
   const chunked = `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`
   const sized = `${ok}content-length: 100\r\n\r\nabc`
   const halfAnswers: ReadonlyArray<readonly [string, OnConnection, string]> = [
-    ["ends early", closing(sized), "connection closed before the answer was complete"],
-    ["lacks its last chunk", closing(chunked), "connection closed before the answer was complete"],
-    ["has a chunk of no size", replying(`${chunked}zz\r\n`), "invalid HTTP answer"],
-    ["stops half-way", replying(sized), "timeout after 0.5 s while reading the answer"]
+    ["ends early", closing(sized), "connection closed before the response was complete"],
+    [
+      "lacks its last chunk",
+      closing(chunked),
+      "connection closed before the response was complete"
+    ],
+    ["has a chunk of no size", replying(`${chunked}zz\r\n`), "invalid HTTP response"],
+    ["stops half-way", replying(sized), "timeout after 0.5 s while reading the response"]
   ]
 
   it.live.each(halfAnswers)("with a body that %s is shown as far as it came", ([, target, error]) =>
@@ -138,7 +146,7 @@ describe("a target that misbehaves", () => {
 
   const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
   const chunks = `${ok}transfer-encoding: chunked\r\n\r\n`
-  const tooLong = "the answer is too long"
+  const tooLong = "the response is too long"
   const endless: ReadonlyArray<readonly [string, string, string, number | null, string | null]> = [
     ["interim answers", "", interim.repeat(100), null, "response headers too large"],
     ["empty lines", "", "\r\n".repeat(1_000), null, tooLong],
@@ -228,7 +236,7 @@ describe("without a connection", () => {
 
   it.live.each([
     { code: "ENOTFOUND", error: "dns: host not found" },
-    { code: "ETIMEOUT", error: "dns: name server did not answer" },
+    { code: "ETIMEOUT", error: "dns: name server did not respond" },
     { code: "EWEIRD", error: "connection: connection failed" }
   ])("a look-up that fails with $code is reported as: $error", ({ code, error }) => {
     const resolve = () => Promise.reject(Object.assign(new Error("secret /path"), { code }))
@@ -267,7 +275,10 @@ describe("without a connection", () => {
         concurrency: "unbounded"
       })
       assert.strictEqual(slow.outcome, "success")
-      assert.strictEqual(waited.error?.message, "timeout after 0.1 s while waiting for the answer")
+      assert.strictEqual(
+        waited.error?.message,
+        "timeout after 0.1 s while waiting for the response"
+      )
     }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 1 } })))
   )
 

@@ -46,11 +46,11 @@ describe("an answer", () => {
     assert.deepStrictEqual(classify(200, '{"state":"ok"}', rule), ["success", null])
     assert.deepStrictEqual(classify(200, "", rule), [
       "retryable",
-      'response_rule: the answer does not contain "\\"ok\\"" in the part that is kept'
+      'response_rule: the response does not contain "\\"ok\\"" in the part that is stored'
     ])
     assert.deepStrictEqual(classify(200, '{"state":"ok","last":"error"}', rule), [
       "retryable",
-      'response_rule: the answer contains "error"'
+      'response_rule: the response contains "error"'
     ])
   })
 

@@ -93,8 +93,8 @@ describe("answers of earlier steps", () => {
     ["steps.a.body.constructor", "steps.a.body.constructor is missing"],
     ["steps.a.body.toString", "steps.a.body.toString is missing"],
     ['steps.a.body["no such key"]', 'steps.a.body["no such key"] is missing'],
-    ["steps.b.body", "steps.b.body is missing: the step was skipped or got no answer"],
-    ["steps.b.status", "steps.b.status is missing: the step was skipped or got no answer"]
+    ["steps.b.body", "steps.b.body is missing: the step was skipped or got no response"],
+    ["steps.b.status", "steps.b.status is missing: the step was skipped or got no response"]
   ])("%s fails with: %s", (expression, problem) => {
     assert.strictEqual(read("text", expression, body), `! ${problem}`)
     assert.strictEqual(read("json", expression, body), `! ${problem}`)
@@ -120,7 +120,7 @@ describe("answers of earlier steps", () => {
   })
 
   it("reports that a body is not JSON, and still returns it as text", () => {
-    const problem = "! steps.a.body is not JSON within the 10,000 bytes that are kept"
+    const problem = "! steps.a.body is not JSON within the 10,000 bytes that are stored"
     assert.strictEqual(read("text", "steps.a.body.x", "<html>"), problem)
     assert.strictEqual(read("json", "steps.a.body", "<html>"), problem)
     assert.strictEqual(read("text", "steps.a.body", "<html>"), "<html>")

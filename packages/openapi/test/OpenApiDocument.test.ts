@@ -298,7 +298,7 @@ describe("responses", () => {
     for (const { operationId } of repeated) assert.notInclude(secret, operationId)
   })
 
-  it("say no-store exactly if the answer contains a secret", () => {
+  it("say no-store exactly if the response contains a secret", () => {
     const secret = endpoints
       .filter(({ successes }) => successes.some(holdsSecret))
       .map(({ name }) => name)

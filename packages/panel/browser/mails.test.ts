@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     const { page } = await panel.open()
     await page.goto(await linkIn(person.email, "Is this your email?"))
     await page.getByRole("button", { name: "Yes, it is mine" }).click()
-    await page.getByText("Done. The email is yours now.").waitFor()
+    await page.getByText("Your email address is verified.").waitFor()
     await signIn(page, panel.url(), person)
     await page.goto(`${panel.url()}/account/settings`)
     await page.getByText("Verified.", { exact: true }).waitFor()

@@ -217,7 +217,7 @@ describe("The process", { concurrent: true }, () => {
         const port = yield* listening(other)
         assert.strictEqual(
           yield* failure({ DATA_DIR: yield* dataDirectory("data"), PORT: String(port) }),
-          `cannot start: cannot listen on HOST 127.0.0.1, PORT ${port}: another process listens on it`
+          `cannot start: cannot listen on HOST 127.0.0.1, PORT ${port}: the port is already in use by another process`
         )
         const DATABASE_URL = "postgres://user:hunter2@localhost/app"
         const missing = yield* failure({ DATABASE_URL })

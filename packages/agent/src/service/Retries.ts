@@ -30,7 +30,7 @@ export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
     for (let failures = 1; ; failures++) {
       const exit = yield* Effect.exit(request)
       if (Exit.isSuccess(exit)) {
-        if (failures > 1) yield* Effect.logInfo(`${what}: the service answers again`)
+        if (failures > 1) yield* Effect.logInfo(`${what}: the service responds again`)
         return exit.value
       }
       const refusal = findRefusal(exit)
@@ -41,7 +41,7 @@ export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
       const nowMs = yield* Clock.currentTimeMillis
       if (reason !== logged.reason || nowMs - logged.atMs >= logEveryMs) {
         const still = reason === logged.reason ? ` since ${since}` : ""
-        yield* Effect.logWarning(`${what}: ${reason}${still}; trying again`)
+        yield* Effect.logWarning(`${what}: ${reason}${still}; retrying`)
         logged = { reason, atMs: nowMs }
       }
       yield* onFailure

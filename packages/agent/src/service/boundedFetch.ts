@@ -29,7 +29,7 @@ const limitTo = (maxBytes: number) => {
   return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform: (chunk, controller) => {
       bytes += chunk.byteLength
-      if (bytes > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`)
+      if (bytes > maxBytes) throw new Error(`the response has more than ${maxBytes} bytes`)
       controller.enqueue(chunk)
     }
   })

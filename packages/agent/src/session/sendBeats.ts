@@ -24,7 +24,7 @@ export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
   const { calls, processes, retries, runs, signals } = agent
   const reports = processes.takeReports()
   const orders = yield* retries.untilAnswered(
-    "sending a beat",
+    "sending a heartbeat",
     Effect.suspend(() =>
       Effect.timeout(
         service.beat({ payload: { session: id, running: [...runs.ids], reports } }),

@@ -25,9 +25,9 @@ const displayName = ({ worker }: Status) => (worker === "" ? "the agent" : worke
 
 const formatStatus = ({ at, done, pid, running, unsent, worker }: Status) =>
   [
-    `worker     ${worker === "" ? "unknown until the service answers" : worker}`,
+    `worker     ${worker === "" ? "unknown until the service responds" : worker}`,
     `process    ${pid}`,
-    `last beat  ${at}`,
+    `last heartbeat  ${at}`,
     `running    ${running}`,
     `unsent     ${unsent}`,
     `done       ${done}`

@@ -56,7 +56,7 @@ type Position =
   | "chunk"
   | "end of a chunk"
   | "trailer"
-  | "after the answer"
+  | "after the response"
 
 /**
  * Parses one HTTP/1.1 response incrementally. It buffers only an unfinished head; everything else
@@ -85,7 +85,7 @@ export class AnswerParser {
   }
 
   get isFinished(): boolean {
-    return this.position === "after the answer"
+    return this.position === "after the response"
   }
 
   push(bytes: Buffer): void {
@@ -97,7 +97,7 @@ export class AnswerParser {
 
   /** Handles the end of the connection, which also ends bodies without a length. */
   finish(): void {
-    if (this.position === "body until the end") this.position = "after the answer"
+    if (this.position === "body until the end") this.position = "after the response"
     else if (!this.isFinished) throw new AnswerCutOff()
   }
 
@@ -119,7 +119,7 @@ export class AnswerParser {
         return this.readEndOfChunk(bytes, at)
       case "trailer":
         return this.skipTrailer(bytes, at)
-      case "after the answer":
+      case "after the response":
         return bytes.length
     }
   }
@@ -212,7 +212,7 @@ export class AnswerParser {
       location,
       shown: shown.slice(0, maxShown)
     })
-    if (this.isBodyless || status === 204 || status === 304) this.position = "after the answer"
+    if (this.isBodyless || status === 204 || status === 304) this.position = "after the response"
     else if (encoding !== undefined) this.beginEncoded(encoding)
     else if (length === undefined) this.beginEndless()
     else this.beginSized(Number(length))
@@ -230,7 +230,7 @@ export class AnswerParser {
 
   private beginSized(length: number): void {
     this.missing = length
-    if (length === 0) this.position = "after the answer"
+    if (length === 0) this.position = "after the response"
     else this.position = "sized body"
   }
 
@@ -240,7 +240,7 @@ export class AnswerParser {
     this.reader.onBody(bytes.subarray(at, end))
     if (this.missing > 0) return end
     if (this.position === "chunk") this.position = "end of a chunk"
-    else this.position = "after the answer"
+    else this.position = "after the response"
     return end
   }
 
@@ -284,7 +284,7 @@ export class AnswerParser {
       const byte = bytes[at]
       if (this.endsLine(byte)) {
         if (this.isLineEmpty) {
-          this.position = "after the answer"
+          this.position = "after the response"
           return at + 1
         }
         this.isLineEmpty = true

@@ -105,7 +105,7 @@ export class Connections {
     const endOrSendAgain = (reusable: boolean) => {
       // This side closed the connection.
       if (hasLeft) return
-      if (exchange.error === null || exchange.phase !== "waiting for the answer") {
+      if (exchange.error === null || exchange.phase !== "waiting for the response") {
         return end(reusable)
       }
       connection?.close()

@@ -21,8 +21,8 @@ export class Exchange implements ExchangeListener {
   phase:
     | "waiting for a connection"
     | "connecting"
-    | "waiting for the answer"
-    | "reading the answer" = "waiting for a connection"
+    | "waiting for the response"
+    | "reading the response" = "waiting for a connection"
   statusCode: number | null = null
   headers: AnswerHeaders = { retryAfter: null, complete: null, location: null, shown: "" }
   /** Null if the connection was reused. */
@@ -66,13 +66,13 @@ export class Exchange implements ExchangeListener {
   }
 
   onSent(): void {
-    this.phase = "waiting for the answer"
+    this.phase = "waiting for the response"
     this.sentMs = performance.now()
   }
 
   onFirstByte(): void {
-    if (this.phase !== "reading the answer") this.waitMs = performance.now() - this.sentMs
-    this.phase = "reading the answer"
+    if (this.phase !== "reading the response") this.waitMs = performance.now() - this.sentMs
+    this.phase = "reading the response"
   }
 
   onHead(statusCode: number, headers: AnswerHeaders): void {

@@ -113,7 +113,7 @@ export const verifyCertificate = (
   if (certificate === undefined) {
     return {
       verification: "handshake_failed",
-      message: "The server shows no certificate.",
+      message: "The server presents no certificate.",
       certificate: null
     }
   }
@@ -130,9 +130,9 @@ export const verifyCertificate = (
     case undefined:
       break
     case "CERT_HAS_EXPIRED":
-      return check("expired", "A certificate of its issuers has expired.")
+      return check("expired", "The certificate of an issuer has expired.")
     case "CERT_NOT_YET_VALID":
-      return check("not_yet_valid", "A certificate of its issuers is not valid yet.")
+      return check("not_yet_valid", "The certificate of an issuer is not valid yet.")
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
       return check("self_signed", "The certificate is self-signed.")
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":

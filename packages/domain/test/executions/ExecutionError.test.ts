@@ -11,7 +11,7 @@ describe("the line of an error", () => {
     statusError(404),
     executionError("timeout", ""),
     executionError("invalid_template", "url: a value: too long"),
-    executionError("response_rule", 'the answer contains "x\ny: z"')
+    executionError("response_rule", 'the response contains "x\ny: z"')
   ])("is read as it was written: %j", (error) => {
     assert.deepStrictEqual(parseErrorLine(errorLine(error)), error)
   })

@@ -136,7 +136,7 @@ export class PlanEnforcement extends Context.Service<
           if (active > allowed) {
             const count = Math.min(batch, active - allowed)
             const reason = isUsedUp
-              ? "The executions of this month are used up."
+              ? "The monthly limit of executions is reached."
               : `The plan ${plan.name} allows ${allowed} active ${kind === "cron" ? "cron tasks" : "chains"}.`
             const rows = yield* repo.listActive(workspaceId, kind, count)
             yield* pause(workspaceId, kind, rows, reason)

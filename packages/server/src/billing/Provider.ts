@@ -66,7 +66,7 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
               Effect.catchTag("BillingUnavailable", ({ message }) =>
                 Effect.andThen(
                   Effect.logWarning(
-                    `cannot reach the payment provider, or it refuses the request: ${message}`
+                    `cannot reach the payment provider, or it rejected the request: ${message}`
                   ),
                   Effect.fail(new BillingUnavailable({ retry_after: 5 }))
                 )

@@ -29,7 +29,8 @@ export const makePriceLookup = ({ assigned, plans }: PlanCatalog) => {
       if (assigned.has(workspaceId)) {
         return yield* new Conflict({
           resource: "subscription",
-          message: "The operator has chosen the plan of this workspace, so no other can be bought."
+          message:
+            "The operator has chosen the plan of this workspace, so no other plan can be bought."
         })
       }
       return price

@@ -61,7 +61,7 @@ export class DefinedKinds extends Context.Service<
       add: (kind) => Effect.sync(() => void kinds.set(kind.kind, kind)),
       get: (name) => {
         const kind = kinds.get(name)
-        if (kind === undefined) throw new Error(`no handlers have added the kind ${name}`)
+        if (kind === undefined) throw new Error(`no handler is registered for the kind ${name}`)
         return kind
       }
     })

@@ -131,12 +131,12 @@ const classifyError = (error: unknown): SendResult => {
   }
   const status = typeof responseCode === "number" ? responseCode : codeIn(response)
   if (code === "EAUTH" || code === "ETLS") {
-    return failed("again", "the mail server refuses this service", null)
+    return failed("again", "the mail server rejected this service", null)
   }
   if (status === null || (code !== "EENVELOPE" && code !== "EMESSAGE")) {
     return failed("again", unreachable, null)
   }
-  const said = `answered ${truncate(oneLine(String(response ?? status)), 300)}`
+  const said = `responded with ${truncate(oneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
   // 530, 535 and 538 mean that our login failed. 5.4.4 means a temporary DNS failure.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {

@@ -36,7 +36,7 @@ export const nearAnnouncement = (near: NearLimit, at: Date): Announcement => ({
   at,
   data: {
     name: titleOf(near.quota),
-    reason: `${near.percent} % of the limit is used: ${near.used} of ${near.limit}.`,
+    reason: `${near.percent}% of the limit is used: ${near.used} of ${near.limit}.`,
     about: { quota: { name: near.quota, used: near.used, limit: near.limit } }
   }
 })

@@ -265,7 +265,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
         )
         assert.deepStrictEqual(
           notifications.map(({ reason }) => reason),
-          ["80 % of the limit is used: 85 of 100.", "100 % of the limit is used: 100 of 100."]
+          ["80% of the limit is used: 85 of 100.", "100% of the limit is used: 100 of 100."]
         )
         yield* leap("31 days")
         const { body } = yield* logIn(owner.email)
@@ -327,7 +327,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its pla
       yield* post(owner, "cron", cron)
       assert.deepStrictEqual(
         (yield* announced(owner, "quota.near")).map(({ reason }) => reason),
-        ["100 % of the limit is used: 2 of 2."]
+        ["100% of the limit is used: 2 of 2."]
       )
     })
   )

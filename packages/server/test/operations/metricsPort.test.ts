@@ -6,7 +6,7 @@ import { MetricsServerLayer } from "../../src/operations/metrics.ts"
 import { listening } from "../support/ServerProcess.ts"
 
 describe("the port of the metrics", () => {
-  it.effect("reports that another process listens on it", () =>
+  it.effect("reports that the port is already in use by another process", () =>
     Effect.gen(function* () {
       const other = createServer()
       yield* Effect.addFinalizer(() => Effect.sync(() => other.close()))
@@ -22,7 +22,7 @@ describe("the port of the metrics", () => {
       )
       assert.strictEqual(
         failed.message,
-        `cannot listen on HOST 127.0.0.1, METRICS_PORT ${port}: another process listens on it`
+        `cannot listen on HOST 127.0.0.1, METRICS_PORT ${port}: the port is already in use by another process`
       )
     })
   )

@@ -201,7 +201,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
           token: member.access_token
         })
       }
-      assert.deepStrictEqual(yield* reasons, [{ reason: "100 % of the limit is used: 1 of 1." }])
+      assert.deepStrictEqual(yield* reasons, [{ reason: "100% of the limit is used: 1 of 1." }])
     })
   )
 

@@ -47,8 +47,12 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
 
   it.effect.each([
     ["webhook", { url: "https://{{ secrets.HOST }}/hook" }, "only after the host"],
-    ["webhook", { url: "https://example.com/{{ run.id }}" }, "may hold {{ only in a URL"],
-    ["telegram", { bot_token: "1:{{ secrets.BOT }}", chat_id: "1" }, "may hold {{ only in a URL"],
+    ["webhook", { url: "https://example.com/{{ run.id }}" }, "may contain {{ only in a URL"],
+    [
+      "telegram",
+      { bot_token: "1:{{ secrets.BOT }}", chat_id: "1" },
+      "may contain {{ only in a URL"
+    ],
     ["telegram", { bot_token: "{{ secrets.BOT }}", chat_id: "{{ secrets.CHAT }}" }, "may hold {{"]
   ] as const)("%s %j is refused", ([kind, config, problem]) =>
     Effect.gen(function* () {

@@ -188,7 +188,7 @@ describe("agents", () => {
         const next = yield* startAgent(scene, token)
         yield* Effect.promise(() => scene.ask("POST", `/workers/${id}/rotate`, {}))
         assert.strictEqual(yield* next.exited, 2)
-        assert.include(next.output(), "the service refuses the token")
+        assert.include(next.output(), "the service rejected the token")
       }),
     120_000
   )
@@ -232,7 +232,7 @@ describe("agents", () => {
           [
             { body_lacks: "OK" },
             "failed",
-            { code: "response_rule", message: 'the answer contains "OK"' }
+            { code: "response_rule", message: 'the response contains "OK"' }
           ]
         ] as const) {
           const run = yield* runTask(scene, yield* cronTask(scene, url, rule))

@@ -201,7 +201,7 @@ describe("an agent whose service is hostile", () => {
         const { says, takesMs } = yield* agentOf({
           hello: (response) => void response.writeHead(307, { location: `${inside}/admin` }).end()
         })
-        yield* says("trying again")
+        yield* says("retrying")
         yield* takesMs("hello", 1)
         assert.strictEqual(reached, 0)
       }),
@@ -230,7 +230,7 @@ describe("an agent whose service is hostile", () => {
         for (const answer of [endless, zipped]) {
           sent = 0
           const { agent, says } = yield* agentOf({ hello: answer })
-          yield* says("the answer has more than 33554432 bytes; trying again")
+          yield* says("the response has more than 33554432 bytes; retrying")
           assert.isBelow(sent, 200)
           const peak = peakMebibytes(agent.pid)
           if (peak !== undefined) assert.isBelow(peak, 500)
@@ -264,7 +264,7 @@ describe("an agent whose service is hostile", () => {
     ([, what, answer]) =>
       Effect.gen(function* () {
         const { agent, says, takesMs } = yield* agentOf({ [what]: json(() => answer) })
-        yield* says("trying again")
+        yield* says("retrying")
         assert.isAbove(yield* takesMs(what, 2), 300)
         for (const line of agent.output().split("\n")) assert.isBelow(line.length, 2_500)
       }),

@@ -27,7 +27,7 @@ const statusOf = Effect.fnUntraced(function* (folder: string, ...words: Readonly
 })
 
 const waitForRetry = (agent: Command) =>
-  eventually("a refused hello", async () => agent.output().includes("trying again"))
+  eventually("a refused hello", async () => agent.output().includes("retrying"))
 
 describe("an agent whose service is unreachable", () => {
   it.live(
@@ -77,7 +77,7 @@ describe("an agent whose service is unreachable", () => {
         yield* waitForRetry(agent)
         const { code, said } = yield* statusOf(folder, "--config", settings)
         assert.strictEqual(code, 1)
-        assert.match(said, /^worker +unknown until the service answers\nprocess +\d+\n/)
+        assert.match(said, /^worker +unknown until the service responds\nprocess +\d+\n/)
         assert.match(said, /^the agent: has not reached the service since 20\S+Z: /m)
         agent.kill("SIGTERM")
         yield* agent.exited

@@ -41,11 +41,11 @@ export const changeMail = ({
     subject,
     lines: [
       `${what(service)} on ${time} UTC, ${from}.`,
-      "If it was not you, set a new password at once, which ends all sessions. If you cannot log in then, ask the operator of the service."
+      "If this was not you, set a new password immediately, which ends all sessions. If you cannot log in then, ask the operator of the service."
     ],
     ...(publicUrl === undefined
       ? {}
       : { link: { words: "Set a new password", url: `${publicUrl}/forgot-password` } }),
-    otherwise: "If it was you, there is nothing to do."
+    otherwise: "If this was you, no action is needed."
   }
 }

@@ -15,10 +15,11 @@ export const verificationMail = (
   subject: "Is this your email?",
   lines: [
     `Somebody entered this address for an account at ${new URL(publicUrl).host}.`,
-    "If it was you, open this link within a week:"
+    "If this was you, open this link within a week:"
   ],
   link: { words: "Yes, it is mine", url: `${publicUrl}${linkPath}/${Redacted.value(token)}` },
-  otherwise: "If it was not you, do nothing: nothing will be sent here because of it."
+  otherwise:
+    "If this was not you, ignore this mail: no mails about the account will be sent to this address."
 })
 
 export const emailChangedMail = (to: string): MailContent => ({
@@ -27,5 +28,5 @@ export const emailChangedMail = (to: string): MailContent => ({
   lines: [
     "The email of your account at the scheduling service was changed. This address no longer belongs to it."
   ],
-  otherwise: "If it was not you, ask the operator of the service at once."
+  otherwise: "If this was not you, contact the operator of the service immediately."
 })

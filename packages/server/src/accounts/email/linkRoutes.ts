@@ -18,7 +18,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
           Effect.map(Effect.flatMap(readToken, links.find), (user) =>
             Option.isNone(user)
               ? linkGone
-              : linkPage("Is this your email, for your account here?", "Yes, it is mine")
+              : linkPage("Is this the email address of your account?", "Yes, it is mine")
           )
         ),
         HttpRouter.add(
@@ -27,14 +27,16 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
           Effect.gen(function* () {
             return yield* links.use(yield* readToken, yield* requestOrigin)
           }).pipe(
-            Effect.as(linkPage("Done. The email is yours now.")),
+            Effect.as(linkPage("Your email address is verified.")),
             Effect.catchTags({
               InvalidLink: () => Effect.succeed(linkGone),
               EmailTaken: () =>
-                Effect.succeed(linkPage("Another account now has this email.", undefined, 409)),
+                Effect.succeed(
+                  linkPage("This email address now belongs to another account.", undefined, 409)
+                ),
               RateLimited: () =>
                 Effect.succeed(
-                  linkPage("Too many tries. Wait a quarter of an hour.", undefined, 429)
+                  linkPage("Too many attempts. Try again in 15 minutes.", undefined, 429)
                 )
             })
           )

@@ -11,10 +11,10 @@ export const invitationMail = (
   to,
   subject: "You are invited to a workspace",
   lines: [
-    `Somebody invites you to their workspace at ${new URL(publicUrl).host}.`,
-    `If you want to become a member, open this link within ${invitationDays} days:`
+    `You have been invited to join a workspace at ${new URL(publicUrl).host}.`,
+    `To join, open this link within ${invitationDays} days:`
   ],
   // Browsers do not send the fragment after `#` to the server.
-  link: { words: "Become a member", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
-  otherwise: "If you do not want to, do nothing."
+  link: { words: "Join the workspace", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
+  otherwise: "If you do not want to join, ignore this mail."
 })

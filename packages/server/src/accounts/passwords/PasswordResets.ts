@@ -128,7 +128,7 @@ export class PasswordResets extends Context.Service<
             Effect.catchTag(mailFor(email, origin), "RateLimited", () =>
               Effect.as(
                 Effect.logInfo(
-                  "a password reset was not mailed: the address has got too many mails"
+                  "a password reset was not mailed: too many mails were sent to the address"
                 ),
                 undefined
               )

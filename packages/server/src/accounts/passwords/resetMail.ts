@@ -11,17 +11,17 @@ export const resetMail = (
   to: email,
   subject: "Set a new password",
   lines: [
-    `Somebody asked to set a new password for your account at ${new URL(publicUrl).host}.`,
+    `A new password was requested for your account at ${new URL(publicUrl).host}.`,
     ...(email_verified_at === null ? [unverifiedWarning] : []),
-    "If it was you, open this link within an hour:"
+    "If this was you, open this link within an hour:"
   ],
   // Browsers do not send the fragment after `#` to the server.
   link: {
     words: "Set a new password",
     url: `${publicUrl}/reset-password#${Redacted.value(token)}`
   },
-  otherwise: "If it was not you, do nothing: your password stays as it is."
+  otherwise: "If this was not you, ignore this mail: your password stays unchanged."
 })
 
 const unverifiedWarning =
-  "Nobody has verified this email yet. So a new password also removes the second factor and, in workspaces that are yours alone, the API keys, the tokens of workers and the other members."
+  "This email is not verified yet, so a new password also removes the second factor and, in workspaces that are yours alone, the API keys, the tokens of workers and the other members."

@@ -30,7 +30,7 @@ export const readTokenRequest = (request: {
   const form = new URLSearchParams(request.body)
   const twice = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1)
   if (twice !== undefined) {
-    return refusal("invalid_request", "The body has a field more than once.")
+    return refusal("invalid_request", "The body contains a duplicate field.")
   }
   const grantType = form.get("grant_type") ?? ""
   if (grantType === "") return refusal("invalid_request", "grant_type is required.")
@@ -40,7 +40,7 @@ export const readTokenRequest = (request: {
   if ((form.get("scope") ?? "") !== "") {
     return refusal(
       "invalid_scope",
-      "There are no scopes: a token may do what the role of the service account allows. Leave out scope."
+      "Scopes are not supported: a token may do what the role of the service account allows. Omit scope."
     )
   }
   return readClient(request.authorization, form.get("client_id") ?? "", form.get("client_secret"))
@@ -56,7 +56,7 @@ const readClient = (
     return id === "" || secret === null || secret === ""
       ? refusal(
           "invalid_client",
-          "The request names no client. Send client_id and client_secret in the form, or by HTTP Basic."
+          "The request contains no client credentials. Send client_id and client_secret in the form, or by HTTP Basic."
         )
       : Result.succeed(clientOf(id, secret))
   }

@@ -16,7 +16,7 @@ import {
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
 
 const noStartedFactor =
-  "No second factor waits for its confirmation. Start with POST /v1/auth/totp/start."
+  "No second factor is waiting to be confirmed. Start with POST /v1/auth/totp/start."
 
 export class SecondFactors extends Context.Service<
   SecondFactors,

@@ -89,7 +89,7 @@ export const failureAnswer = (
   }
   if (isTemporaryFailure(error)) {
     return Effect.andThen(
-      Effect.logWarning(`the database is away: ${explainSqlError(error)}`).pipe(
+      Effect.logWarning(`the database is unavailable: ${explainSqlError(error)}`).pipe(
         Effect.annotateLogs({ request_id: id })
       ),
       Effect.succeed(errorAnswer(new Unavailable({ retry_after: 1 }), id))

@@ -210,7 +210,7 @@ const boundsProblem = (representation: unknown, input: unknown): Problem | undef
     case "isMaxLength":
       return lengthProblem(input, minLength, maxLength)
     case "isUnique":
-      return ["duplicate", "must not have the same item twice"]
+      return ["duplicate", "must not contain duplicate items"]
     default:
       return undefined
   }

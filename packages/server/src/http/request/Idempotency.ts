@@ -185,4 +185,4 @@ const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
   [owner_id, principal_id, operation, key].join(" ")
 
 const tooManyBytes = (seconds: number) =>
-  `The stored answers to requests with an Idempotency-Key have reached the daily limit of this workspace or account. Leave the header out, or try again in ${seconds} s.`
+  `The stored answers to requests with an Idempotency-Key have reached the daily limit of this workspace or account. Omit the header, or try again in ${seconds} s.`

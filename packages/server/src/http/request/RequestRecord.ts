@@ -108,7 +108,7 @@ const traceRequest = (
       "http.response.status_code": status,
       "scheduling.request_id": requestId(request)
     },
-    error: status >= 500 ? `answered with ${status}` : undefined
+    error: status >= 500 ? `responded with ${status}` : undefined
   })
 }
 
@@ -133,7 +133,7 @@ class RequestMeter {
       const made = { requests: 0 }
       this.#meters.counter(
         "scheduling_http_requests_total",
-        "Requests that were answered.",
+        "Completed requests.",
         () => made.requests,
         { method, route: path, status: String(status) }
       )
@@ -145,7 +145,7 @@ class RequestMeter {
     if (durations === undefined) {
       durations = this.#meters.histogram(
         "scheduling_http_request_duration_seconds",
-        "From the head of a request to its answer, including requests that wait for a result.",
+        "Time from the request head to the response, including requests that wait for a result.",
         secondsBounds,
         { method, route: path }
       )

@@ -64,7 +64,7 @@ export const makeNodeServer = (
     const { socket } = request
     if (response.headersSent) return void socket.destroy()
     const id = messageId(request)
-    if (request.complete) warn(`no answer within ${silenceMs / 1000} s`, id)
+    if (request.complete) warn(`no response within ${silenceMs / 1000} s`, id)
     const end = request.complete ? answerLast : answerUnread
     end(socket, stalled(request.complete), id)
   }

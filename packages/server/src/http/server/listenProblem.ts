@@ -2,6 +2,6 @@
 export const listenProblem = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return "code" in cause && cause.code === "EADDRINUSE"
-    ? "another process listens on it"
+    ? "the port is already in use by another process"
     : cause.message
 }

@@ -90,14 +90,14 @@ export const changeConfig = (
       : []
   const reason =
     open === undefined
-      ? "the stored secret can no longer be read"
+      ? "the stored secret can no longer be decrypted"
       : `changing ${retargeted.join(" and ")} would send the stored secret to another server`
   return stale.length === 0
     ? Effect.succeed(changed)
     : Effect.fail(
         new ValidationFailed({
           issues: stale.map((field) =>
-            issueAt(["config", field], "required", `must be given again: ${reason}`)
+            issueAt(["config", field], "required", `must be entered again: ${reason}`)
           )
         })
       )

@@ -150,10 +150,10 @@ export class Consent extends Context.Service<Consent>()(
 }
 
 const noMember =
-  "The recipient is no longer a member. If you enable the channel, they are asked by a mail."
+  "The recipient is no longer a member. If you resume the channel, a mail asks them for consent."
 
 const wantsNone =
-  "The recipient has refused mails from this workspace. Ask again 30 days after that."
+  "The recipient has refused mails from this workspace. You can ask again 30 days after the refusal."
 
 const quietMs = 30 * dayMs
 

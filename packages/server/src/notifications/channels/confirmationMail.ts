@@ -16,9 +16,9 @@ export const confirmationMail = (
     subject: `Do you want alerts from ${host}?`,
     lines: [
       `Somebody wants to send you alerts from ${host}.`,
-      "If you want them, open this link within a week:"
+      "To receive them, open this link within a week:"
     ],
     link: { words: "Yes, send them", url: confirm },
-    otherwise: "If you do not want them, do nothing: no other mail will come."
+    otherwise: "If you do not want them, ignore this mail: no other mail will be sent."
   })
 }

@@ -79,7 +79,7 @@ export const linkRoutesLayer = Layer.unwrap(
 )
 
 const linkExpired = linkPage(
-  "This link has expired. Ask whoever wants to send you alerts to enable the channel again: that sends a new link.",
+  "This link has expired. Ask the person who wants to send you alerts to resume the channel, which sends you a new link.",
   undefined,
   410
 )

@@ -73,7 +73,7 @@ export const withoutReferences = (
 }
 
 const onlySecrets =
-  "may hold {{ only in a URL after the host, or as one reference such as {{ secrets.BOT_TOKEN }} in place of a secret"
+  "may contain {{ only in a URL after the host, or as one reference such as {{ secrets.BOT_TOKEN }} in place of a secret"
 
 const exampleOf = (schema: Kind["config"], field: string): unknown => {
   const properties = Object(Schema.toJsonSchemaDocument(schema).schema["properties"])

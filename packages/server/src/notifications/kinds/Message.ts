@@ -119,7 +119,7 @@ const verbs: Readonly<Record<DeliveredEvent, string>> = {
   "worker.offline": "Offline",
   "worker.online": "Online again",
   "api_key.expiring": "API key expires soon",
-  "quota.near": "Quota nearly used up",
+  "quota.near": "Quota almost reached",
   "channel.paused": "Channel paused",
   test: "Test"
 }

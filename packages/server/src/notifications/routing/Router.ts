@@ -41,7 +41,7 @@ export class Router extends Context.Service<Router>()(
       const runSync = Effect.runSyncWith(yield* Effect.context<never>())
       const counted = (yield* Meters).counts(
         "scheduling_callbacks_total",
-        "Callbacks of tasks: `accepted`, or `dropped` because too many waited already.",
+        "Callbacks of tasks: `accepted`, or `dropped` because too many were already waiting.",
         "outcome",
         ["accepted", "dropped"]
       )

@@ -23,7 +23,7 @@ export const describeEvent = (
   return {
     event: event.event,
     subject_id: event.subject_id,
-    name: truncate(oneLine(data.name ?? taskName ?? "something that is gone"), 200),
+    name: truncate(oneLine(data.name ?? taskName ?? "a deleted record"), 200),
     reason: reasonOf(event),
     at: event.at.toISOString(),
     data: data.about ?? dataOfRun(event, data.run),
@@ -83,7 +83,7 @@ const problemFacts = ({ at }: Described, problem: Problem | undefined): Readonly
   const lasted = at.getTime() - problem.since.getTime()
   return [
     ...(problem.failures > 1
-      ? [{ name: "Failed in a row", value: `${problem.failures} times` }]
+      ? [{ name: "Consecutive failures", value: `${problem.failures} times` }]
       : []),
     ...(lasted >= 1_000
       ? [{ name: "Since", value: `${problem.since.toISOString()} (${spanOf(lasted)})` }]

@@ -323,7 +323,7 @@ const routeCallbacks = (
       id: dropped_id ?? nextId(),
       is_new: dropped_id === null,
       status: "dropped",
-      error: `${limit} callbacks were waiting already, as many as the plan allows`,
+      error: `${limit} callbacks were already waiting, which is the limit of the plan`,
       other: dropped.length,
       shown: dropped.slice(0, maxNamedEvents).map((event) => describeEvent(event))
     })

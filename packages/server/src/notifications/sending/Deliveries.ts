@@ -156,7 +156,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           if (row.finished_at === null) {
             return yield* conflict(
               "notification_delivery",
-              "The delivery has not finished. It is still being tried.",
+              "The delivery is still in progress.",
               "status"
             )
           }
@@ -164,7 +164,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           if (row.begun + row.ended + row.other === 0) {
             return yield* conflict(
               "notification_delivery",
-              "The delivery has no events that could be sent again."
+              "The delivery has no events to send again."
             )
           }
           yield* checkRecipient(row)
@@ -237,7 +237,7 @@ const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
         event: "test",
         subject_id: channel.id,
         name: channel.name,
-        reason: "This is a test: alerts reach you here.",
+        reason: "This is a test notification. Alerts will be delivered here.",
         at: now.toISOString(),
         data: { channel: { id: NotificationChannelId.make(channel.id) } },
         facts: []

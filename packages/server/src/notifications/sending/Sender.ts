@@ -77,7 +77,7 @@ export class Sender extends Context.Service<Sender>()(
       const transport = yield* Transport
       const counted = (yield* Meters).counts(
         "scheduling_notifications_total",
-        "Attempts to deliver a notification: `again` is tried again, `never` was refused.",
+        "Attempts to deliver a notification: `again` is retried, `never` was rejected.",
         "outcome",
         ["delivered", "again", "never"]
       )
@@ -201,7 +201,7 @@ const sendQueue = Effect.fnUntraced(function* (
     for (const delivery of claimed) {
       const fiber = runFork(
         Effect.catchCause(sender.send(delivery), (cause) =>
-          Effect.logWarning(`delivery ${delivery.id} is tried again: ${shortMessage(cause)}`)
+          Effect.logWarning(`delivery ${delivery.id} will be retried: ${shortMessage(cause)}`)
         )
       )
       underWay.set(fiber, delivery)

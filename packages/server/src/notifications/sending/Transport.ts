@@ -166,7 +166,7 @@ const unanswered = (error: string): ChannelResult => ({
   gone: false
 })
 
-const lostSecrets = "the secrets of the channel can no longer be opened: enter them again"
+const lostSecrets = "the secrets of the channel can no longer be decrypted: enter them again"
 
 /** Retried, because the workspace can fix its secrets before retries of the delivery end. */
 const notSent = (error: ExecutionError): CallResult => ({

@@ -200,7 +200,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
     })
   )
 
-  it.effect("is invited by mail, and the answer does not contain the token", () =>
+  it.effect("is invited by mail, and the response does not contain the token", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const guest = yield* signUp()

@@ -19,7 +19,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         assert.deepInclude(outcome, { status: "failed", attempts_count: 1, status_code: null })
         assert.deepStrictEqual(outcome.error, {
           code: "timeout",
-          message: "timeout after 1 s while waiting for the answer"
+          message: "timeout after 1 s while waiting for the response"
         })
         // A timer counts from the beginning of the loop's turn, a few milliseconds before the call.
         assert.isAtLeast(outcome.duration_ms, 950)
@@ -106,7 +106,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         assert.deepInclude(second, { status: "succeeded", attempts_count: 2 })
         assert.strictEqual(
           second.attempts[0].error.message,
-          'the answer does not contain "\\"ready\\"" in the part that is kept'
+          'the response does not contain "\\"ready\\"" in the part that is stored'
         )
         assert.deepInclude(yield* outcomeOf({ url, success_codes: ["204"], retry_count: 1 }), {
           status: "failed",

@@ -132,7 +132,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
         ({ data }) => data[0]?.error !== null
       )
       assert.deepInclude(tried.data[0], {
-        error: "the secrets of the channel can no longer be opened: enter them again"
+        error: "the secrets of the channel can no longer be decrypted: enter them again"
       })
 
       const { url, urls } = yield* target(() => ({ status: 200 }))

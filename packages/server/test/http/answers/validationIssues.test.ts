@@ -96,7 +96,7 @@ describe("an issue", () => {
     [
       "a repeated item",
       { name: "a", tags: ["a", "a"] },
-      ["duplicate: tags must not have the same item twice."]
+      ["duplicate: tags must not contain duplicate items."]
     ],
     [
       "a number out of range",

@@ -31,7 +31,7 @@ layer(limited)("the answers kept for repeats", (it) => {
       assert.strictEqual((yield* create(member, "b")).status, 201)
       const refused = yield* create(member, "c")
       assert.strictEqual(outcome(refused), "429 rate_limited")
-      assert.include(refused.body.detail.message, "Leave the header out")
+      assert.include(refused.body.detail.message, "Omit the header")
       assert.strictEqual(
         refused.headers.get("retry-after"),
         String(refused.body.detail.retry_after)

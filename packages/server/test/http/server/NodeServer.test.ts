@@ -52,7 +52,7 @@ describe("Limits of the Node server", () => {
       assert.strictEqual(answers[0]?.headers.get("x-request-id"), "slow-1")
       assert.strictEqual(answers[0]?.headers.get("connection"), "close")
       assert.strictEqual(answers[0]?.body.detail.error, "unavailable")
-      assert.deepStrictEqual(warnings, ["no answer within 15 s slow-1"])
+      assert.deepStrictEqual(warnings, ["no response within 15 s slow-1"])
     })
   )
 

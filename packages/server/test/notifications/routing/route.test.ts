@@ -147,7 +147,7 @@ describe("A problem", () => {
     assert.strictEqual(delivery?.shown[0]?.name, "Nightly backup")
     assert.deepStrictEqual(
       delivery?.shown[0]?.facts.map(({ name }) => name),
-      ["Execution", "Failed in a row", "Since"]
+      ["Execution", "Consecutive failures", "Since"]
     )
   })
 
@@ -287,7 +287,7 @@ describe("Callbacks", () => {
         status: "dropped",
         other: 13,
         is_new: known === null,
-        error: "3 callbacks were waiting already, as many as the plan allows"
+        error: "3 callbacks were already waiting, which is the limit of the plan"
       })
       if (known !== null) assert.strictEqual(deliveries[1]?.id, known)
       assert.lengthOf(deliveries[1]?.shown ?? [], maxNamedEvents)
