@@ -58,8 +58,7 @@ export interface Kind {
   ) => Effect.Effect<ChannelResult>
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- each kind has decoded its own
-// configuration
+// oxlint-disable-next-line typescript/no-explicit-any -- each kind has decoded its own configuration
 export type Config = any
 
 /** Creates a kind that sends one HTTP request, with rules that interpret the response. */
