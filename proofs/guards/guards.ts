@@ -145,7 +145,7 @@ const requests = [
     "what one client may hold": ["mayHold: share", "true"]
   }),
   guardsOf("http/server/NodeServer", flood, { "one request of a connection": ["turns take", ""] }),
-  guardsOf("http/fairness/UnsentAnswers", flood, { "answers nobody reads": ["free 0", "false"] }),
+  guardsOf("http/fairness/UnsentResponses", flood, { "answers nobody reads": ["free 0", "false"] }),
   guardsOf("http/HttpServer", "adversarial/foreignPages", {
     "pages of other origins": ["pages refuses", ""],
     "names of other hosts": ["isAllowedHost misdirectedRequest", ""]

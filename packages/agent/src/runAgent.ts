@@ -8,7 +8,7 @@ import { makePause } from "./service/makePause.ts"
 import { claimRuns } from "./session/claimRuns.ts"
 import { abandonRuns, drain } from "./session/drain.ts"
 import { sayHello } from "./session/sayHello.ts"
-import { sendBeats } from "./session/sendBeats.ts"
+import { sendHeartbeats } from "./session/sendHeartbeats.ts"
 import type { Session } from "./session/Session.ts"
 import { submitResults } from "./session/submitResults.ts"
 
@@ -24,7 +24,7 @@ const shortSessionMs = 10_000
  * 1. Say hello, which starts a session (`session/sayHello.ts`).
  * 2. Until `stop` completes, claim runs and make their calls (`session/claimRuns.ts`), submit their
  *    results (`session/submitResults.ts`), and send heartbeats and execute the service's commands
- *    (`session/sendBeats.ts`).
+ *    (`session/sendHeartbeats.ts`).
  * 3. If the service has ended the session, start again with step 1.
  * 4. When `stop` completes, stop claiming, let calls finish and say goodbye (`session/drain.ts`).
  */
@@ -85,7 +85,7 @@ const runSession = Effect.fnUntraced(function* (
 ) {
   yield* Effect.raceFirst(
     Effect.raceFirst(claimRuns(session), stopped),
-    Effect.raceFirst(submitResults(session), sendBeats(session))
+    Effect.raceFirst(submitResults(session), sendHeartbeats(session))
   )
   yield* drain(session)
 })

@@ -63,7 +63,7 @@ export const readEnvironment = (environment: Environment): GivenSettings => {
 /** Returns a warning for each variable whose name looks like a misspelled setting. */
 export const findMisspelled = (environment: Environment): ReadonlyArray<string> =>
   Object.keys(environment).flatMap((name) => {
-    if (settingNames.has(name) || setByKubernetes.has(name)) return []
+    if (settingNames.has(name) || kubernetesVariables.has(name)) return []
     const meant = nearestName(name, settingNames, () => 2)
     return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
   })
@@ -82,7 +82,7 @@ const settingNames: ReadonlySet<string> = (() => {
 })()
 
 /** Variables that Kubernetes sets in a namespace with a Service named `scheduling`. */
-const setByKubernetes: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
+const kubernetesVariables: ReadonlySet<string> = new Set(["SCHEDULING_PORT"])
 
 /** Removes a trailing `/v1`, because the protocol's paths start with it. */
 const removeVersion = (url: URL | null): URL | null =>

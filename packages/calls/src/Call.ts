@@ -129,11 +129,11 @@ export class Call extends Context.Service<
                   clock.currentTimeMillisUnsafe(),
                   request.secrets
                 )
-              end(exitOf(() => answer(classify())))
+              end(toExit(() => answer(classify())))
             }
           )
         }
-        const sent = exitOf(send)
+        const sent = toExit(send)
         if (Exit.isFailure(sent) && !hasEnded) end(Exit.failCause(sent.cause))
         return () => {
           if (hasEnded) return
@@ -154,7 +154,7 @@ export class Call extends Context.Service<
         let drop = () => {}
         if (Result.isSuccess(built)) {
           const { outgoing, path, signFor } = built.success
-          signFor(clock.currentTimeMillisUnsafe() + inMillis + signsAheadMs)
+          signFor(clock.currentTimeMillisUnsafe() + inMillis + signAheadMs)
           if (connects) drop = connectionsTo(outgoing.origin, path).expect(outgoing.origin, atMs)
         }
         return {
@@ -183,10 +183,10 @@ export class Call extends Context.Service<
  * Most calls begin a few milliseconds after a full second, so they are signed for that second.
  * Calls that begin in a different second are signed again.
  */
-const signsAheadMs = 5
+const signAheadMs = 5
 
 /** Turns an exception into a defect of its call, because no fiber catches it. */
-export const exitOf = <A>(get: () => A): Exit.Exit<A> => {
+export const toExit = <A>(get: () => A): Exit.Exit<A> => {
   try {
     return Exit.succeed(get())
   } catch (defect) {

@@ -27,7 +27,7 @@ export interface ExchangeDetails {
   readonly connect_ms: number | null
   readonly tls_ms: number | null
   readonly wait_ms: number | null
-  /** The response headers, one per line: see `AnswerHeaders`. Null without a response. */
+  /** The response headers, one per line: see `ResponseHeaders`. Null without a response. */
   readonly headers: string | null
 }
 

@@ -2,9 +2,9 @@ import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { Answer, ExchangeDetails } from "./CallResult.ts"
 import { describeError } from "./describeError.ts"
-import { AnswerCutOff } from "./exchange/AnswerParser.ts"
+import { ResponseTruncated } from "./exchange/ResponseParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
-import { classifyAnswer } from "./classifyAnswer.ts"
+import { classifyResponse } from "./classifyResponse.ts"
 import { secretsMasker } from "./maskSecrets.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
@@ -20,7 +20,7 @@ export const refused = (error: ExecutionError): Answer => ({
 
 type Clean = (text: string) => string
 
-const asItIs: Clean = (text) => text
+const unmasked: Clean = (text) => text
 
 const detailsOf = (
   { connecting, headers, statusCode, waitMs }: Exchange,
@@ -48,9 +48,9 @@ export const classifyExchange = (
   nowMillis: number,
   secrets: ReadonlyArray<string> = []
 ): Answer => {
-  const clean = secrets.length === 0 ? asItIs : secretsMasker(secrets)
-  if (exchange.complete) return answered(exchange, success, nowMillis, clean)
-  const error = timeout ?? describeError(exchange.error ?? new AnswerCutOff())
+  const clean = secrets.length === 0 ? unmasked : secretsMasker(secrets)
+  if (exchange.complete) return respondedResult(exchange, success, nowMillis, clean)
+  const error = timeout ?? describeError(exchange.error ?? new ResponseTruncated())
   if (error.code === "address_refused") return refused(error)
   return {
     status_code: exchange.statusCode,
@@ -63,7 +63,7 @@ export const classifyExchange = (
   }
 }
 
-const answered = (
+const respondedResult = (
   exchange: Exchange,
   success: SuccessRule | null,
   nowMillis: number,
@@ -72,7 +72,7 @@ const answered = (
   const { headers, statusCode } = exchange
   const body = exchange.body === null ? null : clean(exchange.body)
   const status = statusCode ?? 0
-  const { error, outcome } = classifyAnswer(status, body, success)
+  const { error, outcome } = classifyResponse(status, body, success)
   return {
     status_code: status,
     response_body: body,

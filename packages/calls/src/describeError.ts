@@ -1,7 +1,7 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Data } from "effect"
-import { AnswerCutOff, HeadTooLarge, InvalidAnswer } from "./exchange/AnswerParser.ts"
-import { AnswerTooLong } from "./exchange/Connection.ts"
+import { ResponseTruncated, HeadTooLarge, InvalidResponse } from "./exchange/ResponseParser.ts"
+import { ResponseTooLong } from "./exchange/Connection.ts"
 import { ConnectTimeout, EgressRefused } from "./egress/Egress.ts"
 
 const connection = (message: string) => executionError("connection", message)
@@ -58,10 +58,10 @@ export const describeError = (error: Error): ExecutionError => {
   if (error instanceof ConnectTimeout) {
     return connection(`connection timed out after ${error.seconds} s`)
   }
-  if (error instanceof AnswerTooLong) return invalid("the response is too long")
+  if (error instanceof ResponseTooLong) return invalid("the response is too long")
   if (error instanceof HeadTooLarge) return invalid("response headers too large")
-  if (error instanceof InvalidAnswer) return invalid("invalid HTTP response")
-  if (error instanceof AnswerCutOff) {
+  if (error instanceof InvalidResponse) return invalid("invalid HTTP response")
+  if (error instanceof ResponseTruncated) {
     return connection("connection closed before the response was complete")
   }
   const code = codeOf(error)

@@ -1,16 +1,16 @@
 import { mask } from "@scheduling/domain/calls/credentialHeaders"
 
 /** A shorter prefix of a secret at the end of a truncated text is not masked. */
-const shortestRest = 4
+const minPrefixLength = 4
 
 /** A shorter piece of base64 occurs in many texts by chance. */
-const shortestBase64 = 6
+const minBase64Length = 6
 
 /**
  * Response headers are truncated to 4,096 bytes, and bodies later. Truncation may drop a last
  * character.
  */
-const shortestCut = 4_093
+const minTruncatedLength = 4_093
 
 const htmlForms: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -21,7 +21,7 @@ const htmlForms: Readonly<Record<string, string>> = {
 }
 
 /** Returns the forms in which a server may echo a value: verbatim or encoded. */
-const writtenForms = (secret: string): ReadonlyArray<string> => {
+const echoedForms = (secret: string): ReadonlyArray<string> => {
   const json = JSON.stringify(secret).slice(1, -1)
   const inUrl = encodeURIComponent(secret.toWellFormed())
   return [
@@ -52,7 +52,7 @@ const base64Of = (text: string): ReadonlyArray<string> =>
       .toString("base64")
       .replace(/=+$/, "")
       .slice(offset === 0 ? 0 : 4, -1)
-    return base64.length < shortestBase64
+    return base64.length < minBase64Length
       ? []
       : [base64, base64.replaceAll("+", "-").replaceAll("/", "_")]
   })
@@ -73,19 +73,19 @@ export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) =
 const maskers = new WeakMap<ReadonlyArray<string>, (text: string) => string>()
 
 const makeMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
-  const forms = [...new Set(secrets.flatMap(writtenForms))].toSorted((a, b) => b.length - a.length)
+  const forms = [...new Set(secrets.flatMap(echoedForms))].toSorted((a, b) => b.length - a.length)
   return (text) => {
     let masked = text
     for (const form of forms) masked = masked.replaceAll(form, mask)
-    if (Buffer.byteLength(text) < shortestCut) return masked
-    const rest = Math.max(0, ...forms.map((form) => lengthOfRest(masked, form)))
+    if (Buffer.byteLength(text) < minTruncatedLength) return masked
+    const rest = Math.max(0, ...forms.map((form) => trailingPrefixLength(masked, form)))
     return rest === 0 ? masked : masked.slice(0, -rest) + mask
   }
 }
 
 /** Returns how many characters at the end of a text are a prefix of a secret. */
-const lengthOfRest = (text: string, form: string): number => {
-  for (let length = Math.min(form.length - 1, text.length); length >= shortestRest; length--) {
+const trailingPrefixLength = (text: string, form: string): number => {
+  for (let length = Math.min(form.length - 1, text.length); length >= minPrefixLength; length--) {
     if (text.endsWith(form.slice(0, length))) return length
   }
   return 0

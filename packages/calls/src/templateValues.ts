@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import type { Reference, TimeFormat } from "@scheduling/domain/calls/Template"
 
 /** The latest response to a step. */
-export interface StepAnswer {
+export interface StepResponse {
   readonly status_code: number | null
   readonly response_body: string | null
 }
@@ -15,7 +15,7 @@ export interface CallValues {
   readonly task: { readonly name: string | null; readonly key: string | null } | null
   /** The input of the run as JSON. */
   readonly input: string | null
-  readonly steps: ReadonlyMap<string, StepAnswer>
+  readonly steps: ReadonlyMap<string, StepResponse>
   readonly secrets: ReadonlyMap<string, string>
   /** When the attempt began. */
   readonly now_ms: number
@@ -91,7 +91,7 @@ export const valuesOf = ({
       case "run":
         return Result.succeed(
           reference.field === "scheduled_for"
-            ? writtenTime(run.scheduled_ms, reference.format)
+            ? formatTime(run.scheduled_ms, reference.format)
             : run[reference.field]
         )
       case "task":
@@ -103,7 +103,7 @@ export const valuesOf = ({
           : Result.succeed(secret)
       }
       case "now":
-        return Result.succeed(writtenTime(now_ms, reference.format))
+        return Result.succeed(formatTime(now_ms, reference.format))
       case "uuid":
         return Result.succeed(uuidOf(run.id, `${run.attempt}/${uuids++}`))
     }
@@ -121,7 +121,7 @@ export const valuesOf = ({
 }
 
 /** Formats a time in UTC. Date parts have leading zeros, as in paths and file names. */
-const writtenTime = (ms: number, format: TimeFormat): string | number => {
+const formatTime = (ms: number, format: TimeFormat): string | number => {
   const iso = new Date(ms).toISOString()
   switch (format) {
     case "iso":
@@ -173,7 +173,7 @@ const walk = (
   let value = root
   let name = rootName
   for (const key of path) {
-    const inside = own(value, key)
+    const inside = ownProperty(value, key)
     if (inside === undefined) {
       return Result.fail(`${name} is not ${typeof key === "number" ? "an array" : "an object"}`)
     }
@@ -195,7 +195,7 @@ const plainKey = /^[A-Za-z_$][\w$-]*$/
  * Reads own properties only: a response may use `__proto__`, `constructor` or `length` as ordinary
  * keys.
  */
-const own = (
+const ownProperty = (
   container: unknown,
   key: string | number
 ): { readonly present: boolean; readonly value: unknown } | undefined => {

@@ -1,6 +1,6 @@
 // @tags slow
 import { executionError, parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
-import { AnswerCutOff } from "../src/exchange/AnswerParser.ts"
+import { ResponseTruncated } from "../src/exchange/ResponseParser.ts"
 import { Call } from "../src/Call.ts"
 import { describeError } from "../src/describeError.ts"
 import { Exchange } from "../src/exchange/Exchange.ts"
@@ -594,7 +594,7 @@ describe("a thread for TLS", () => {
       )
       assert.match(String(yield* Deferred.await(crash)), /Invalid URL/)
       yield* Fiber.join(asking)
-      assert.instanceOf(lost.error, AnswerCutOff)
+      assert.instanceOf(lost.error, ResponseTruncated)
     })
   )
 
@@ -615,7 +615,7 @@ describe("a thread for TLS", () => {
       const asking = yield* Effect.forkChild(ask(lost), { startImmediately: true })
       yield* Effect.promise(() => thread.close())
       yield* Fiber.join(asking)
-      assert.instanceOf(lost.error, AnswerCutOff)
+      assert.instanceOf(lost.error, ResponseTruncated)
       const next = new Exchange()
       yield* ask(next)
       assert.strictEqual(next.error && describeError(next.error).code, "address_refused")

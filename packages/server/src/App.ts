@@ -12,7 +12,7 @@ import {
   allowedMethods,
   givesCredentials,
   HttpLayer,
-  inOneSpelling,
+  requireCanonicalUrl,
   serve,
   Stopping,
   withRouter
@@ -29,7 +29,7 @@ import { SearchLayer } from "./search/index.ts"
 import { SecretsLayer } from "./secrets/index.ts"
 import { StatusPagesLayer } from "./status-pages/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
-import { answerClaimsOr, WorkersLayer } from "./workers/index.ts"
+import { handleClaimsOr, WorkersLayer } from "./workers/index.ts"
 
 /** The routes of the contract. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
@@ -68,7 +68,7 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 const makeAnswer = Effect.map(HttpRouter.HttpRouter, (router) => router.asHttpEffect()).pipe(
   Effect.flatMap(answerPingsOr),
   Effect.flatMap(withCompletionRoute),
-  Effect.flatMap(answerClaimsOr)
+  Effect.flatMap(handleClaimsOr)
 )
 
 const routeFacts = {
@@ -81,7 +81,7 @@ const routeFacts = {
  * the finished `Answer` and not the services, because every request carries its context along.
  */
 export const AppLayer = Layer.unwrap(
-  Effect.map(Answer, (answer) => serve(inOneSpelling(answer), routeFacts))
+  Effect.map(Answer, (answer) => serve(requireCanonicalUrl(answer), routeFacts))
 ).pipe(
   Layer.provide(Layer.effect(Answer, makeAnswer).pipe(Layer.provide(Application))),
   Layer.provide([Stopping.layer, NodeLayer])

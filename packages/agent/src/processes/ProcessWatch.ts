@@ -113,7 +113,7 @@ interface EarlierTimes {
 const canRead = process.platform === "linux"
 
 /** The minimum time between two reads of all processes, which take processor time. */
-const restBetweenReadsMs = 1_000
+const minReadIntervalMs = 1_000
 
 const maxPidReads = 50
 
@@ -121,7 +121,7 @@ const maxPidReads = 50
  * Timeout for reading a pid file, after which no process is counted. Files on an unreachable
  * network drive hang.
  */
-const pidWithinMs = 5_000
+const pidReadTimeoutMs = 5_000
 
 export class ProcessWatch {
   #watched: ReadonlyArray<WatchedProcess> = []
@@ -181,7 +181,7 @@ export class ProcessWatch {
     }
     if (due.length === 0 || this.#isReading) return []
     this.#isReading = true
-    this.#readAgainAtMs = nowMs + restBetweenReadsMs
+    this.#readAgainAtMs = nowMs + minReadIntervalMs
     try {
       const processes = await this.#read()
       const seen = await Promise.all(due.map((one) => this.#observeOne(one, processes, nowMs)))
@@ -223,7 +223,7 @@ export class ProcessWatch {
       this.#pidReads.get(file) ?? this.#readPid(file).finally(() => this.#pidReads.delete(file))
     this.#pidReads.set(file, read)
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
-    const timer = setTimeout(resolve, pidWithinMs)
+    const timer = setTimeout(resolve, pidReadTimeoutMs)
     return Promise.race([read, late]).finally(() => clearTimeout(timer))
   }
 }

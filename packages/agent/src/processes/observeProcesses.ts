@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { ProcessWatch } from "./ProcessWatch.ts"
 
-const withinMs = 10_000
+const readTimeoutMs = 10_000
 
 /**
  * Observes the processes that are due, and returns whether there is something to report. Gives up
@@ -14,11 +14,11 @@ export const observeProcesses = (
   Effect.promise(() => watch.observe(nowMs)).pipe(
     Effect.map(({ length }) => length > 0),
     Effect.timeoutOrElse({
-      duration: withinMs,
+      duration: readTimeoutMs,
       orElse: () =>
         Effect.as(
           Effect.logWarning(
-            `cannot read the processes within ${withinMs / 1_000} s: no process is reported until the read finishes`
+            `cannot read the processes within ${readTimeoutMs / 1_000} s: no process is reported until the read finishes`
           ),
           false
         )

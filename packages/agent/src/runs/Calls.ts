@@ -3,7 +3,7 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { WorkerCall } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Exit, LogLevel } from "effect"
-import { type CallAnswer, toAnswer, cutOffAnswer, returnedAnswer } from "./CallAnswer.ts"
+import { type CallOutcome, toCallOutcome, abortedOutcome, returnedOutcome } from "./CallOutcome.ts"
 import type { HeldRuns } from "./HeldRuns.ts"
 
 export interface Calls {
@@ -44,9 +44,9 @@ export const makeCalls = Effect.fnUntraced(function* ({
     const { lease, run_id } = given
     const finishedAtMs = nowMs()
     const duration_ms = Math.round(finishedAtMs - startedMs)
-    const result: CallAnswer = Exit.isSuccess(exit)
-      ? toAnswer(exit.value)
-      : { ...cutOffAnswer, duration_ms }
+    const result: CallOutcome = Exit.isSuccess(exit)
+      ? toCallOutcome(exit.value)
+      : { ...abortedOutcome, duration_ms }
     runs.finish({ ...result, lease, run_id, finishedAtMs })
     finished++
     onResult()
@@ -91,12 +91,16 @@ export const makeCalls = Effect.fnUntraced(function* ({
   return {
     beginAll,
     cancel: (id) => {
-      const isWaiting = runs.dismiss(id, { ...cutOffAnswer, duration_ms: 0, finishedAtMs: nowMs() })
+      const isWaiting = runs.dismiss(id, {
+        ...abortedOutcome,
+        duration_ms: 0,
+        finishedAtMs: nowMs()
+      })
       if (isWaiting) onResult()
       else runs.cutOff(id)
     },
     returnWaiting: (sinceMs) => {
-      if (runs.returnWaiting(sinceMs, { ...returnedAnswer, finishedAtMs: nowMs() })) onResult()
+      if (runs.returnWaiting(sinceMs, { ...returnedOutcome, finishedAtMs: nowMs() })) onResult()
     },
     count: () => finished
   }

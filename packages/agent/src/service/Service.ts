@@ -7,7 +7,7 @@ import type { Settings } from "../settings.ts"
 import { boundedFetch } from "./boundedFetch.ts"
 
 /** The timeout of all requests except claims, which wait for runs. */
-export const answerWithinMs = 10_000
+export const requestTimeoutMs = 10_000
 
 const makeClient = ({ token, url }: Pick<Settings, "token" | "url">) =>
   HttpApiClient.make(WorkerApi, { baseUrl: url }).pipe(

@@ -2,7 +2,7 @@
  * Maximum size of a response. The service sends up to 4 MiB of large calls, and a byte can take six
  * bytes in JSON.
  */
-const maxAnswerBytes = 32 * 1024 * 1024
+const maxResponseBytes = 32 * 1024 * 1024
 
 /**
  * `fetch` for an untrusted service. It follows no redirects, because a redirect could send the
@@ -12,7 +12,7 @@ const maxAnswerBytes = 32 * 1024 * 1024
 export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   const answer = await fetch(input, { ...init, redirect: "error" })
   if (answer.body === null || isBounded(answer.headers)) return answer
-  return new Response(answer.body.pipeThrough(limitTo(maxAnswerBytes)), answer)
+  return new Response(answer.body.pipeThrough(limitTo(maxResponseBytes)), answer)
 }
 
 /**
@@ -22,7 +22,7 @@ export const boundedFetch: typeof globalThis.fetch = async (input, init) => {
 const isBounded = (headers: Headers): boolean =>
   !headers.has("content-encoding") &&
   headers.has("content-length") &&
-  Number(headers.get("content-length")) <= maxAnswerBytes
+  Number(headers.get("content-length")) <= maxResponseBytes
 
 const limitTo = (maxBytes: number) => {
   let bytes = 0

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { Agent } from "../Agent.ts"
 import { makePause } from "../service/makePause.ts"
-import { answerWithinMs, Service } from "../service/Service.ts"
-import { exchangeBeat } from "./sendBeats.ts"
+import { requestTimeoutMs, Service } from "../service/Service.ts"
+import { exchangeHeartbeat } from "./sendHeartbeats.ts"
 import type { Session } from "./Session.ts"
 
 /** How long a claim waits for more slots to become free. */
@@ -12,7 +12,7 @@ const gatherSlotsMs = 10
  * The agent pauses if an empty response arrives sooner than this, because the service should have
  * waited for a due run.
  */
-const atOnceMs = 1_000
+const earlyResponseMs = 1_000
 
 export const claimRuns = Effect.fnUntraced(function* (session: Session) {
   const agent = yield* Agent
@@ -35,7 +35,7 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
               ...(agent.watching !== "" && { watching: agent.watching })
             }
           }),
-          waitSeconds * 1_000 + answerWithinMs
+          waitSeconds * 1_000 + requestTimeoutMs
         )
       )
     )
@@ -54,10 +54,10 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
     gotNothing = given.length === 0
     const takenCount = runs.take(given, slots, nowMs())
     calls.beginAll()
-    yield* pause(takenCount > 0 || nowMs() - claimedAtMs > atOnceMs)
+    yield* pause(takenCount > 0 || nowMs() - claimedAtMs > earlyResponseMs)
     // The response to this heartbeat contains the new list of processes. The next claim sends its
     // hash.
-    if (beat) yield* exchangeBeat(session)
+    if (beat) yield* exchangeHeartbeat(session)
     if (beat || (given.length > 0 && agent.isIdle)) signals.beatDue.notify()
     if (agent.isIdle) yield* agent.reportStatus
   })

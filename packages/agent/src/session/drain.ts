@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import { Agent } from "../Agent.ts"
 import { pluralize } from "../pluralize.ts"
 import { Service } from "../service/Service.ts"
-import { sendBeats } from "./sendBeats.ts"
+import { sendHeartbeats } from "./sendHeartbeats.ts"
 import type { Session } from "./Session.ts"
 import { submitResults } from "./submitResults.ts"
 
@@ -22,7 +22,7 @@ export const drain = Effect.fnUntraced(function* (session: Session) {
   })
   yield* Effect.timeout(emptied, Duration.seconds(settings.drainSeconds)).pipe(
     Effect.raceFirst(submitResults(session)),
-    Effect.raceFirst(sendBeats(session)),
+    Effect.raceFirst(sendHeartbeats(session)),
     Effect.ignore
   )
   const left = runs.ids

@@ -2,7 +2,7 @@ import { workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import { Agent } from "../Agent.ts"
-import { answerWithinMs, Service } from "../service/Service.ts"
+import { requestTimeoutMs, Service } from "../service/Service.ts"
 
 export const sayHello = Effect.gen(function* () {
   const { retries, settings } = yield* Agent
@@ -19,7 +19,7 @@ export const sayHello = Effect.gen(function* () {
           ...(settings.labels !== undefined && { labels: settings.labels })
         }
       }),
-      answerWithinMs
+      requestTimeoutMs
     )
   )
 })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Agent } from "../Agent.ts"
 import { pluralize } from "../pluralize.ts"
 import { toWorkerResult } from "../runs/HeldRuns.ts"
-import { answerWithinMs, Service } from "../service/Service.ts"
+import { requestTimeoutMs, Service } from "../service/Service.ts"
 import type { Session } from "./Session.ts"
 
 const gatherMs = 5
@@ -38,7 +38,7 @@ const submit = Effect.fnUntraced(function* ({ id }: Session) {
           service.results({
             payload: { session: id, results: results.map((one) => toWorkerResult(one, nowMs())) }
           }),
-          answerWithinMs
+          requestTimeoutMs
         )
       )
     )

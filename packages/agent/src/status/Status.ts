@@ -43,14 +43,14 @@ const defaultFolders = (): ReadonlyArray<string> => {
 /**
  * How many characters of the token are part of a status file's name: too few to reveal the token.
  */
-const namedBy = 12
+const tokenPrefixLength = 12
 
 const nameForm = new RegExp(
-  `^${workerTokenPrefix}[\\w-]{${namedBy - workerTokenPrefix.length}}\\.json$`
+  `^${workerTokenPrefix}[\\w-]{${tokenPrefixLength - workerTokenPrefix.length}}\\.json$`
 )
 
 export const defaultStatusFile = (token: string): string =>
-  join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, namedBy)}.json`)
+  join(defaultFolders()[0] ?? tmpdir(), `${token.slice(0, tokenPrefixLength)}.json`)
 
 export const findStatusFiles = Effect.promise(async () => {
   const found = defaultFolders().map(async (folder) =>

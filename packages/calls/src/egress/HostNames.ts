@@ -42,7 +42,7 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
   const domains = cached(sources.filesTtlMs, async () =>
     parseSearchDomains(await read(sources.resolvConf))
   )
-  const lookup = oneAtATime(sources.lookup)
+  const lookup = runSequentially(sources.lookup)
 
   return async (hostname) => {
     const name = hostname.replace(/\.$/, "").toLowerCase()
@@ -50,11 +50,11 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
     const listed = (await hosts()).get(name)
     if (listed !== undefined) return listed
     try {
-      return await ask(dns, hostname)
+      return await queryDns(dns, hostname)
     } catch (error) {
       if (hostname.endsWith(".") || !isUnknown(error)) throw error
       for (const domain of await domains()) {
-        const addresses = await ask(dns, `${name}.${domain}.`).catch(orNoneIfUnknown)
+        const addresses = await queryDns(dns, `${name}.${domain}.`).catch(emptyIfUnknown)
         if (addresses.length > 0) return addresses
       }
       throw error
@@ -68,7 +68,7 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
  * Queries DNS for both address families concurrently. If neither has an address, an error other
  * than "unknown" takes precedence.
  */
-const ask = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
+const queryDns = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
   const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
   if (addresses.length > 0) return addresses
@@ -83,7 +83,7 @@ const unknown = new Set<unknown>(["ENOTFOUND", "ENODATA"])
 const isUnknown = (error: unknown): boolean =>
   error instanceof Error && "code" in error && unknown.has(error.code)
 
-const orNoneIfUnknown = (error: unknown): ReadonlyArray<string> => {
+const emptyIfUnknown = (error: unknown): ReadonlyArray<string> => {
   if (isUnknown(error)) return []
   throw error
 }
@@ -134,7 +134,7 @@ const cached = <A>(ttlMs: number, load: () => Promise<A>): (() => Promise<A>) =>
 
 const maxWaiting = 100
 
-const oneAtATime = (resolve: Resolve): Resolve => {
+const runSequentially = (resolve: Resolve): Resolve => {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return async (hostname) => {

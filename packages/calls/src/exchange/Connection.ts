@@ -1,11 +1,11 @@
 import { Data } from "effect"
 import type { Socket } from "node:net"
-import { AnswerCutOff, AnswerParser, type AnswerReader } from "./AnswerParser.ts"
+import { ResponseTruncated, ResponseParser, type ResponseReader } from "./ResponseParser.ts"
 import type { Connect, ConnectTimes, Target } from "../egress/Egress.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** Receives the events of an exchange. */
-export interface ExchangeListener extends AnswerReader {
+export interface ExchangeListener extends ResponseReader {
   /** How many bytes of the body to keep. */
   readonly keptBytes: number
   /**
@@ -25,7 +25,7 @@ export interface ExchangeListener extends AnswerReader {
  * and empty lines, which nothing else limits: a server that sent them endlessly would use the
  * processor until the timeout.
  */
-const maxAnswerBytes = 256 * 1024
+const maxResponseBytes = 256 * 1024
 
 /** Shorter than the 5 s after which Node, Apache and many others close an idle connection. */
 const idleMillis = 4_000
@@ -38,7 +38,7 @@ const maxIdleMillis = 30_000
  */
 const marginMillis = 1_000
 
-export class AnswerTooLong extends Data.TaggedError("AnswerTooLong")<{}> {}
+export class ResponseTooLong extends Data.TaggedError("ResponseTooLong")<{}> {}
 
 /** A keep-alive connection with one exchange at a time. */
 export class Connection {
@@ -48,7 +48,7 @@ export class Connection {
   private isOpen = false
   private request: OutgoingRequest | undefined
   private exchange: ExchangeListener | undefined
-  private parser: AnswerParser | undefined
+  private parser: ResponseParser | undefined
   private answerBytes = 0
   private isClosed = false
   private readonly target: Target
@@ -76,7 +76,7 @@ export class Connection {
   send(request: OutgoingRequest, exchange: ExchangeListener): void {
     this.request = request
     this.exchange = exchange
-    this.parser = new AnswerParser(request.method, exchange)
+    this.parser = new ResponseParser(request.method, exchange)
     this.answerBytes = 0
     if (this.socket === undefined) return this.open()
     // If the connection is still opening, the request is sent once it is open.
@@ -116,7 +116,7 @@ export class Connection {
     socket
       .on("end", () => this.finish())
       .on("error", (error) => (failure = error))
-      .on("close", () => this.fail(failure ?? new AnswerCutOff()))
+      .on("close", () => this.fail(failure ?? new ResponseTruncated()))
       .on("timeout", () => socket.destroy())
   }
 
@@ -125,8 +125,8 @@ export class Connection {
     if (exchange === undefined || parser === undefined) return this.close()
     exchange.onFirstByte()
     this.answerBytes += bytes.length
-    const most = Math.max(maxAnswerBytes, 2 * exchange.keptBytes)
-    if (this.answerBytes > most) return this.fail(new AnswerTooLong())
+    const most = Math.max(maxResponseBytes, 2 * exchange.keptBytes)
+    if (this.answerBytes > most) return this.fail(new ResponseTooLong())
     this.parse(exchange, parser, () => parser.push(bytes))
   }
 
@@ -137,11 +137,11 @@ export class Connection {
     this.parse(exchange, parser, () => parser.finish())
   }
 
-  private parse(exchange: ExchangeListener, parser: AnswerParser, step: () => void): void {
+  private parse(exchange: ExchangeListener, parser: ResponseParser, step: () => void): void {
     try {
       step()
     } catch (error) {
-      return this.fail(error instanceof Error ? error : new AnswerCutOff())
+      return this.fail(error instanceof Error ? error : new ResponseTruncated())
     }
     if (!parser.isFinished || this.exchange !== exchange) return
     // An idle connection must not keep the last call and its secrets in memory.
@@ -160,7 +160,7 @@ export class Connection {
   }
 }
 
-const idleMillisAfter = ({ isReusable, keepAliveSeconds }: AnswerParser): number => {
+const idleMillisAfter = ({ isReusable, keepAliveSeconds }: ResponseParser): number => {
   if (!isReusable) return 0
   if (keepAliveSeconds === null) return idleMillis
   return Math.min(keepAliveSeconds * 1_000 - marginMillis, maxIdleMillis)

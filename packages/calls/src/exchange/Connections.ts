@@ -32,7 +32,7 @@ export interface ConnectionLimits {
  * Length of a period in ms. Calls that begin in the same period or in neighbouring periods cannot
  * share a connection.
  */
-const momentMs = 5
+const periodMs = 5
 
 interface Origin {
   /** The number of further calls that may begin. */
@@ -141,7 +141,7 @@ export class Connections {
    */
   expect(name: string, atMs: number): () => void {
     const origin = this.enter(name)
-    const moment = Math.round(atMs / momentMs)
+    const moment = Math.round(atMs / periodMs)
     const expectedAt = (at: number) => origin.expected.get(at) ?? 0
     origin.expected.set(moment, expectedAt(moment) + 1)
     const expected = expectedAt(moment - 1) + expectedAt(moment) + expectedAt(moment + 1)

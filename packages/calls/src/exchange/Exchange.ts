@@ -1,7 +1,7 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { ConnectTimes } from "../egress/Egress.ts"
 import type { ExchangeListener } from "./Connection.ts"
-import type { AnswerHeaders } from "./AnswerParser.ts"
+import type { ResponseHeaders } from "./ResponseParser.ts"
 
 /**
  * The rest of a longer body is read and dropped up to this size, so that its connection can serve
@@ -24,7 +24,7 @@ export class Exchange implements ExchangeListener {
     | "waiting for the response"
     | "reading the response" = "waiting for a connection"
   statusCode: number | null = null
-  headers: AnswerHeaders = { retryAfter: null, complete: null, location: null, shown: "" }
+  headers: ResponseHeaders = { retryAfter: null, complete: null, location: null, shown: "" }
   /** Null if the connection was reused. */
   connecting: ConnectTimes | null = null
   /** The time from sending the request to the first byte of the response, in milliseconds. */
@@ -75,7 +75,7 @@ export class Exchange implements ExchangeListener {
     this.phase = "reading the response"
   }
 
-  onHead(statusCode: number, headers: AnswerHeaders): void {
+  onHead(statusCode: number, headers: ResponseHeaders): void {
     this.statusCode = statusCode
     this.headers = headers
   }

@@ -9,7 +9,7 @@ import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { Exchange } from "../exchange/Exchange.ts"
 import { makeRequest } from "../OutgoingRequest.ts"
 
-export interface HttpProbeAnswer extends Answer {
+export interface HttpProbeResponse extends Answer {
   /** The expiry of the server's certificate, in milliseconds since the epoch. */
   readonly certificate_valid_to: number | null
   /** The total time of all requests. */
@@ -33,7 +33,7 @@ export class HttpProbe extends Context.Service<
     readonly run: (
       request: CallRequest,
       options: { readonly follows: boolean }
-    ) => Effect.Effect<HttpProbeAnswer>
+    ) => Effect.Effect<HttpProbeResponse>
   }
 >()("@scheduling/calls/probes/HttpProbe") {
   static readonly layer: Layer.Layer<HttpProbe> = Layer.effect(
@@ -108,7 +108,7 @@ export class HttpProbe extends Context.Service<
           for (let hops = 0; ; hops++) {
             const leftMs = Math.max(1, first.timeout_seconds * 1_000 - elapsedMs())
             const { location, ...answer } = yield* send({ ...first, headers, url }, leftMs)
-            const done = (redirect_problem: string | null): HttpProbeAnswer => ({
+            const done = (redirect_problem: string | null): HttpProbeResponse => ({
               ...answer,
               duration_ms: Math.round(elapsedMs()),
               redirect_problem

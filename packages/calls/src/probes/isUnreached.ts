@@ -1,7 +1,7 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 
 /** A refused connection or an unknown name implies a response, so the network was reachable. */
-const answered = new Set([
+const networkReachedMessages = new Set([
   "connection refused",
   "connection reset",
   "host not found",
@@ -13,5 +13,5 @@ const answered = new Set([
  * network may be the reason.
  */
 export const isUnreached = ({ code, message }: ExecutionError): boolean =>
-  ((code === "dns" || code === "connection") && !answered.has(message)) ||
+  ((code === "dns" || code === "connection") && !networkReachedMessages.has(message)) ||
   (code === "timeout" && message.endsWith("while connecting"))

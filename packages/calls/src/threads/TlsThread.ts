@@ -1,7 +1,7 @@
 import { IpNetwork } from "effect/net"
 import { getCACertificates } from "node:tls"
 import { Worker } from "node:worker_threads"
-import { AnswerCutOff } from "../exchange/AnswerParser.ts"
+import { ResponseTruncated } from "../exchange/ResponseParser.ts"
 import { DescribedError } from "../describeError.ts"
 import type { OpenConnection } from "../exchange/Connections.ts"
 import type { EgressRules } from "../egress/Egress.ts"
@@ -165,7 +165,7 @@ class RemoteConnection implements OpenConnection {
         if (exchange === undefined) return this.onIdleEnd()
         // The connection closed while the request was being passed to the thread.
         exchange.onSent()
-        return this.#fail(new AnswerCutOff())
+        return this.#fail(new ResponseTruncated())
     }
   }
 

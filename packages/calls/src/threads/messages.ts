@@ -1,6 +1,6 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import type { ConnectTimes } from "../egress/Egress.ts"
-import type { AnswerHeaders } from "../exchange/AnswerParser.ts"
+import type { ResponseHeaders } from "../exchange/ResponseParser.ts"
 import type { OutgoingRequest } from "../OutgoingRequest.ts"
 
 /** The settings of a thread. */
@@ -29,7 +29,7 @@ export type Order =
 export type Report =
   | readonly ["sent", id: number, times: ConnectTimes | null]
   | readonly ["first byte", id: number]
-  | readonly ["head", id: number, statusCode: number, headers: AnswerHeaders]
+  | readonly ["head", id: number, statusCode: number, headers: ResponseHeaders]
   | readonly ["body", id: number, bytes: Uint8Array]
   | readonly ["end", id: number, reusable: boolean]
   | readonly ["error", id: number, error: ExecutionError, times: ConnectTimes | null]

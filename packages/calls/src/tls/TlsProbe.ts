@@ -41,14 +41,14 @@ export class TlsProbe extends Context.Service<
       const connect = makeConnect({ allow: yield* EgressAllow, resolve: yield* Resolver })
 
       const handshake = (target: TlsTarget) =>
-        Effect.callback<Seen | Failed>((resume) => {
+        Effect.callback<Handshake | Failed>((resume) => {
           let isConnected = false
           let secure: Socket | undefined
           const close = () => {
             secure?.destroy()
             socket?.destroy()
           }
-          const finish = (result: Seen | Failed) => {
+          const finish = (result: Handshake | Failed) => {
             close()
             resume(Effect.succeed(result))
           }
@@ -90,7 +90,7 @@ export class TlsProbe extends Context.Service<
         }).pipe(
           Effect.timeoutOrElse({
             duration: `${timeoutSeconds} seconds`,
-            orElse: () => Effect.succeed(tookTooLong)
+            orElse: () => Effect.succeed(timedOut)
           })
         )
 
@@ -107,7 +107,7 @@ export class TlsProbe extends Context.Service<
 
 /** Verifies a certificate like a client that trusts the same certificate authorities. */
 export const verifyCertificate = (
-  { certificate, chainError, hostError }: Seen,
+  { certificate, chainError, hostError }: Handshake,
   nowMs: number
 ): TlsCheck => {
   if (certificate === undefined) {
@@ -154,7 +154,7 @@ export const verifyCertificate = (
   )
 }
 
-export interface Seen {
+export interface Handshake {
   readonly certificate: ServerCertificate | undefined
   /** The first problem that OpenSSL found in the chain. OpenSSL does not compare the host name. */
   readonly chainError: string | undefined
@@ -166,7 +166,7 @@ interface Failed {
   readonly isConnected: boolean
 }
 
-const tookTooLong: Failed = {
+const timedOut: Failed = {
   error: new StartTlsRefused({ message: `no certificate was received within ${timeoutSeconds} s` }),
   isConnected: true
 }

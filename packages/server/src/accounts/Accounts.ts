@@ -203,7 +203,7 @@ export class Accounts extends Context.Service<
           const row = yield* own(actor.user_id)
           const email = change.email ?? row.pending_email ?? row.email
           if (email !== (row.pending_email ?? row.email)) {
-            if (change.current_password === undefined) return yield* passwordNeeded
+            if (change.current_password === undefined) return yield* passwordRequired
             yield* confirm(row, change.current_password, actor)
             if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
               return yield* new EmailTaken()
@@ -302,6 +302,6 @@ export class Accounts extends Context.Service<
 const firstWorkspaceName = ({ email, name }: User) =>
   `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
 
-const passwordNeeded = Effect.suspend(() =>
+const passwordRequired = Effect.suspend(() =>
   ValidationFailed.at(["current_password"], "required", "is required to change the email")
 )

@@ -12,7 +12,7 @@ export const ProviderAddress = Context.Reference<Pick<
 > | null>("@scheduling/server/billing/ProviderAddress", { defaultValue: () => null })
 
 /** The customer that a webhook is about. All other data is read from Stripe. */
-export interface Hint {
+export interface CustomerHint {
   readonly id: string
   readonly customer_id: string | null
 }
@@ -25,7 +25,7 @@ export interface OpenProvider {
    * Parses a webhook. Returns undefined if the signature is invalid or its time is not within five
    * minutes of now.
    */
-  readonly readHint: (body: string, signature: string, nowMs: number) => Hint | undefined
+  readonly readHint: (body: string, signature: string, nowMs: number) => CustomerHint | undefined
 }
 
 /**
@@ -105,7 +105,7 @@ const toleranceSeconds = 300
 const signedAt = (signature: string): number =>
   Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? Infinity) * 1_000
 
-const toHint = ({ data, id }: Stripe.Event): Hint => {
+const toHint = ({ data, id }: Stripe.Event): CustomerHint => {
   const about = data.object as {
     readonly id?: string
     readonly object?: string

@@ -7,13 +7,13 @@ import { graceDays } from "../plans/index.ts"
 import { PlanEnforcement } from "./PlanEnforcement.ts"
 import { dayMs, loop, Waker } from "../core/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { ask, listSubscriptions } from "./stripeRequests.ts"
+import { callStripe, listSubscriptions } from "./stripeRequests.ts"
 import {
   chooseSubscription,
   subscriptionState,
   type SubscriptionState
 } from "./chooseSubscription.ts"
-import { type Hint, type OpenProvider, Provider } from "./Provider.ts"
+import { type CustomerHint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
@@ -25,7 +25,7 @@ export class SubscriptionSync extends Context.Service<
   SubscriptionSync,
   {
     /** Marks the customer of a webhook to be read. */
-    readonly noteHint: (hint: Hint) => Effect.Effect<void>
+    readonly noteHint: (hint: CustomerHint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
@@ -52,7 +52,7 @@ export class SubscriptionSync extends Context.Service<
         Effect.forEach(
           ids,
           (id) =>
-            ask(stripe, (api) =>
+            callStripe(stripe, (api) =>
               api.subscriptions.cancel(id, { prorate: true, invoice_now: true })
             ),
           { discard: true }
@@ -96,7 +96,7 @@ export class SubscriptionSync extends Context.Service<
 
       /** Cancels all subscriptions of a deleted workspace, so that nobody is charged for it. */
       const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
-        const { data } = yield* ask(stripe, (api) =>
+        const { data } = yield* callStripe(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
         )
         yield* cancelAll(

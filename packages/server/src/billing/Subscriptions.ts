@@ -14,7 +14,7 @@ import { type Actor, AuditLog } from "../accounts/index.ts"
 import { AppConfig } from "../core/index.ts"
 import { chooseSubscription, isInactive } from "./chooseSubscription.ts"
 import {
-  ask,
+  callStripe,
   findCurrent,
   expireCheckout,
   listSubscriptions,
@@ -110,7 +110,7 @@ export class Subscriptions extends Context.Service<
           const stripe = yield* open
           yield* find(workspaceId)
           const now = yield* DateTime.nowAsDate
-          const held = yield* repo.hold(workspaceId, now, new Date(now.getTime() + holdMs))
+          const held = yield* repo.hold(workspaceId, now, new Date(now.getTime() + reservationMs))
           if (Option.isNone(held)) {
             return yield* new Conflict({
               resource: "subscription",
@@ -142,7 +142,7 @@ export class Subscriptions extends Context.Service<
         stripe: OpenProvider
       ) {
         if (Option.isSome(yield* repo.find(workspaceId))) return
-        const { id } = yield* ask(stripe, (api) =>
+        const { id } = yield* callStripe(stripe, (api) =>
           api.customers.create(
             { metadata: { workspace_id: workspaceId } },
             { idempotencyKey: `customer of ${workspaceId}` }
@@ -170,7 +170,7 @@ export class Subscriptions extends Context.Service<
               if (checkout_id !== null) yield* expireCheckout(checkout_id, stripe)
               const trial = data.length === 0 ? price.trial_days : 0
               const back = `${publicUrl}/?workspace=${workspaceId}&checkout=`
-              const { id, url } = yield* ask(stripe, (api) =>
+              const { id, url } = yield* callStripe(stripe, (api) =>
                 api.checkout.sessions.create({
                   mode: "subscription",
                   customer: customer_id,
@@ -194,7 +194,7 @@ export class Subscriptions extends Context.Service<
         portal: Effect.fn("Subscriptions.portal")(function* (workspaceId, actor) {
           const stripe = yield* open
           const { customer_id } = yield* find(workspaceId)
-          const { url } = yield* ask(stripe, (api) =>
+          const { url } = yield* callStripe(stripe, (api) =>
             api.billingPortal.sessions.create({
               customer: customer_id,
               return_url: `${publicUrl}/`
@@ -245,7 +245,7 @@ export class Subscriptions extends Context.Service<
             Effect.fnUntraced(function* (current, stripe) {
               yield* releaseSchedule(current, stripe)
               if (current.cancel_at_period_end) return
-              yield* ask(stripe, (api) =>
+              yield* callStripe(stripe, (api) =>
                 api.subscriptions.update(current.id, { cancel_at_period_end: true })
               )
             })
@@ -263,7 +263,7 @@ export class Subscriptions extends Context.Service<
                 )
               }
               if (current.cancel_at_period_end) {
-                return yield* ask(stripe, (api) =>
+                return yield* callStripe(stripe, (api) =>
                   api.subscriptions.update(current.id, { cancel_at_period_end: false })
                 )
               }
@@ -282,7 +282,7 @@ export class Subscriptions extends Context.Service<
           const stripe = yield* open
           const row = Option.getOrUndefined(yield* repo.find(workspaceId))
           if (row === undefined) return []
-          const { data } = yield* ask(stripe, (api) =>
+          const { data } = yield* callStripe(stripe, (api) =>
             api.invoices.list({ customer: row.customer_id, limit: 100 })
           )
           return data.map(toInvoice)
@@ -295,7 +295,7 @@ export class Subscriptions extends Context.Service<
 // ---------------------------------------------------------------------------
 
 /** The timeout of a change. It is longer than all calls of a change including their retries. */
-const holdMs = 2 * 60 * 1_000
+const reservationMs = 2 * 60 * 1_000
 
 const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)
 

@@ -3,7 +3,7 @@ import { AppConfig, loop } from "../core/index.ts"
 import { StatsRollUpRepo } from "../tasks/index.ts"
 import { PlanEnforcement } from "./PlanEnforcement.ts"
 
-const pieceSize = 50_000
+const batchSize = 50_000
 
 /**
  * Counts the daily executions of each workspace, and enforces the monthly limits of plans after
@@ -25,7 +25,7 @@ export const UsageCounterLayer: Layer.Layer<
     const turn = Effect.gen(function* () {
       const upTo = yield* repo.settledOrdinal
       for (;;) {
-        const counted = yield* repo.countUsage({ upTo, size: pieceSize })
+        const counted = yield* repo.countUsage({ upTo, size: batchSize })
         if (counted === undefined) return
         yield* enforceMonths(counted)
       }

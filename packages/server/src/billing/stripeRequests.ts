@@ -7,11 +7,11 @@ import type { OpenProvider } from "./Provider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
 /** Sends a request that does not charge a card and so cannot fail with `PaymentFailed`. */
-export const ask = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
+export const callStripe = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 
 export const listSubscriptions = (customer: string, stripe: OpenProvider) =>
-  ask(stripe, (api) =>
+  callStripe(stripe, (api) =>
     api.subscriptions.list({ customer, status: "all", limit: 100, expand: ["data.schedule"] })
   )
 
@@ -20,14 +20,17 @@ export const findCurrent = ({ customer_id }: SubscriptionRow, stripe: OpenProvid
 
 export const expireCheckout = (checkoutId: string, stripe: OpenProvider) =>
   Effect.gen(function* () {
-    const { status } = yield* ask(stripe, (api) => api.checkout.sessions.retrieve(checkoutId))
-    if (status === "open") yield* ask(stripe, (api) => api.checkout.sessions.expire(checkoutId))
+    const { status } = yield* callStripe(stripe, (api) =>
+      api.checkout.sessions.retrieve(checkoutId)
+    )
+    if (status === "open")
+      yield* callStripe(stripe, (api) => api.checkout.sessions.expire(checkoutId))
   })
 
 export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenProvider) =>
   schedule === null
     ? Effect.void
-    : ask(stripe, (api) =>
+    : callStripe(stripe, (api) =>
         api.subscriptionSchedules.release(typeof schedule === "string" ? schedule : schedule.id)
       )
 
@@ -47,10 +50,10 @@ export const scheduleChange = Effect.fnUntraced(function* (
       message: "The subscription ends with its period. Resume it before you change it."
     })
   }
-  const schedule = yield* ask(stripe, (api) =>
+  const schedule = yield* callStripe(stripe, (api) =>
     api.subscriptionSchedules.create({ from_subscription: id })
   )
-  yield* ask(stripe, (api) =>
+  yield* callStripe(stripe, (api) =>
     api.subscriptionSchedules.update(schedule.id, {
       end_behavior: "release",
       proration_behavior: "none",

@@ -5,7 +5,7 @@ import { AppConfig, isMetered } from "../core/index.ts"
 import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
 import {
-  failureAnswer,
+  failureResponse,
   isRouteNotFound,
   malformedRequest,
   misdirectedRequest,
@@ -126,7 +126,7 @@ const envelope = <E, R>(
       ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
       // Without this header the client would send its next request on a connection that delays the
       // shutdown.
-      ...(stopping.isStopping() || hasMuchToCome(request) ? { connection: "close" } : undefined)
+      ...(stopping.isStopping() || hasLongRemainder(request) ? { connection: "close" } : undefined)
     })
 
   /** Compresses, counts and logs the response. */
@@ -176,7 +176,7 @@ const envelope = <E, R>(
         }
         return Effect.flatMap(routeError(allow), (response) => finish(request, response))
       }
-      return Effect.flatMap(failureAnswer(cause, requestId(request)), (response) =>
+      return Effect.flatMap(failureResponse(cause, requestId(request)), (response) =>
         finish(request, response)
       )
     })
@@ -197,7 +197,7 @@ const isPrivate = (
  * read up to 256 KiB of it, and a hundred clients that repeat such requests would block the node.
  * The length of a chunked body is unknown, so its connection is always closed.
  */
-const hasMuchToCome = (request: HttpServerRequest.HttpServerRequest): boolean => {
+const hasLongRemainder = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
   return (
     !complete &&

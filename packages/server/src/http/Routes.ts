@@ -28,7 +28,7 @@ export const routerConfig = {
  * Accepts only one spelling of each URL. The router also resolves `/v1/%68ealth` and `/v1/health;x`
  * to `/v1/health`, and accepts an empty id.
  */
-export const inOneSpelling = <E, R>(
+export const requireCanonicalUrl = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.flatMap(
@@ -39,7 +39,7 @@ export const inOneSpelling = <E, R>(
       HttpServerResponse.HttpServerResponse,
       E | HttpServerError.HttpServerError,
       R
-    > => (isRespelled(request.url) ? noSuchRoute(request) : answer)
+    > => (isNonCanonicalUrl(request.url) ? noSuchRoute(request) : answer)
   )
 
 export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
@@ -51,10 +51,10 @@ export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
  * Matches, before the query: a character that the router treats as the start of the query, an empty
  * segment other than the root, or an encoded character that needs no encoding.
  */
-const respelled =
+const nonCanonicalUrl =
   /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
 /** The router resolves `*`, which names no resource, to the root. */
-const isRespelled = (url: string) => !url.startsWith("/") || respelled.test(url)
+const isNonCanonicalUrl = (url: string) => !url.startsWith("/") || nonCanonicalUrl.test(url)
 
 /** The panel's login endpoint. It sets a cookie that scripts cannot read. */
 export const panelSessionPath = "/panel/session"
@@ -110,13 +110,13 @@ const unlisted = [
 const pages: ReadonlySet<string> = new Set(panelPages)
 
 /** First path segments that API clients request, sometimes with browser-like headers. */
-const ownRoots: ReadonlySet<string | undefined> = new Set([
+const nonPageRoots: ReadonlySet<string | undefined> = new Set([
   "v1",
   ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
 ])
 
 /** Returns true if the URL may be a page of the panel. */
-export const mayBePage = (url: string): boolean => !ownRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
+export const mayBePage = (url: string): boolean => !nonPageRoots.has(/^\/([^/?]*)/.exec(url)?.[1])
 
 /** Returns the methods that a URL supports, for the `Allow` header. Empty if no route matches. */
 export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -135,7 +135,7 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
   })
   for (const [method, path] of unlisted) register(method, path)
   return (url) =>
-    isRespelled(url)
+    isNonCanonicalUrl(url)
       ? []
       : [...methods].filter((method) => router.find(method, url) !== undefined).toSorted()
 }

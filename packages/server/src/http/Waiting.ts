@@ -35,7 +35,7 @@ interface Wait<E> {
 /**
  * All waiting requests may wake at the same time, and their reads must not delay other requests.
  */
-const readsAtOnce = 16
+const maxConcurrentReads = 16
 
 /**
  * Requests that wait until an execution finishes. They read it when they arrive, when they are
@@ -62,8 +62,8 @@ export class Waiting extends Context.Service<
       const endSignals = yield* EndSignals
       const stopping = yield* Stopping
       const clock = yield* Clock.Clock
-      const permits = permitsOf(yield* WaitingLimits)
-      const reads = yield* Semaphore.make(readsAtOnce)
+      const permits = makeWaitPermits(yield* WaitingLimits)
+      const reads = yield* Semaphore.make(maxConcurrentReads)
 
       const waitAndRead = Effect.fnUntraced(function* <
         A extends { readonly finished_at: string | null },
@@ -82,7 +82,7 @@ export class Waiting extends Context.Service<
           return seen
         }
         announce()
-        const waited = idly(
+        const waited = waitWithoutPermit(
           wait.seconds * 1_000,
           Effect.gen(function* () {
             let latest = seen
@@ -126,27 +126,27 @@ export const holderOf = (principal: Principal["Service"], workspaceId: string): 
 })
 
 /** Permits to wait. A principal, a workspace and an account each have a limit. */
-export const permitsOf = ({ all, each }: WaitingLimits) => {
+export const makeWaitPermits = ({ all, each }: WaitingLimits) => {
   const held = new Map<string, number>()
   const shares = new AccountShares(all)
   const change = ({ ids, lane }: Holder, by: 1 | -1) => {
     shares.change(lane, by)
     for (const id of ids) add(held, id, by)
   }
-  const whyNoRoom = ({ ids, lane }: Holder): "node" | "account" | "each" | undefined => {
+  const reachedLimit = ({ ids, lane }: Holder): "node" | "account" | "each" | undefined => {
     if (shares.free <= 0) return "node"
     if (ids.some((id) => (held.get(id) ?? 0) >= each)) return "each"
     return shares.mayHold(lane) ? undefined : "account"
   }
   return {
     /** Returns the limit that is reached, if any. */
-    whyNoRoom,
+    reachedLimit,
     count: () => shares.held,
     /** Takes a permit until the scope closes. Returns false if none is left. */
     take: (holder: Holder): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          const isFree = whyNoRoom(holder) === undefined
+          const isFree = reachedLimit(holder) === undefined
           if (isFree) change(holder, 1)
           return isFree
         }),
@@ -159,7 +159,7 @@ export const permitsOf = ({ all, each }: WaitingLimits) => {
  * Waits without counting as a request in progress, on a connection that may be silent in the
  * meantime.
  */
-export const idly = Effect.fnUntraced(function* <A, E, R>(
+export const waitWithoutPermit = Effect.fnUntraced(function* <A, E, R>(
   ms: number,
   wait: Effect.Effect<A, E, R>
 ) {

@@ -20,7 +20,7 @@ export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
       const rules = rulesOf(api, name)
       const resolving = withIdsOfKeys(Context.getUnsafe(services, SqlClient.SqlClient))
       const buildOnServices = (handlers: Parameters<typeof build>[0]) => {
-        const built: unknown = build(ruled(handlers, rules, resolving))
+        const built: unknown = build(withRules(handlers, rules, resolving))
         const provided = Effect.isEffect(built) ? Effect.provideContext(built, services) : built
         return provided as ReturnType<typeof build>
       }
@@ -63,7 +63,7 @@ const rulesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 }
 
 /** Returns the same handlers, but `handleAll` wraps each in the rules of its endpoint. */
-const ruled = <All>(
+const withRules = <All>(
   handlers: All,
   rules: ReadonlyMap<string, Rules>,
   resolving: (handler: Handler) => Handler
@@ -73,20 +73,20 @@ const ruled = <All>(
       value: (all: Readonly<Record<string, Handler>>) =>
         (handlers as Handlers).handleAll(
           Record.map(all, (handler, name) =>
-            checking(resolving(locating(handler, rules.get(name))), rules.get(name))
+            withInputCheck(resolving(withLocationHeader(handler, rules.get(name))), rules.get(name))
           )
         )
     }
   })
 
-const locating = (handler: Handler, rules: Rules | undefined): Handler => {
+const withLocationHeader = (handler: Handler, rules: Rules | undefined): Handler => {
   const locate = rules?.locate
   return locate === undefined
     ? handler
     : (request) => locate(request.params ?? {}, handler(request))
 }
 
-const checking = (handler: Handler, rules: Rules | undefined): Handler => {
+const withInputCheck = (handler: Handler, rules: Rules | undefined): Handler => {
   const check = rules?.check
   if (check === undefined) return handler
   return (request) => {

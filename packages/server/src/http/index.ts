@@ -15,22 +15,32 @@ export { HttpServerLayer, serve } from "./HttpServer.ts"
 export {
   allowedMethods,
   givesCredentials,
-  inOneSpelling,
+  requireCanonicalUrl,
   mayBePage,
   noSuchRoute,
   panelPages,
   panelSessionPath
 } from "./Routes.ts"
 export { Stopping, untilStopping } from "./Stopping.ts"
-export { holderOf, idly, permitsOf, Waiting, type WaitingLimits } from "./Waiting.ts"
+export {
+  holderOf,
+  waitWithoutPermit,
+  makeWaitPermits,
+  Waiting,
+  type WaitingLimits
+} from "./Waiting.ts"
 export { respond, routeError } from "./answers/Errors.ts"
 export { noteRateState } from "./answers/RateLimitHeaders.ts"
-export { makeReadyAnswer, type ReadyAnswer, readyAnswer } from "./answers/ReadyAnswer.ts"
+export {
+  makeStaticResponse,
+  type StaticResponse,
+  staticResponse
+} from "./answers/StaticResponse.ts"
 export { uncompressed } from "./answers/compressed.ts"
 export { createdIfNew } from "./answers/createdIfNew.ts"
 export { withETag } from "./answers/withETag.ts"
-export { linkGone, linkPage } from "./answers/linkPage.ts"
-export { noSoonerThan } from "./answers/noSoonerThan.ts"
+export { expiredLinkPage, linkPage } from "./answers/linkPage.ts"
+export { withMinimumDuration } from "./answers/withMinimumDuration.ts"
 export { issuesIn } from "./answers/validationIssues.ts"
 export { authorizationHeaders, bearerOf } from "./authorization.ts"
 export { checkRange } from "./checkRange.ts"
@@ -38,7 +48,7 @@ export { AccountRates } from "./fairness/AccountRates.ts"
 export { AccountShares } from "./fairness/AccountShares.ts"
 export { EventQuota } from "./fairness/EventQuota.ts"
 export {
-  afterARest,
+  afterEqualPause,
   FairQueue,
   type FairQueueOptions,
   yieldToEventLoop
@@ -49,9 +59,9 @@ export { networkOf } from "./fairness/networkOf.ts"
 export { implement } from "./implement.ts"
 export { inWorkspace } from "./inWorkspace.ts"
 export { Idempotency } from "./request/Idempotency.ts"
-export { expecting, versionIn } from "./request/ifMatch.ts"
+export { withExpectedVersion, ifMatchVersion } from "./request/ifMatch.ts"
 export { idOfKey } from "./request/idOfKey.ts"
-export { decidedAgainIfLate } from "./request/LateBody.ts"
+export { recheckIfLate } from "./request/LateBody.ts"
 export { originOf, type RequestOrigin, requestOrigin } from "./request/RequestOrigin.ts"
 export { noteRoute } from "./request/RequestRecord.ts"
 export { httpsCheck } from "./request/httpsCheck.ts"

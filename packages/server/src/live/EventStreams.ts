@@ -5,7 +5,13 @@ import { beatSeconds } from "@scheduling/domain/events/Event"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { expectSilence, holderOf, permitsOf, Stopping, type WaitingLimits } from "../http/index.ts"
+import {
+  expectSilence,
+  holderOf,
+  makeWaitPermits,
+  Stopping,
+  type WaitingLimits
+} from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
 import {
   EndSignals,
@@ -57,7 +63,7 @@ export class EventStreams extends Context.Service<
       const endSignals = yield* EndSignals
       const limits = yield* StreamLimits
       const stopping = yield* Stopping
-      const permits = permitsOf(limits)
+      const permits = makeWaitPermits(limits)
       const watchesOfStreams = new Set<Watch>()
       const announceAll = Effect.sync(() => {
         for (const { announce } of watchesOfStreams) announce()
@@ -133,7 +139,7 @@ export class EventStreams extends Context.Service<
 
       return EventStreams.of({
         open: Effect.fn("EventStreams.open")(function* (stream) {
-          const full = permits.whyNoRoom(holderOf(stream.principal, stream.workspaceId))
+          const full = permits.reachedLimit(holderOf(stream.principal, stream.workspaceId))
           if (full !== undefined) {
             return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
           }

@@ -7,10 +7,10 @@ import { versionHandlers } from "../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
-  expecting,
+  withExpectedVersion,
   Idempotency,
   inWorkspace,
-  versionIn,
+  ifMatchVersion,
   withETag
 } from "../http/index.ts"
 import type { KindTypes } from "./MonitorKind.ts"
@@ -115,7 +115,9 @@ export const monitorHandlers = <
           }
         ) =>
           answerWith(
-            createdIfNew(monitors.upsert(workspaceId, params.key, expecting(headers, payload)))
+            createdIfNew(
+              monitors.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
+            )
           )
       ),
 
@@ -132,11 +134,13 @@ export const monitorHandlers = <
             payload
           }: MonitorRequest & Expecting & { readonly payload: Types["Changes"] }
         ) =>
-          answerWith(monitors.update(workspaceId, params.monitor_id, expecting(headers, payload)))
+          answerWith(
+            monitors.update(workspaceId, params.monitor_id, withExpectedVersion(headers, payload))
+          )
       ),
 
       delete: inWorkspace((workspaceId, { headers, params }: MonitorRequest & Expecting) =>
-        monitors.remove(workspaceId, params.monitor_id, versionIn(headers))
+        monitors.remove(workspaceId, params.monitor_id, ifMatchVersion(headers))
       ),
 
       listVersions: versions.listVersions,

@@ -8,11 +8,11 @@ import { versionHandlers } from "../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
-  expecting,
+  withExpectedVersion,
   Idempotency,
   implement,
   inWorkspace,
-  versionIn,
+  ifMatchVersion,
   withETag
 } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
@@ -61,7 +61,9 @@ export const NotificationsHandlers = implement(
       ),
 
       upsertChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(channels.upsert(workspaceId, params.key, expecting(headers, payload)))
+        createdIfNew(
+          channels.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
+        )
       ),
 
       getChannel: inWorkspace((workspaceId, { params }) =>
@@ -75,11 +77,11 @@ export const NotificationsHandlers = implement(
       restoreChannelVersion: versions.restoreVersion,
 
       updateChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
-        channels.update(workspaceId, params.channel_id, expecting(headers, payload))
+        channels.update(workspaceId, params.channel_id, withExpectedVersion(headers, payload))
       ),
 
       deleteChannel: inWorkspace((workspaceId, { headers, params }) =>
-        channels.remove(workspaceId, params.channel_id, versionIn(headers))
+        channels.remove(workspaceId, params.channel_id, ifMatchVersion(headers))
       ),
 
       test: inWorkspace((workspaceId, { params }) =>

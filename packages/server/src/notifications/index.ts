@@ -25,11 +25,11 @@ import { PauseChannel } from "./channels/PauseChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
 import { NotificationsHandlers } from "./http.ts"
-import { Router, routing } from "./routing/Router.ts"
+import { Router, runRouter } from "./routing/Router.ts"
 import { RoutingRepo } from "./routing/RoutingRepo.ts"
 import { Deliveries } from "./sending/Deliveries.ts"
 import { DeliveriesRepo } from "./sending/DeliveriesRepo.ts"
-import { Sender, sending } from "./sending/Sender.ts"
+import { runSender, Sender } from "./sending/Sender.ts"
 import { Transport } from "./sending/Transport.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsRepo } from "./settings/SettingsRepo.ts"
@@ -39,13 +39,13 @@ export { correctNotificationTimes } from "./correctNotificationTimes.ts"
 /** Routes and sends notifications in the background. Can run on any number of nodes. */
 export const NotifierLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const wakeSender = yield* sending
-    yield* routing(wakeSender)
-    yield* tidyingUp
+    const wakeSender = yield* runSender
+    yield* runRouter(wakeSender)
+    yield* cleanUp
   })
 )
 
-const tidyingUp = Effect.gen(function* () {
+const cleanUp = Effect.gen(function* () {
   const { retentionDays } = yield* AppConfig
   const deliveries = yield* DeliveriesRepo
   const problems = yield* RoutingRepo

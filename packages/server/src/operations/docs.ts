@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { makeReadyAnswer, type ReadyAnswer } from "../http/index.ts"
+import { makeStaticResponse, type StaticResponse } from "../http/index.ts"
 
 /**
  * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, the same for older
@@ -32,7 +32,7 @@ const json = (path: `/${string}`, make: () => unknown) =>
     "GET",
     path,
     cachedResponse(() =>
-      makeReadyAnswer(new TextEncoder().encode(JSON.stringify(make())), "application/json", {
+      makeStaticResponse(new TextEncoder().encode(JSON.stringify(make())), "application/json", {
         "content-security-policy": policyFor([])
       })
     )
@@ -42,8 +42,8 @@ const json = (path: `/${string}`, make: () => unknown) =>
  * Builds a response at the first request and caches it, because building and compressing take up to
  * a second and anybody can send the request.
  */
-const cachedResponse = (make: () => Promise<ReadyAnswer>) => {
-  let ready: Promise<ReadyAnswer> | undefined
+const cachedResponse = (make: () => Promise<StaticResponse>) => {
+  let ready: Promise<StaticResponse> | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(
       Effect.promise(() => (ready ??= make())),
@@ -80,13 +80,13 @@ const offline = {
 
 /** Builds the framework's page at the first request, and caches it compressed. */
 const cachePage = HttpRouter.middleware((answer) => {
-  let ready: ReadyAnswer | undefined
+  let ready: StaticResponse | undefined
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     if (ready !== undefined) return Effect.succeed(ready.to(request))
     return Effect.flatMap(answer, ({ body }) =>
       Effect.promise(async () => {
         const html = body._tag === "Uint8Array" ? body.body : new Uint8Array()
-        ready ??= await makeReadyAnswer(html, "text/html; charset=utf-8", {
+        ready ??= await makeStaticResponse(html, "text/html; charset=utf-8", {
           "content-security-policy": policyFor(scriptsOf(html)),
           "referrer-policy": "no-referrer"
         })

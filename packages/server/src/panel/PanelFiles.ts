@@ -2,13 +2,13 @@ import { Context, Layer } from "effect"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type ReadyAnswer, readyAnswer } from "../http/index.ts"
+import { type StaticResponse, staticResponse } from "../http/index.ts"
 import { pageHeaders } from "./pageHeaders.ts"
 
 export interface BuiltPanel {
-  readonly page: ReadyAnswer
+  readonly page: StaticResponse
   /** The files by name. The name contains a hash of the content. */
-  readonly assets: ReadonlyMap<string, ReadyAnswer>
+  readonly assets: ReadonlyMap<string, StaticResponse>
 }
 
 /** The files of the panel. Undefined if the panel is not built, which the API does not require. */
@@ -53,10 +53,10 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2"
 }
 
-const fileAnswer = (path: string, headers: Readonly<Record<string, string>>): ReadyAnswer => {
+const fileAnswer = (path: string, headers: Readonly<Record<string, string>>): StaticResponse => {
   const codings = { br: `${path}.br`, gzip: `${path}.gz` }
   const coded = Object.entries(codings).filter(([, file]) => existsSync(file))
-  return readyAnswer(
+  return staticResponse(
     {
       ...Object.fromEntries(coded.map(([coding, file]) => [coding, readFileSync(file)])),
       identity: readFileSync(path)

@@ -232,7 +232,7 @@ export class Limits extends Context.Service<
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
             // Concurrent creates could together exceed the limit.
-            if (isNear || free < many) return false
+            if (isNear || free < transactionThreshold) return false
             return yield* permits[quota].take(workspaceId, Effect.succeed(free))
           }),
 
@@ -302,7 +302,7 @@ export class Limits extends Context.Service<
 }
 
 /** With fewer free rows than this, a create needs a transaction. */
-const many = 1_000
+const transactionThreshold = 1_000
 
 /** A count stops at this number of rows. */
 const countUpTo = 1_000_000

@@ -20,7 +20,7 @@ export interface UsageBefore {
 }
 
 /** Usage that stays constant between changes, with the table whose rows are counted. */
-const lasting = { seats: "memberships", monitors: "monitors" } as const
+const constantUsage = { seats: "memberships", monitors: "monitors" } as const
 
 /**
  * Daily usage of workspaces. `UsageCounter` counts executions. The statement that records a
@@ -51,7 +51,7 @@ export class UsageRepo extends Context.Service<
     readonly holdSeatsOf: (userId: string) => Effect.Effect<ReadonlyArray<string>>
     /** Records the number of members or monitors after a change. The workspaces must be locked. */
     readonly record: (
-      what: keyof typeof lasting,
+      what: keyof typeof constantUsage,
       workspaceIds: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<void>
@@ -94,7 +94,7 @@ export class UsageRepo extends Context.Service<
         }, Effect.orDie),
 
         findBefore: Effect.fn("UsageRepo.findBefore")(function* (workspaceId, day) {
-          const last = (what: keyof typeof lasting) => sql`
+          const last = (what: keyof typeof constantUsage) => sql`
             coalesce((
               SELECT ${sql(`last_${what}`)}
               FROM usage_days
@@ -142,7 +142,11 @@ export class UsageRepo extends Context.Service<
 
         record: Effect.fn("UsageRepo.record")(function* (what, workspaceIds, now) {
           if (workspaceIds.length === 0) return
-          const [most, last, table] = [sql(`most_${what}`), sql(`last_${what}`), sql(lasting[what])]
+          const [most, last, table] = [
+            sql(`most_${what}`),
+            sql(`last_${what}`),
+            sql(constantUsage[what])
+          ]
           yield* sql`
             INSERT INTO usage_days AS used (workspace_id, day, ${most}, ${last})
             SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, amount, amount

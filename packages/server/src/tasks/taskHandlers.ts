@@ -14,10 +14,10 @@ import {
   createdIfNew,
   type DefinitionFailure,
   DefinedKinds,
-  expecting,
+  withExpectedVersion,
   Idempotency,
   inWorkspace,
-  versionIn,
+  ifMatchVersion,
   withETag
 } from "../http/index.ts"
 import { Batches } from "./batches/Batches.ts"
@@ -175,7 +175,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
       ) =>
         Effect.andThen(
           prepare(workspaceId, payload, "a change"),
-          createdIfNew(tasks.upsert(workspaceId, params.key, expecting(headers, payload)))
+          createdIfNew(tasks.upsert(workspaceId, params.key, withExpectedVersion(headers, payload)))
         )
     ),
 
@@ -190,7 +190,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
       ) =>
         Effect.andThen(
           prepare(workspaceId, payload, "a change"),
-          tasks.update(workspaceId, idIn(params), expecting(headers, payload))
+          tasks.update(workspaceId, idIn(params), withExpectedVersion(headers, payload))
         )
     ),
 
@@ -198,7 +198,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
       (
         workspaceId,
         { headers, params }: { readonly params: OfTask; readonly headers: Expecting }
-      ) => tasks.remove(workspaceId, idIn(params), versionIn(headers))
+      ) => tasks.remove(workspaceId, idIn(params), ifMatchVersion(headers))
     ),
 
     ...versionHandlers(idIn, tasks, (workspaceId, definition) =>

@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import { currentActor } from "../accounts/index.ts"
-import { implement, inWorkspace, noSoonerThan, requestOrigin } from "../http/index.ts"
+import { implement, inWorkspace, withMinimumDuration, requestOrigin } from "../http/index.ts"
 import { Workers } from "./Workers.ts"
 
 export const WorkersHandlers = implement(
@@ -47,7 +47,7 @@ export const WorkersHandlers = implement(
       revokeLeaked: Effect.fnUntraced(function* ({ payload }) {
         yield* workers
           .revokeLeaked(payload.token, yield* requestOrigin)
-          .pipe(noSoonerThan("50 millis"))
+          .pipe(withMinimumDuration("50 millis"))
       }),
 
       rotate: inWorkspace(

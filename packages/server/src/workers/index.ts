@@ -16,7 +16,7 @@ import { WorkerAdmission } from "./protocol/WorkerAdmission.ts"
 import { WorkerAuthenticationLayer } from "./protocol/WorkerAuthentication.ts"
 import { WorkerTokensRepo } from "./protocol/WorkerTokensRepo.ts"
 
-export { answerClaimsOr } from "./protocol/claimRoute.ts"
+export { handleClaimsOr } from "./protocol/claimRoute.ts"
 
 const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
   Layer.provide(WorkerProtocolHandlers),

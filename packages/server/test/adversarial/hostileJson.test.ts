@@ -6,7 +6,7 @@ import { heartbeatDefaults } from "@scheduling/domain/monitors/heartbeat/Heartbe
 import { Effect, Layer } from "effect"
 import { domainToASCII } from "node:url"
 import { type Answer, ask, outcome } from "../support/http.ts"
-import { excessOf, jsonBounds } from "../../src/http/request/JsonBounds.ts"
+import { exceededLimit, jsonBounds } from "../../src/http/request/JsonBounds.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 import { askCalmly, atOnce, bodyWith } from "./support/calmly.ts"
@@ -28,7 +28,7 @@ import { Settled } from "./support/Settled.ts"
 const wholeBodies = values.filter((value) => value !== "{}")
 
 /** They are refused before any field is checked, so one field is enough. */
-const unread = new Set(values.filter((value) => excessOf(value) !== undefined))
+const unread = new Set(values.filter((value) => exceededLimit(value) !== undefined))
 
 /** Fields of numbers and of flags refuse each text for being one. */
 const ofTexts = new Set(texts.slice(3).map((text) => JSON.stringify(text)))

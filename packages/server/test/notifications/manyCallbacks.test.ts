@@ -91,7 +91,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             (length) => length >= count,
             400
           )
-        yield* reached(hanging, callbacks.mostOfTarget)
+        yield* reached(hanging, callbacks.maxPerTarget)
         const began = Date.now()
         yield* end(quiet, `${hook.url}/quiet`, 1)
         yield* end(noisy, `${hook.url}/noisy`, 1)
@@ -108,7 +108,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         yield* reached(hook, 1)
         assert.isBelow(Date.now() - began, 8_000)
         assert.strictEqual(hook.received[0]?.url, "/quiet")
-        assert.isAtMost(hanging.received.length, callbacks.mostOfShare)
+        assert.isAtMost(hanging.received.length, callbacks.maxPerShare)
       }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 })

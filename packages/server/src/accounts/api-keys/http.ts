@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
-import { implement, inWorkspace, noSoonerThan, requestOrigin } from "../../http/index.ts"
+import { implement, inWorkspace, withMinimumDuration, requestOrigin } from "../../http/index.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
 export const ApiKeysHandlers = implement(
@@ -32,7 +32,7 @@ export const ApiKeysHandlers = implement(
       revokeLeaked: Effect.fnUntraced(function* ({ payload }) {
         yield* apiKeys
           .revokeLeaked(payload.key, yield* requestOrigin)
-          .pipe(noSoonerThan("50 millis"))
+          .pipe(withMinimumDuration("50 millis"))
       }),
 
       rotate: inWorkspace(

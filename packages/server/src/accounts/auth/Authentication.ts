@@ -15,7 +15,7 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { authorize } from "../access/authorize.ts"
 import { Auth } from "./Auth.ts"
-import { authorizationHeaders, decidedAgainIfLate } from "../../http/index.ts"
+import { authorizationHeaders, recheckIfLate } from "../../http/index.ts"
 import { parseBearer } from "./bearer.ts"
 import { decideAccess, type Refusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
@@ -51,7 +51,7 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
                 auth.noteUse(principal, access.scope)
               }
               return Effect.provideContext(
-                decidedAgainIfLate(request, answer, () => decide(auth, access, asked)),
+                recheckIfLate(request, answer, () => decide(auth, access, asked)),
                 provideAccess(principal, workspaceId)
               )
             }

@@ -25,7 +25,7 @@ export class RequestRates extends Context.Service<
       const { rateLimit } = yield* AppConfig
       if (rateLimit === 0) return { take: () => undefined }
       const clock = yield* Clock.Clock
-      const limits = new AccountRates({ each: rateLimit, account: rateLimit * keysOfAccount })
+      const limits = new AccountRates({ each: rateLimit, account: rateLimit * accountRateFactor })
       return RequestRates.of({
         take: (message, principal, requests) => {
           const rate = limits.take(
@@ -43,4 +43,4 @@ export class RequestRates extends Context.Service<
 }
 
 /** The rate limit of an account, as a multiple of the rate limit of a key. */
-const keysOfAccount = 20
+const accountRateFactor = 20

@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
-import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
+import { expiredLinkPage, linkPage, requestOrigin } from "../../http/index.ts"
 import { EmailLinks } from "./EmailLinks.ts"
 import { linkPath } from "./emailMails.ts"
 
@@ -17,7 +17,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
           `${linkPath}/:token`,
           Effect.map(Effect.flatMap(readToken, links.find), (user) =>
             Option.isNone(user)
-              ? linkGone
+              ? expiredLinkPage
               : linkPage("Is this the email address of your account?", "Yes, it is mine")
           )
         ),
@@ -29,7 +29,7 @@ export const emailLinkRoutesLayer: Layer.Layer<never, never, EmailLinks | HttpRo
           }).pipe(
             Effect.as(linkPage("Your email address is verified.")),
             Effect.catchTags({
-              InvalidLink: () => Effect.succeed(linkGone),
+              InvalidLink: () => Effect.succeed(expiredLinkPage),
               EmailTaken: () =>
                 Effect.succeed(
                   linkPage("This email address now belongs to another account.", undefined, 409)

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { type Argon2Parameters, hashPrefix, loadArgon2 } from "./argon2.ts"
-import { afterARest, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
+import { afterEqualPause, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
 
 /** The cost of a hash: OWASP's minimum for Argon2id (19 MiB, two passes, one lane). */
 export const HashCost = Context.Reference<Argon2Parameters>(
@@ -71,7 +71,7 @@ export class Passwords extends Context.Service<
  */
 export const hashQueueOptions = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),
-  ...(cores <= 2 ? { pause: afterARest } : {}),
+  ...(cores <= 2 ? { pause: afterEqualPause } : {}),
   bound: {
     maxWaiting: cores * 32,
     refusal: Effect.fail(new RateLimited({ retry_after: 1 }))

@@ -15,7 +15,7 @@ import {
 } from "./totp.ts"
 import { TotpRepo, type TotpRow } from "./TotpRepo.ts"
 
-const noStartedFactor =
+const noPendingFactor =
   "No second factor is waiting to be confirmed. Start with POST /v1/auth/totp/start."
 
 export class SecondFactors extends Context.Service<
@@ -104,11 +104,11 @@ export class SecondFactors extends Context.Service<
           confirm: Effect.fn("SecondFactors.confirm")(function* ({ id }, code) {
             const row = Option.getOrUndefined(yield* repo.find(id))
             if (row === undefined || row.confirmed_at !== null) {
-              return yield* new Conflict({ resource: "user", message: noStartedFactor })
+              return yield* new Conflict({ resource: "user", message: noPendingFactor })
             }
             if (!(yield* useStep(row, Redacted.value(code)))) return yield* new InvalidCode()
             if (!(yield* repo.updateConfirmed(id, yield* DateTime.nowAsDate))) {
-              return yield* new Conflict({ resource: "user", message: noStartedFactor })
+              return yield* new Conflict({ resource: "user", message: noPendingFactor })
             }
             yield* links.removeAny(id, "password reset")
             const codes = Array.from({ length: recoveryCodes }, makeRecoveryCode)

@@ -1,7 +1,7 @@
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Allowance } from "../intake/ByteBudget.ts"
-import { Call, exitOf, type ReadyCall } from "@scheduling/calls/Call"
+import { Call, toExit, type ReadyCall } from "@scheduling/calls/Call"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
@@ -170,7 +170,7 @@ const makeCalling = Effect.gen(function* () {
     return begin((exit) => {
       if (Exit.isFailure(exit)) return onEnd(Exit.failCause(exit.cause))
       if (onUnauthorized !== undefined && exit.value.status_code === 401) return onUnauthorized()
-      onEnd(exitOf(() => settlementFor(exit.value)))
+      onEnd(toExit(() => settlementFor(exit.value)))
     })
   }
 
@@ -195,11 +195,11 @@ const makeCalling = Effect.gen(function* () {
     startedAt(run, execution)
     const given = signWith.length === 0 ? cannotCall(cannotSign) : filled
     if (Result.isFailure(given)) {
-      onEnd(exitOf(() => endWithout(run, execution, given.failure)))
+      onEnd(toExit(() => endWithout(run, execution, given.failure)))
       return () => {}
     }
     const { call, secrets } = given.success
-    const request = exitOf(() => requestOf(run, execution, signWith, call, secrets))
+    const request = toExit(() => requestOf(run, execution, signWith, call, secrets))
     if (Exit.isFailure(request)) {
       onEnd(Exit.failCause(request.cause))
       return () => {}
@@ -218,7 +218,7 @@ const makeCalling = Effect.gen(function* () {
     const { call, withheld } = run
     if (call === null || withheld > 0 || signWith.length === 0) return undefined
     const due = { atMs: run.due_ms, inMillis: early }
-    const ready = exitOf(() =>
+    const ready = toExit(() =>
       calls.makeReady(requestOf(run, execution, signWith, call), due, execution.connectsAhead)
     )
     return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined

@@ -1,5 +1,5 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
-import type { StepAnswer } from "@scheduling/calls/templateValues"
+import type { StepResponse } from "@scheduling/calls/templateValues"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { inputIndex } from "../chains/ChainVersions.ts"
@@ -110,7 +110,7 @@ const findAnswers = (
   steps: ReadonlyArray<number>
 ) =>
   // No step has an id below that of its chain run, so older partitions need not be read.
-  sql<StepAnswer & { readonly step: string }>`
+  sql<StepResponse & { readonly step: string }>`
     SELECT chain_steps.name AS step, executions.status_code, executions.response_body
     FROM executions
     JOIN chain_steps

@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/calls/TemplateCall"
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { renderCall } from "@scheduling/calls/renderCall"
-import { type StepAnswer, valuesOf } from "@scheduling/calls/templateValues"
+import { type StepResponse, valuesOf } from "@scheduling/calls/templateValues"
 import { Effect, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunCall, StartedRun } from "../Run.ts"
@@ -22,7 +22,7 @@ export interface LoadedCall {
   readonly call: RunCall
   /** Only for a step: the responses of the earlier steps that it uses, and the input of the run. */
   readonly step?: {
-    readonly answers: ReadonlyMap<string, StepAnswer>
+    readonly answers: ReadonlyMap<string, StepResponse>
     readonly input: string | null
   }
 }
@@ -231,7 +231,7 @@ const fillWith = (
   })
 }
 
-const noAnswers: ReadonlyMap<string, StepAnswer> = new Map()
+const noAnswers: ReadonlyMap<string, StepResponse> = new Map()
 
 const authorized = (call: RunCall, authorization: string): RunCall => ({
   ...call,

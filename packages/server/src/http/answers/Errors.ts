@@ -71,7 +71,7 @@ export const respond = (error: ApiFailure): Effect.Effect<HttpServerResponse.Htt
  * Returns the response to a failure outside the contract: a lost database connection, a malformed
  * body or a bug.
  */
-export const failureAnswer = (
+export const failureResponse = (
   cause: Cause.Cause<unknown>,
   id: string
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
@@ -137,13 +137,13 @@ export const parserError = (code: string | undefined): ApiFailure =>
  * Returns the error for a connection that was silent for too long. If the request is incomplete,
  * the client caused the timeout; otherwise the service did.
  */
-export const stalled = (isComplete: boolean): ApiFailure =>
+export const stalledError = (isComplete: boolean): ApiFailure =>
   isComplete
     ? unavailable("The service did not finish the request in time. Send it again in a moment.")
     : new RequestTimeout()
 
 /** The error that is sent before the routes exist and after they are removed. */
-export const notServing = () =>
+export const notServingError = () =>
   unavailable("The service is starting or stopping. Send the request again in a moment.")
 
 // ---------------------------------------------------------------------------
@@ -156,7 +156,7 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
     case "Params": {
       const issues = issuesIn(issue, { whole: "The request", part: "parameter" })
       return errorAnswer(
-        issues.every(({ path }) => isChosen(path[0]))
+        issues.every(({ path }) => isUserChosen(path[0]))
           ? new ValidationFailed({ issues })
           : new NotFound({ resource: missingResource(issues) }),
         id
@@ -184,7 +184,7 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
 }
 
 /** Users choose keys and names themselves, so a malformed one gets an explanation. */
-const isChosen = (parameter: string | number | undefined): boolean =>
+const isUserChosen = (parameter: string | number | undefined): boolean =>
   parameter === "key" || parameter === "name"
 
 /** A malformed id cannot exist: a `{key_id}` that is not a UUID is a missing `api_key`. */

@@ -1,7 +1,7 @@
 import { HttpServerResponse } from "effect/http"
 
 /** The product's logo, as in the control panel. */
-const mark = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
+const logo = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
 
 /**
  * The page that a link in a mail opens. Mail scanners open all links, so only the button may change
@@ -27,7 +27,7 @@ export const linkPage = (text: string, button?: string, status = 200) =>
   :focus-visible { outline: 2px solid light-dark(#2860d8, #8db8ff); outline-offset: 2px }
 </style>
 </head>
-<body><main>${mark}<h1>${text}</h1>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
+<body><main>${logo}<h1>${text}</h1>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
 </html>`,
     {
       status,
@@ -41,4 +41,4 @@ export const linkPage = (text: string, button?: string, status = 200) =>
     }
   )
 
-export const linkGone = linkPage("This link is no longer valid.", undefined, 404)
+export const expiredLinkPage = linkPage("This link is no longer valid.", undefined, 404)

@@ -3,7 +3,7 @@ import { Context, Effect, Option, type SchemaAST } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 
-interface Created {
+interface CreatedRecord {
   readonly id: string
 }
 
@@ -28,8 +28,8 @@ export const withLocation = ({
     Effect.tap(create, (record) => {
       const location =
         declared === undefined
-          ? `${filled(collection, params)}/${(record as Created).id}`
-          : filled(declared, params)
+          ? `${fillPath(collection, params)}/${(record as CreatedRecord).id}`
+          : fillPath(declared, params)
       return HttpEffect.appendPreResponseHandler((_request, response) =>
         Effect.succeed(
           response.status === 201
@@ -48,5 +48,5 @@ export const withLocation = ({
  */
 const statusOf = ({ context }: SchemaAST.AST): unknown => context?.annotations?.["httpApiStatus"]
 
-const filled = (path: string, params: Params): string =>
+const fillPath = (path: string, params: Params): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? "")

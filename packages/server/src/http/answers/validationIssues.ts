@@ -10,19 +10,19 @@ import { SchemaAST, SchemaIssue } from "effect"
 export const maxIssues = 100
 
 /** How messages name the input. */
-export interface Decoded {
+export interface InputNouns {
   /** The name of the input as a whole. */
   readonly whole: "The body" | "The query" | "The item" | "The request"
   /** The name of a single value in the input. */
   readonly part: "field" | "parameter"
 }
 
-const ofBody: Decoded = { whole: "The body", part: "field" }
+const bodyNouns: InputNouns = { whole: "The body", part: "field" }
 
 /** Returns the problems of an input as responses show them. */
 export const issuesIn = (
   issue: SchemaIssue.Issue,
-  decoded: Decoded = ofBody
+  decoded: InputNouns = bodyNouns
 ): ReadonlyArray<ValidationIssue> => {
   const found: Array<ValidationIssue> = []
   for (const one of issuesAt(issue, [], { ...decoded, hintsLeft: maxHints })) {
@@ -35,13 +35,13 @@ export const issuesIn = (
 export const unknownField = (
   path: ValidationIssue["path"],
   known: ReadonlyArray<string>,
-  { part, whole }: Decoded
+  { part, whole }: InputNouns
 ): ValidationIssue => {
   const name = String(path.at(-1))
   const meant = nearestName(
     name,
-    known.filter(({ length }) => Math.abs(length - name.length) <= mistakes(length)),
-    ({ length }) => mistakes(length)
+    known.filter(({ length }) => Math.abs(length - name.length) <= maxTypos(length)),
+    ({ length }) => maxTypos(length)
   )
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`
   return issueAt(path, "unknown_field", `is not a known ${part}${hint}`, whole)
@@ -56,9 +56,9 @@ export const unknownField = (
 const maxHints = 10
 
 /** The maximum edit distance at which a name of this length still matches. */
-const mistakes = (length: number) => Math.floor(length / 3)
+const maxTypos = (length: number) => Math.floor(length / 3)
 
-interface Walk extends Decoded {
+interface Walk extends InputNouns {
   hintsLeft: number
 }
 
@@ -106,7 +106,7 @@ const namesIn = (ast: SchemaAST.AST): ReadonlyArray<string> =>
 type Problem = readonly [code: IssueCode, problem: string]
 
 const typeProblem = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf): Problem => {
-  const kinds = [...new Set(kindsOf(SchemaAST.toEncoded(issue.ast)))]
+  const kinds = [...new Set(acceptedTypes(SchemaAST.toEncoded(issue.ast)))]
   const isOfChoices = kinds.some((kind) => kind.startsWith('"'))
   const isText = !SchemaIssue.hasInput(issue) || typeof issue.input === "string"
   return [
@@ -138,7 +138,7 @@ const tagOf = (ast: SchemaAST.AST): readonly [string, ReadonlyArray<string>] | u
     .flatMap(({ name, type }) => (SchemaAST.isLiteral(type) ? [{ name, type }] : []))
     .map(({ name }, _, literals) => {
       const values = literals.filter((one) => one.name === name)
-      return [String(name), values.flatMap(({ type }) => kindsOf(type))] as const
+      return [String(name), values.flatMap(({ type }) => acceptedTypes(type))] as const
     })
     .find(([, values]) => values.length === types.length)
 }
@@ -146,10 +146,10 @@ const tagOf = (ast: SchemaAST.AST): readonly [string, ReadonlyArray<string>] | u
 const either = new Intl.ListFormat("en", { type: "disjunction" })
 
 /** Returns the values or types that a schema accepts, worded for a message. */
-const kindsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+const acceptedTypes = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   switch (ast._tag) {
     case "Union":
-      return ast.types.flatMap(kindsOf)
+      return ast.types.flatMap(acceptedTypes)
     case "Literal":
       return [JSON.stringify(ast.literal)]
     case "String":

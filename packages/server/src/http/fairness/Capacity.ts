@@ -48,7 +48,7 @@ export class Capacity {
     work: (permit: Permit) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) =>
     Effect.suspend(() => {
-      if (!client.mayHold("requests", this.limits.requests - this.requests)) return busyAnswer
+      if (!client.mayHold("requests", this.limits.requests - this.requests)) return busyResponse
       const permit = new Permit(this, client)
       return Effect.onExitPrimitive(work(permit), () => permit.leave())
     })
@@ -146,4 +146,4 @@ const busy = new Unavailable({
   message: "The service is busy. Send the request again in a moment."
 })
 
-const busyAnswer = respond(busy)
+const busyResponse = respond(busy)

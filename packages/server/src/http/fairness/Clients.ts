@@ -11,7 +11,7 @@ import { networkOf } from "./networkOf.ts"
  */
 const share = 4
 
-const uploadsAtOnce = 16
+const maxConcurrentUploads = 16
 
 /** The resources that clients share, and the amount of each that a client holds. */
 export interface Holdings {
@@ -65,7 +65,7 @@ export class Client implements Holdings {
    */
   get uploads(): FairQueue<Client> {
     return (this.#uploads ??= new FairQueue({
-      atOnce: uploadsAtOnce,
+      atOnce: maxConcurrentUploads,
       pause: yieldToEventLoop
     }))
   }

@@ -19,7 +19,7 @@ export interface FairQueueOptions<Refusal> {
 export const yieldToEventLoop = (next: () => void) => void setImmediate(next)
 
 /** Pauses before the next effect for as long as the last one took. */
-export const afterARest = (next: () => void, tookMs: number) => {
+export const afterEqualPause = (next: () => void, tookMs: number) => {
   setTimeout(next, tookMs).unref()
 }
 

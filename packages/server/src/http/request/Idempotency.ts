@@ -27,10 +27,10 @@ export interface IdempotentRequest<A, I> {
  * Bytes of responses that this node may store per day for a workspace, and for an account with all
  * its workspaces. Enough for ordinary creates at the full rate.
  */
-export const KeptAnswerLimits = Context.Reference<{
+export const StoredResponseLimits = Context.Reference<{
   readonly each: number
   readonly account: number
-}>("@scheduling/server/http/KeptAnswerLimits", {
+}>("@scheduling/server/http/StoredResponseLimits", {
   defaultValue: () => ({ each: 1_000_000_000, account: 4_000_000_000 })
 })
 
@@ -99,7 +99,7 @@ export class Idempotency extends Context.Service<
           FROM idempotent_requests
           WHERE ${is(use)}`
 
-        const rates = new AccountRates(yield* KeptAnswerLimits, dayMs)
+        const rates = new AccountRates(yield* StoredResponseLimits, dayMs)
         const clock = yield* Clock.Clock
 
         /**

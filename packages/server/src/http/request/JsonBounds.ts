@@ -23,7 +23,7 @@ export const boundsOf = (url: string): JsonBounds =>
  * brackets blocks `JSON.parse` for 40 ms, and the framework takes a second to report every item of
  * an array of that length. Malformed JSON is left to `JSON.parse`, unless it exceeds a limit first.
  */
-export const excessOf = (text: string, bounds = jsonBounds): string | undefined => {
+export const exceededLimit = (text: string, bounds = jsonBounds): string | undefined => {
   /** The number of items so far in each open array or object. Only arrays are limited. */
   const held: Array<number> = []
   let values = 0

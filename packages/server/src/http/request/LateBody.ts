@@ -11,7 +11,7 @@ import { isShort } from "./RequestBody.ts"
  * key. A short body that arrived with the headers costs nothing. A long body may wait for its turn
  * to be read, so it always counts as late.
  */
-export const decidedAgainIfLate = <A, E, R, Refusal>(
+export const recheckIfLate = <A, E, R, Refusal>(
   request: HttpServerRequest.HttpServerRequest,
   answer: Effect.Effect<A, E, R>,
   decide: () => Effect.Effect<void, Refusal>
@@ -19,12 +19,12 @@ export const decidedAgainIfLate = <A, E, R, Refusal>(
   if (!HttpMethod.hasBody(request.method)) return answer
   if (NodeHttpServerRequest.toIncomingMessage(request).complete && isShort(request)) return answer
   const decideAgain = () =>
-    Effect.catch(decide(), (refusal) => Effect.die(new RefusedLate(refusal)))
+    Effect.catch(decide(), (refusal) => Effect.die(new LateRejection(refusal)))
   const late = withText(request, Effect.tap(request.text, decideAgain))
   return Effect.provideService(answer, HttpServerRequest.HttpServerRequest, late).pipe(
     Effect.catchCause((cause): Effect.Effect<A, E | Refusal> => {
       const error = Cause.squash(cause)
-      return error instanceof RefusedLate
+      return error instanceof LateRejection
         ? Effect.fail(error.refusal as Refusal)
         : Effect.failCause(cause)
     })
@@ -32,7 +32,7 @@ export const decidedAgainIfLate = <A, E, R, Refusal>(
 }
 
 /** Carries the rejection through the framework, where reading a request's text cannot fail. */
-class RefusedLate {
+class LateRejection {
   readonly refusal: unknown
 
   constructor(refusal: unknown) {

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
 import { freeBytes, type Permit } from "../fairness/Capacity.ts"
 import { withText } from "../../core/index.ts"
-import { boundsOf, excessOf } from "./JsonBounds.ts"
+import { boundsOf, exceededLimit } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024
 
@@ -60,7 +60,7 @@ const decode = (bytes: ArrayBuffer | Buffer) =>
   }).pipe(Effect.orDie)
 
 const withinBounds = (text: string, url: string): Effect.Effect<string> => {
-  const problem = excessOf(text, boundsOf(url))
+  const problem = exceededLimit(text, boundsOf(url))
   return problem === undefined
     ? Effect.succeed(text)
     : Effect.die(ValidationFailed.at([], "too_many", problem, "The body"))

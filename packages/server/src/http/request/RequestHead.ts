@@ -3,15 +3,15 @@ import type { IncomingMessage } from "node:http"
 type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
 
 /** Connections that sent a malformed request. Their next bytes may still belong to it. */
-const spoiled = new WeakSet<object>()
+const malformedConnections = new WeakSet<object>()
 
 /**
  * Returns false for requests that RFC 9112 forbids but Node's parser accepts. Another server, such
  * as a proxy, may parse them as a different request, or as more than one.
  */
 export const isWellFormed = (message: Message): boolean => {
-  if (!spoiled.has(message.socket) && isUnambiguous(message)) return true
-  spoiled.add(message.socket)
+  if (!malformedConnections.has(message.socket) && isUnambiguous(message)) return true
+  malformedConnections.add(message.socket)
   return false
 }
 
@@ -22,12 +22,12 @@ const isUnambiguous = ({ headers, httpVersion, rawHeaders }: Message): boolean =
     httpVersion === "1.1" &&
     (coding === undefined || coding.toLowerCase() === "chunked") &&
     hostsIn(rawHeaders) === 1 &&
-    !outsideHost.test(headers.host ?? "")
+    !invalidHostCharacter.test(headers.host ?? "")
   )
 }
 
 /** Characters that are not valid in a host name or an address. */
-const outsideHost = /[\s/\\?#@,]/
+const invalidHostCharacter = /[\s/\\?#@,]/
 
 const hostsIn = (rawHeaders: ReadonlyArray<string>): number => {
   let hosts = 0

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 
 /** The id is written to logs and the audit log, so it must not look like a secret. */
-const sane = new RegExp(`^(?!${secretBeginnings.join("|")})[A-Za-z0-9._:-]{1,128}$`)
+const validRequestId = new RegExp(`^(?!${secretBeginnings.join("|")})[A-Za-z0-9._:-]{1,128}$`)
 
 const node = randomBytes(5).toString("hex")
 let requests = 0
@@ -14,7 +14,7 @@ let requests = 0
  * A property of the request rather than a map entry: a long-lived map would move requests to the
  * garbage collector's old generation.
  */
-const known = Symbol("the id of a request")
+const requestIdKey = Symbol("the id of a request")
 
 /**
  * Returns the client's `x-request-id` if it is valid, otherwise a generated one. It stays the same
@@ -24,7 +24,7 @@ export const requestId = (request: HttpServerRequest.HttpServerRequest): string 
   messageId(NodeHttpServerRequest.toIncomingMessage(request))
 
 export const messageId = (message: Identified): string =>
-  (message[known] ??= acceptedId(message) ?? nextRequestId())
+  (message[requestIdKey] ??= acceptedId(message) ?? nextRequestId())
 
 export const nextRequestId = (): string => `${node}-${(requests++).toString(36)}`
 
@@ -32,10 +32,10 @@ export const nextRequestId = (): string => `${node}-${(requests++).toString(36)}
 
 interface Identified {
   readonly headers: IncomingHttpHeaders
-  [known]?: string
+  [requestIdKey]?: string
 }
 
 const acceptedId = ({ headers }: Identified): string | undefined => {
   const theirs = headers["x-request-id"]
-  return typeof theirs === "string" && sane.test(theirs) ? theirs : undefined
+  return typeof theirs === "string" && validRequestId.test(theirs) ? theirs : undefined
 }

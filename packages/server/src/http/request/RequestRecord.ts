@@ -22,13 +22,13 @@ import { requestId } from "./RequestId.ts"
 const route = Symbol("the route of a request")
 const begun = Symbol("when a request began")
 
-interface Recorded {
+interface RecordedRequest {
   [route]?: string
   [begun]?: number
 }
 
 export const noteRoute = (message: object, path: string): void => {
-  ;(message as Recorded)[route] = path
+  ;(message as RecordedRequest)[route] = path
 }
 
 export interface RequestRecords {
@@ -58,7 +58,7 @@ export const requestRecords = Effect.fnUntraced(function* (options: {
       const message = recordOf(request)
       const now = elapsedMs(clock)
       const took = now - (message[begun] ?? now)
-      const path = message[route] ?? unroutedOf(request.url)
+      const path = message[route] ?? unknownRouteName(request.url)
       if (options.isMetered) meter.count(methodOf(request.method), path, status, took / 1_000)
       if (tracer !== undefined) {
         const endMs = clock.currentTimeMillisUnsafe()
@@ -69,7 +69,7 @@ export const requestRecords = Effect.fnUntraced(function* (options: {
         Effect.annotateLogs({
           request_id: requestId(request),
           method: methodOf(request.method),
-          path: shownPath(request.url, path),
+          path: loggedPath(request.url, path),
           status,
           duration_ms: Math.round(took * 10) / 10,
           ip: Option.getOrNull(request.remoteAddress)
@@ -113,7 +113,7 @@ const traceRequest = (
 }
 
 const recordOf = (request: HttpServerRequest.HttpServerRequest) =>
-  NodeHttpServerRequest.toIncomingMessage(request) as object as Recorded
+  NodeHttpServerRequest.toIncomingMessage(request) as object as RecordedRequest
 
 /** Counts and times requests. A time series is created by the first request of its kind. */
 class RequestMeter {
@@ -168,7 +168,7 @@ const methods: ReadonlySet<string> = new Set([
 const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
 
 /** The number of paths is unlimited, so unknown paths share a few names. */
-const unroutedOf = (url: string): string =>
+const unknownRouteName = (url: string): string =>
   url.startsWith("/ping/")
     ? "/ping/:ping_id"
     : url.startsWith("/complete/")
@@ -178,5 +178,5 @@ const unroutedOf = (url: string): string =>
         : "other"
 
 /** Paths outside `/v1` may contain a secret, such as that of a ping URL. */
-const shownPath = (url: string, path: string): string =>
+const loggedPath = (url: string, path: string): string =>
   url.startsWith("/v1/") ? (url.split("?", 1)[0] ?? "").slice(0, 200) : path

@@ -67,16 +67,16 @@ interface Records {
 const task: Records = { table: "tasks", resource: "task", isOfKind: true }
 const monitor: Records = { table: "monitors", resource: "monitor", isOfKind: true }
 
-const ofMonitors = Object.fromEntries(monitorKindNames.map((kind) => [kind, monitor])) as Readonly<
-  Record<MonitorKindName, Records>
->
+const monitorRecords = Object.fromEntries(
+  monitorKindNames.map((kind) => [kind, monitor])
+) as Readonly<Record<MonitorKindName, Records>>
 
 const records: Readonly<Record<KeyedKind, Records>> = {
   cron: task,
   delayed: task,
   chain: { ...task, resource: "chain" },
   queue: { table: "queues", resource: "queue", isOfKind: false },
-  ...ofMonitors,
+  ...monitorRecords,
   notification_channel: {
     table: "notification_channels",
     resource: "notification_channel",

@@ -16,7 +16,7 @@ export const plainBody = (
   keptBytes: number
 ): Effect.Effect<string> => {
   const message = NodeHttpServerRequest.toIncomingMessage(request)
-  const received = Effect.map(receive(message, keptBytes), storable)
+  const received = Effect.map(receive(message, keptBytes), toStorableText)
   return Permit.of(message)?.waiting(received) ?? received
 }
 
@@ -45,5 +45,5 @@ const receive = (message: Readable, keptBytes: number): Effect.Effect<Buffer> =>
 /**
  * Decodes the body of a job, which may have any encoding. A truncated last character is dropped.
  */
-const storable = (bytes: Buffer): string =>
+const toStorableText = (bytes: Buffer): string =>
   new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd")

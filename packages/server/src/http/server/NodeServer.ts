@@ -10,10 +10,10 @@ import type { Duplex } from "node:stream"
 import type { ApiFailure } from "@scheduling/domain/shared/Errors"
 import { Clients } from "../fairness/Clients.ts"
 import { refuseFurtherUpgradeListeners } from "../../core/index.ts"
-import { errorBody, notServing, parserError, stalled } from "../answers/Errors.ts"
+import { errorBody, notServingError, parserError, stalledError } from "../answers/Errors.ts"
 import { messageId, nextRequestId } from "../request/RequestId.ts"
 import { type Turn, Turns } from "../fairness/Turns.ts"
-import { UnsentAnswers } from "../fairness/UnsentAnswers.ts"
+import { UnsentResponses } from "../fairness/UnsentResponses.ts"
 import { UnusedConnections } from "./UnusedConnections.ts"
 
 export const serverLimits = {
@@ -45,7 +45,7 @@ export const makeNodeServer = (
   } = serverLimits
 ): Server => {
   const clients = new Clients()
-  const unsent = new UnsentAnswers(readers)
+  const unsent = new UnsentResponses(readers)
   const turns = new Turns((turn) => server.begin(turn))
 
   const mayConnect = (socket: Socket): boolean => {
@@ -60,20 +60,20 @@ export const makeNodeServer = (
     return false
   }
 
-  const answerStalled = (request: IncomingMessage, response: ServerResponse) => {
+  const respondStalled = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     if (response.headersSent) return void socket.destroy()
     const id = messageId(request)
     if (request.complete) warn(`no response within ${silenceMs / 1000} s`, id)
-    const end = request.complete ? answerLast : answerUnread
-    end(socket, stalled(request.complete), id)
+    const end = request.complete ? respondAndClose : respondUnread
+    end(socket, stalledError(request.complete), id)
   }
 
   const watch = (request: IncomingMessage, response: ServerResponse) => {
     if (server.listenerCount("request") === 1) {
-      return answerUnread(request.socket, notServing(), messageId(request))
+      return respondUnread(request.socket, notServingError(), messageId(request))
     }
-    response.on("timeout", () => answerStalled(request, response))
+    response.on("timeout", () => respondStalled(request, response))
   }
 
   const refuse = (socket: Duplex, code: string | undefined, id: string) =>
@@ -82,7 +82,7 @@ export const makeNodeServer = (
       // The response was sent before the request turned out to be malformed, so there is no second
       // one.
       if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
-      answerUnread(socket, parserError(code), id)
+      respondUnread(socket, parserError(code), id)
     })
 
   /**
@@ -97,8 +97,8 @@ export const makeNodeServer = (
       server.beginConnection(socket)
     })
 
-  const server = new ServerOfTurns(turns, mayConnect, {
-    ServerResponse: answersWatchedBy(unsent),
+  const server = new TurnTakingServer(turns, mayConnect, {
+    ServerResponse: watchedResponses(unsent),
     maxHeaderSize: 16 * 1024,
     headersTimeout,
     requestTimeout,
@@ -130,7 +130,7 @@ export const makeNodeServer = (
 // ---------------------------------------------------------------------------
 
 /** Emits a connection only if it is admitted, and a request only when it is its turn. */
-class ServerOfTurns extends Server {
+class TurnTakingServer extends Server {
   readonly unused = new UnusedConnections()
   readonly #turns: Turns
   readonly #mayConnect: (socket: Socket) => boolean
@@ -164,7 +164,7 @@ class ServerOfTurns extends Server {
   }
 }
 
-const answersWatchedBy = (unsent: UnsentAnswers) =>
+const watchedResponses = (unsent: UnsentResponses) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override end(...written: ReadonlyArray<unknown>): this {
       super.end(...(written as []))
@@ -191,7 +191,7 @@ const headWithoutOffer = ({ httpVersion, method, rawHeaders, url }: IncomingMess
 }
 
 /** Sends the error response and closes the connection, which also aborts the request. */
-const answerLast = (socket: Duplex, error: ApiFailure, id: string) => {
+const respondAndClose = (socket: Duplex, error: ApiFailure, id: string) => {
   socket.end(textOf(error, id), () => socket.destroy())
 }
 
@@ -202,7 +202,7 @@ const unreadMs = 1_000
  * closed with unread bytes, the kernel resets it and the client may lose the response, so the rest
  * is read for a moment.
  */
-const answerUnread = (socket: Duplex, error: ApiFailure, id: string) => {
+const respondUnread = (socket: Duplex, error: ApiFailure, id: string) => {
   socket.end(textOf(error, id))
   const timer = setTimeout(() => socket.destroy(), unreadMs)
   socket

@@ -1,5 +1,5 @@
 import type { CallRequest } from "@scheduling/calls/CallRequest"
-import { HttpProbe, type HttpProbeAnswer } from "@scheduling/calls/probes/HttpProbe"
+import { HttpProbe, type HttpProbeResponse } from "@scheduling/calls/probes/HttpProbe"
 import { isUnreached } from "@scheduling/calls/probes/isUnreached"
 import type { CheckError, CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import { searchedBytes } from "@scheduling/domain/monitors/http/HttpMonitor"
@@ -92,7 +92,7 @@ const notSent = (error: CheckError): CheckOutcome => ({
   isUnreached: false
 })
 
-const outcomeOf = (target: HttpTarget, answer: HttpProbeAnswer, nowMs: number): CheckOutcome => {
+const outcomeOf = (target: HttpTarget, answer: HttpProbeResponse, nowMs: number): CheckOutcome => {
   const { certificate_valid_to, duration_ms, error, exchange, status_code } = answer
   if (error?.code === "address_refused") return refusedOutcome
   const result: CheckResult = {
@@ -117,7 +117,7 @@ const outcomeOf = (target: HttpTarget, answer: HttpProbeAnswer, nowMs: number): 
 /** The first rule that the answer breaks. */
 const errorOf = (
   { body_json, max_latency_ms, min_certificate_days }: HttpTarget,
-  { certificate_valid_to, duration_ms, error, redirect_problem, response_body }: HttpProbeAnswer,
+  { certificate_valid_to, duration_ms, error, redirect_problem, response_body }: HttpProbeResponse,
   nowMs: number
 ): CheckError | null => {
   if (redirect_problem !== null) return checkError("too_many_redirects", redirect_problem)

@@ -138,14 +138,14 @@ export const redact = (text: string | null, secrets: ReadonlyArray<string>): str
   if (text === null) return null
   return secretsMasker(
     secrets
-      .flatMap((secret) => [secret, ...partsOf(secret)])
-      .flatMap(partsOfUrl)
+      .flatMap((secret) => [secret, ...secretParts(secret)])
+      .flatMap(secretUrlParts)
       .filter((part) => part.length >= 6)
   )(text)
 }
 
 /** Many responses quote a credential without its scheme. Ordinary words are kept. */
-const partsOf = (secret: string): ReadonlyArray<string> => {
+const secretParts = (secret: string): ReadonlyArray<string> => {
   const words = secret.split(/\s+/)
   const values = words.flatMap((word) => word.split(/[=:,;"']+/))
   const credentials = /^basic\s+(\S+)$/i.exec(secret)?.[1]
@@ -160,7 +160,7 @@ const partsOf = (secret: string): ReadonlyArray<string> => {
 }
 
 /** Responses often quote only the path of a secret URL. */
-const partsOfUrl = (secret: string): ReadonlyArray<string> => {
+const secretUrlParts = (secret: string): ReadonlyArray<string> => {
   if (!URL.canParse(secret)) return [secret]
   const { pathname, search } = new URL(secret)
   return [secret, pathname, ...pathname.split("/"), search]

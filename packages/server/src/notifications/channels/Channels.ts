@@ -224,12 +224,12 @@ export class Channels extends Context.Service<Channels>()(
                 make: create(workspaceId, { ...named, config: given, key }),
                 isDefined: Effect.fnUntraced(function* (row) {
                   if (row.kind !== named.kind) return yield* otherKind(row)
-                  const config = yield* changed(row, onlyThese(row, given))
+                  const config = yield* changed(row, toFullReplacement(row, given))
                   return matchesDefinition(row, named) && isDeepStrictEqual(config, opened(row))
                 }),
                 show: (row) => Effect.succeed(toChannel(row)),
                 lock: ({ id }) => repo.findForUpdate(workspaceId, id),
-                change: (row) => change(row, { ...named, config: onlyThese(row, given) })
+                change: (row) => change(row, { ...named, config: toFullReplacement(row, given) })
               }
             )
           },
@@ -326,7 +326,7 @@ const lostSecrets = Effect.suspend(() =>
 type DefinedChannel = Parameters<typeof channelDefinition>[0]
 
 /** Turns the configuration into changes that also remove all other fields. */
-const onlyThese = (row: ChannelRow, config: Fields): Fields => ({
+const toFullReplacement = (row: ChannelRow, config: Fields): Fields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config
 })

@@ -50,7 +50,7 @@ export class Consent extends Context.Service<Consent>()(
           return yield* new Conflict({
             resource: "notification_channel",
             field: "config",
-            message: wantsNone
+            message: refusedMessage
           })
         }
         yield* channels.updateAsked(channel.workspace_id, hashes, now)
@@ -139,7 +139,7 @@ export class Consent extends Context.Service<Consent>()(
         ) {
           const now = yield* DateTime.nowAsDate
           for (const channel of yield* channels.listByMembership(workspaceIds, email)) {
-            yield* giveUp(channel, noMember, request_id, now)
+            yield* giveUp(channel, formerMemberMessage, request_id, now)
           }
         })
       }
@@ -149,10 +149,10 @@ export class Consent extends Context.Service<Consent>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const noMember =
+const formerMemberMessage =
   "The recipient is no longer a member. If you resume the channel, a mail asks them for consent."
 
-const wantsNone =
+const refusedMessage =
   "The recipient has refused mails from this workspace. You can ask again 30 days after the refusal."
 
 const quietMs = 30 * dayMs

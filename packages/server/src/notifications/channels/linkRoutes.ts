@@ -2,7 +2,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../../accounts/index.ts"
-import { linkGone, linkPage, requestOrigin } from "../../http/index.ts"
+import { expiredLinkPage, linkPage, requestOrigin } from "../../http/index.ts"
 import { Secrets } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
@@ -58,7 +58,7 @@ export const linkRoutesLayer = Layer.unwrap(
         Effect.map(channelBehind(what), (channel) => {
           if (channel === "expired") return linkExpired
           return channel === undefined
-            ? linkGone
+            ? expiredLinkPage
             : linkPage(texts[what].question, texts[what].button)
         })
       ),
@@ -68,7 +68,7 @@ export const linkRoutesLayer = Layer.unwrap(
         Effect.gen(function* () {
           const channel = yield* channelBehind(what)
           if (channel === "expired") return linkExpired
-          if (channel === undefined) return linkGone
+          if (channel === undefined) return expiredLinkPage
           yield* actions[what](channel)
           return linkPage(texts[what].done)
         })

@@ -9,7 +9,7 @@ type Addressed = Pick<ChannelRow, "id" | "config">
 const confirmDays = 7
 
 /** The expiry in milliseconds since 1970. Links to unsubscribe never expire. */
-const endOf = (what: MailLink, sentAt: Date): string =>
+const expiryOf = (what: MailLink, sentAt: Date): string =>
   what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
 
 /**
@@ -30,7 +30,7 @@ export const linkTo = (
   channel: Addressed,
   sentAt: Date
 ): string =>
-  `${publicUrl}/notifications/${what}/${tokenOf(ring[0], what, channel, endOf(what, sentAt))}`
+  `${publicUrl}/notifications/${what}/${tokenOf(ring[0], what, channel, expiryOf(what, sentAt))}`
 
 const shape =
   /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/

@@ -82,11 +82,11 @@ export const httpKind = <C extends object>(
 
 export interface AnswerRules {
   /** Returns true if the channel's address or credential is permanently invalid. */
-  readonly gone?: (answer: Answer) => boolean
+  readonly isGone?: (answer: Answer) => boolean
   /** Returns true for a response to retry, in addition to network errors, 408, 425, 429 and 5xx. */
-  readonly again?: (answer: Answer) => boolean
+  readonly isRetryable?: (answer: Answer) => boolean
   /** Returns true for a 2xx response that says the message was rejected. */
-  readonly refused?: (answer: Answer) => boolean
+  readonly isRejected?: (answer: Answer) => boolean
   readonly afterSeconds?: (answer: Answer) => number | null
 }
 
@@ -114,12 +114,12 @@ export const classify = (result: CallResult, rules: AnswerRules = {}): ChannelRe
     after_seconds: null,
     gone: false
   }
-  if (result.outcome === "success" && rules.refused?.(answer) !== true) {
+  if (result.outcome === "success" && rules.isRejected?.(answer) !== true) {
     return { ...base, outcome: "delivered", error: null }
   }
   const error = reasonOf(result, answer)
-  const gone = result.status_code !== null && rules.gone?.(answer) === true
-  if (!gone && (result.outcome === "retryable" || rules.again?.(answer) === true)) {
+  const gone = result.status_code !== null && rules.isGone?.(answer) === true
+  if (!gone && (result.outcome === "retryable" || rules.isRetryable?.(answer) === true)) {
     const after_seconds = rules.afterSeconds?.(answer) ?? result.retry_after_seconds
     return { ...base, outcome: "again", error, after_seconds }
   }
@@ -130,7 +130,7 @@ export const classify = (result: CallResult, rules: AnswerRules = {}): ChannelRe
  * Creates a rule: a response with one of these statuses means that the channel's address or
  * credential is permanently invalid.
  */
-export const goneAt =
+export const hasStatus =
   (...statuses: ReadonlyArray<number>) =>
   ({ status }: Answer): boolean =>
     statuses.includes(status)

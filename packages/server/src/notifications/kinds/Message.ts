@@ -105,7 +105,7 @@ export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<s
 
 // ---------------------------------------------------------------------------
 
-const verbs: Readonly<Record<DeliveredEvent, string>> = {
+const eventLabels: Readonly<Record<DeliveredEvent, string>> = {
   "execution.failed": "Failed",
   "execution.succeeded": "Succeeded",
   "task.recovered": "Recovered",
@@ -124,7 +124,7 @@ const verbs: Readonly<Record<DeliveredEvent, string>> = {
   test: "Test"
 }
 
-const still: Partial<Record<DeliveredEvent, string>> = {
+const reminderLabels: Partial<Record<DeliveredEvent, string>> = {
   "execution.failed": "Still failing",
   "chain_run.failed": "Still failing",
   "incident.opened": "Still down",
@@ -136,7 +136,7 @@ export const titleOf = ({
   name,
   reminder
 }: Pick<MessageEvent, "event" | "name" | "reminder">) =>
-  `${(reminder === true ? still[event] : undefined) ?? verbs[event]}: ${oneLine(name)}`
+  `${(reminder === true ? reminderLabels[event] : undefined) ?? eventLabels[event]}: ${oneLine(name)}`
 
 const eventLine = (event: MessageEvent) =>
   event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`

@@ -35,7 +35,7 @@ export const discord = httpKind({
     }
   },
   rules: {
-    gone: ({ json, status }) => status === 404 || goneCodes.has(json["code"]),
+    isGone: ({ json, status }) => status === 404 || goneCodes.has(json["code"]),
     afterSeconds: ({ json }) => {
       const seconds = json["retry_after"]
       return typeof seconds === "number" && seconds >= 0 ? Math.ceil(seconds) : null

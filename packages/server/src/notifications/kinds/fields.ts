@@ -1,5 +1,5 @@
 /** Appends a path to the server's URL. */
-export const under = (server: string, path: string): string => server.replace(/\/+$/, "") + path
+export const joinUrl = (server: string, path: string): string => server.replace(/\/+$/, "") + path
 
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`

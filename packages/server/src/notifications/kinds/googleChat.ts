@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeHtml } from "../../core/index.ts"
 
@@ -33,5 +33,5 @@ export const googleChat = httpKind({
       ]
     }
   }),
-  rules: { gone: goneAt(401, 403, 404) }
+  rules: { isGone: hasStatus(401, 403, 404) }
 })

@@ -1,8 +1,8 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
-import { under } from "./fields.ts"
+import { joinUrl } from "./fields.ts"
 
 const priorities = { down: 8, up: 5, other: 4 } as const
 
@@ -14,7 +14,7 @@ export const gotify = httpKind({
   target: ["server"],
   request: ({ server, token }, message) => ({
     method: "POST",
-    url: under(server, "/message"),
+    url: joinUrl(server, "/message"),
     headers: { "x-gotify-key": token },
     body: {
       title: message.title,
@@ -22,5 +22,5 @@ export const gotify = httpKind({
       priority: priorities[message.tone]
     }
   }),
-  rules: { gone: goneAt(401, 403) }
+  rules: { isGone: hasStatus(401, 403) }
 })

@@ -1,10 +1,10 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { Effect } from "effect"
-import { answerOf, goneAt, classify, type Kind, type ChannelResult } from "./Kind.ts"
+import { answerOf, hasStatus, classify, type Kind, type ChannelResult } from "./Kind.ts"
 import { basic } from "./fields.ts"
 import { alertOf } from "./opsgenie.ts"
 
-const rules = { gone: goneAt(401, 403) }
+const rules = { isGone: hasStatus(401, 403) }
 
 /**
  * An alert can be closed only by its id, which must be looked up first. An alert that does not

@@ -1,8 +1,8 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines, plainText } from "./Message.ts"
 import { truncate, escapeHtml } from "../../core/index.ts"
-import { bearer, under } from "./fields.ts"
+import { bearer, joinUrl } from "./fields.ts"
 
 /** Uses the delivery id as the transaction id, so that a retry posts no second message. */
 export const matrix = httpKind({
@@ -14,7 +14,7 @@ export const matrix = httpKind({
   spacingMs: 500,
   request: ({ access_token, room_id, server }, message) => ({
     method: "PUT",
-    url: under(
+    url: joinUrl(
       server,
       `/_matrix/client/v3/rooms/${encodeURIComponent(room_id)}/send/m.room.message/${message.id}`
     ),
@@ -31,7 +31,7 @@ export const matrix = httpKind({
     }
   }),
   rules: {
-    gone: goneAt(401, 403),
+    isGone: hasStatus(401, 403),
     afterSeconds: ({ json }) => {
       const ms = json["retry_after_ms"]
       return typeof ms === "number" && ms >= 0 ? Math.ceil(ms / 1_000) : null

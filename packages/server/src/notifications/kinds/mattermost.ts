@@ -29,5 +29,5 @@ export const mattermost = httpKind({
       ]
     }
   }),
-  rules: { again: ({ status }) => status === 404 }
+  rules: { isRetryable: ({ status }) => status === 404 }
 })

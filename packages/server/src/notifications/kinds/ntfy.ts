@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, truncateBytes } from "../../core/index.ts"
 import { bearer } from "./fields.ts"
@@ -35,7 +35,7 @@ export const ntfy = httpKind({
     }
   }),
   rules: {
-    gone: goneAt(401, 403),
+    isGone: hasStatus(401, 403),
     afterSeconds: ({ json, status }) =>
       status !== 429 ? null : json["code"] === 42_908 ? 3_600 : 10
   }

@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines, type Message } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 
@@ -34,5 +34,5 @@ export const opsgenie = httpKind({
         }
       : { method: "POST", url: alerts, headers, body: alertOf(message, priority) }
   },
-  rules: { gone: goneAt(401, 403) }
+  rules: { isGone: hasStatus(401, 403) }
 })

@@ -39,7 +39,7 @@ export const pagerduty = httpKind({
     }
   }),
   rules: {
-    gone: ({ status, text }) =>
+    isGone: ({ status, text }) =>
       status === 401 ||
       status === 403 ||
       (status === 400 && /routing.?key|integration.?key/i.test(text))

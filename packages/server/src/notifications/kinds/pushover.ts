@@ -33,7 +33,7 @@ export const pushover = httpKind({
     }
   },
   rules: {
-    gone: ({ json, status }) =>
+    isGone: ({ json, status }) =>
       status === 400 && (json["user"] === "invalid" || json["token"] === "invalid"),
     afterSeconds: ({ status }) => (status === 429 ? 3_600 : null)
   }

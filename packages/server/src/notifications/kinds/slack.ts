@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 import { colors } from "../../mail/index.ts"
@@ -37,6 +37,6 @@ export const slack = httpKind({
     }
   }),
   rules: {
-    gone: (answer) => goneAt(403, 404, 410)(answer) || answer.text.includes("invalid_token")
+    isGone: (answer) => hasStatus(403, 404, 410)(answer) || answer.text.includes("invalid_token")
   }
 })

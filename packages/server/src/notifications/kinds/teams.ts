@@ -1,5 +1,5 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
-import { goneAt, httpKind } from "./Kind.ts"
+import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeMarkdown } from "../../core/index.ts"
 
@@ -47,5 +47,5 @@ export const teams = httpKind({
       ]
     }
   }),
-  rules: { gone: goneAt(401, 404, 410) }
+  rules: { isGone: hasStatus(401, 404, 410) }
 })

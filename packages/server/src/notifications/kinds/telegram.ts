@@ -44,9 +44,9 @@ export const telegram: Kind = {
         const answer = answerOf(result)
         const { migrate_to_chat_id: moved, retry_after } = parametersOf(answer)
         const sent = classify(result, {
-          gone: (one) => moved === undefined && isGone(one),
-          again: () => moved !== undefined,
-          refused: ({ json }) => json["ok"] === false,
+          isGone: (one) => moved === undefined && isGone(one),
+          isRetryable: () => moved !== undefined,
+          isRejected: ({ json }) => json["ok"] === false,
           afterSeconds: () =>
             moved !== undefined ? 0 : typeof retry_after === "number" ? retry_after : null
         })

@@ -31,7 +31,7 @@ export const twilioSms = httpKind({
     })
   }),
   rules: {
-    gone: ({ json, status }) => status === 401 || goneCodes.has(json["code"]),
-    again: ({ json }) => json["code"] === 20_429
+    isGone: ({ json, status }) => status === 401 || goneCodes.has(json["code"]),
+    isRetryable: ({ json }) => json["code"] === 20_429
   }
 })

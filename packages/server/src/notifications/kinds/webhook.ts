@@ -22,7 +22,7 @@ export const webhook: Kind = {
         headers: authorization === undefined ? {} : { authorization },
         body: webhookBody(message)
       }),
-      (result) => classify(result, { gone: ({ status }) => status === 410 })
+      (result) => classify(result, { isGone: ({ status }) => status === 410 })
     )
 }
 

@@ -2,7 +2,7 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown, withoutMentions } from "../../core/index.ts"
-import { basic, form, formHeaders, under } from "./fields.ts"
+import { basic, form, formHeaders, joinUrl } from "./fields.ts"
 
 const safe = (text: string) => withoutMentions(escapeMarkdown(text))
 
@@ -28,7 +28,7 @@ export const zulip = httpKind({
   spacingMs: 300,
   request: ({ api_key, bot_email, channel, server, topic = "alerts" }, message) => ({
     method: "POST",
-    url: under(server, "/api/v1/messages"),
+    url: joinUrl(server, "/api/v1/messages"),
     headers: { ...formHeaders, authorization: basic(bot_email, api_key) },
     body: form({
       type: "stream",
@@ -40,5 +40,5 @@ export const zulip = httpKind({
       )
     })
   }),
-  rules: { gone: ({ json, status }) => status === 401 || goneCodes.has(json["code"]) }
+  rules: { isGone: ({ json, status }) => status === 401 || goneCodes.has(json["code"]) }
 })

@@ -7,7 +7,13 @@ import { StoreClock, transactionOf } from "../../store/index.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import { remindAt } from "./problemAfter.ts"
-import { type CallbackRoom, channelsToAsk, needsNotified, type ProblemRow, route } from "./route.ts"
+import {
+  type CallbackQuota,
+  channelsToAsk,
+  needsNotified,
+  type ProblemRow,
+  route
+} from "./route.ts"
 import { RoutingRepo } from "./RoutingRepo.ts"
 
 // 1. `route` takes events from the outbox, alerts before callbacks.
@@ -16,7 +22,7 @@ import { RoutingRepo } from "./RoutingRepo.ts"
 // 4. `RoutingRepo.write` writes the deliveries and deletes the events from the outbox. Steps 1 to 4
 //    are one transaction, so a node that dies half-way has changed nothing.
 // 5. `remind` puts reminders and missed recoveries back into the outbox.
-// 6. `routing` repeats this whenever an event is added to the outbox.
+// 6. `runRouter` repeats this whenever an event is added to the outbox.
 
 /** Maximum number of rows per transaction, to keep it short. */
 const batch = 1_000
@@ -58,7 +64,7 @@ export class Router extends Context.Service<Router>()(
           events.filter(({ callback_url }) => callback_url !== null),
           ({ workspace_id }) => workspace_id
         )
-        const rooms = new Map<string, CallbackRoom>()
+        const rooms = new Map<string, CallbackQuota>()
         for (const row of yield* repo.findCallbacks([...byWorkspace.keys()], now)) {
           const { workspace_id, ...room } = row
           const wanted = room.waiting + (byWorkspace.get(workspace_id)?.length ?? 0)
@@ -172,7 +178,7 @@ export class Router extends Context.Service<Router>()(
 }
 
 /** Routes in the background. `wakeSender` is called when there may be new deliveries. */
-export const routing = Effect.fnUntraced(function* (wakeSender: () => void) {
+export const runRouter = Effect.fnUntraced(function* (wakeSender: () => void) {
   const waker = yield* OutboxWaker
   const router = yield* Router
   const signals = yield* Signals

@@ -5,7 +5,7 @@ import { lockNext, unfinished } from "../sending/updateNext.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
 import type { OpenChannel } from "./groupNotices.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
-import type { CallbackRoom, NotifiedChannel, ProblemRow, Routed } from "./route.ts"
+import type { CallbackQuota, NotifiedChannel, ProblemRow, RoutingResult } from "./route.ts"
 
 interface RoutedTaskRow {
   readonly id: string
@@ -165,7 +165,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         now: Date
       ) {
         if (workspaceIds.length === 0) return []
-        return yield* sql<Omit<CallbackRoom, "limit"> & Pick<OutboxEvent, "workspace_id">>`
+        return yield* sql<Omit<CallbackQuota, "limit"> & Pick<OutboxEvent, "workspace_id">>`
           SELECT
             workspace_id,
             (
@@ -212,7 +212,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /** Writes the result of `route`. The channels must be locked. */
-      const write = Effect.fn("RoutingRepo.write")(function* (routed: Routed, now: Date) {
+      const write = Effect.fn("RoutingRepo.write")(function* (routed: RoutingResult, now: Date) {
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
         if (routed.notified.length > 0) {
           yield* sql`

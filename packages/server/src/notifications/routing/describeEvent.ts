@@ -86,7 +86,7 @@ const problemFacts = ({ at }: Described, problem: Problem | undefined): Readonly
       ? [{ name: "Consecutive failures", value: `${problem.failures} times` }]
       : []),
     ...(lasted >= 1_000
-      ? [{ name: "Since", value: `${problem.since.toISOString()} (${spanOf(lasted)})` }]
+      ? [{ name: "Since", value: `${problem.since.toISOString()} (${formatDuration(lasted)})` }]
       : [])
   ]
 }
@@ -99,7 +99,7 @@ const units = [
 ] as const
 
 /** Formats a duration in its two largest units: `2 d 3 h`. */
-export const spanOf = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   let rest = ms
   const parts = units.flatMap(([unit, size]) => {
     const count = Math.floor(rest / size)

@@ -33,7 +33,7 @@ export interface ChannelNotice {
 /**
  * With this many unfinished deliveries per channel, events are grouped regardless of the settings.
  */
-const crowded = 20
+const groupingThreshold = 20
 
 /**
  * Groups notices into deliveries. A channel gets one delivery with all events that occur until it
@@ -81,7 +81,7 @@ class Groups {
   #deliveryFor(notice: ChannelNotice): NewDelivery {
     const { channel, event, groups, incident_key = null, type } = notice
     const { keepsIncidents } = kinds[channel.kind]
-    const isCrowded = this.#unfinishedOf(channel) >= crowded
+    const isCrowded = this.#unfinishedOf(channel) >= groupingThreshold
     if (keepsIncidents && (type === "ended" || !isCrowded)) {
       const key = type === "begun" ? event.subject_id : incident_key
       return this.#begin(notice, { incident_key: key })

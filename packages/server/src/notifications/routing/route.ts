@@ -34,7 +34,7 @@ export interface NotifiedChannel {
 }
 
 /** The number of waiting callbacks of a workspace, and its limit. */
-export interface CallbackRoom {
+export interface CallbackQuota {
   readonly waiting: number
   readonly limit: number
   /** The id of the record that counts the callbacks dropped within the last hour. */
@@ -52,10 +52,10 @@ export interface RoutingState {
   /** The notified channels of subjects for which `needsNotified` returns true. */
   readonly notified: ReadonlyArray<NotifiedChannel>
   /** Callbacks by workspace, for workspaces with callbacks among the events. */
-  readonly callbacks: ReadonlyMap<string, CallbackRoom>
+  readonly callbacks: ReadonlyMap<string, CallbackQuota>
 }
 
-export interface Routed {
+export interface RoutingResult {
   readonly deliveries: ReadonlyArray<NewDelivery>
   readonly changedProblems: ReadonlyArray<ProblemRow>
   /** The ids of subjects whose problem has ended. */
@@ -75,7 +75,7 @@ export const route = (
   channels: ReadonlyArray<OpenChannel>,
   now: Date,
   nextId: () => string
-): Routed => {
+): RoutingResult => {
   const { changed, notices, problems } = noticesOf(events, state, now)
   const alerts = groupNotices(addressNotices(notices, channels, state.notified, now), nextId)
   return {
@@ -294,7 +294,7 @@ const addressNotices = (
  */
 const routeCallbacks = (
   events: ReadonlyArray<OutboxEvent>,
-  rooms: ReadonlyMap<string, CallbackRoom>,
+  rooms: ReadonlyMap<string, CallbackQuota>,
   now: Date,
   nextId: () => string
 ): ReadonlyArray<NewDelivery> => {

@@ -68,8 +68,10 @@ export class Deliveries extends Context.Service<Deliveries>()(
         const tests = yield* repo.listTests(workspaceId, channel.id, since)
         const inTheWay = tests.at(-maxTestsPerMinute)
         if (inTheWay !== undefined) {
-          const waitMs = inTheWay.getTime() - since.getTime()
-          return yield* new RateLimited({ retry_after: Math.max(1, Math.ceil(waitMs / 1000)) })
+          const retryDelayMs = inTheWay.getTime() - since.getTime()
+          return yield* new RateLimited({
+            retry_after: Math.max(1, Math.ceil(retryDelayMs / 1000))
+          })
         }
         const delivery = testDelivery(yield* ids.next, channel, now)
         const workspace_name = yield* repo.findWorkspaceName(channel.workspace_id)

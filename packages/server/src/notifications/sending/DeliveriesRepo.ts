@@ -23,8 +23,8 @@ import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
 import type { Attempt, AttemptedDelivery } from "./afterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
-import { nextOfChannel, unfinished } from "./updateNext.ts"
-import { reachedBy, type Walked, walkLanes } from "./walkLanes.ts"
+import { nextDeliverySql, unfinished } from "./updateNext.ts"
+import { lastVisitedLane, type LaneWalk, walkLanes } from "./walkLanes.ts"
 import { writeDeliveries } from "./writeDeliveries.ts"
 
 export interface DeliveryRow {
@@ -145,7 +145,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
       const claim = Effect.fn("DeliveriesRepo.claim")(function* (options: DeliveryClaim) {
         const { now } = options
         const predicate = `next_at IS NOT NULL AND channel_id IS ${options.callbacks ? "" : "NOT "}NULL`
-        const rows = yield* sql<ClaimedDelivery & Walked>`
+        const rows = yield* sql<ClaimedDelivery & LaneWalk>`
           WITH RECURSIVE ${walkLanes(sql, predicate, options.after_lane)}, due AS (
             SELECT found.id
             FROM lanes
@@ -202,7 +202,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
           LEFT JOIN workspaces ON workspaces.id = taken.workspace_id
           LEFT JOIN notification_settings
             ON notification_settings.workspace_id = taken.workspace_id`
-        return { claimed: rows.filter(({ id }) => id !== null), reached: reachedBy(rows[0]) }
+        return { claimed: rows.filter(({ id }) => id !== null), reached: lastVisitedLane(rows[0]) }
       }, Effect.orDie)
 
       /** Returns when the next delivery can be claimed. */
@@ -309,7 +309,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
                 AND ${sql.literal(unfinished("waiting"))}
                 AND (${status === "queued"}::boolean OR waiting.id <> ${id})
             )
-            ${sql.literal(nextOfChannel)}
+            ${sql.literal(nextDeliverySql)}
           ) AS next
           WHERE NOT EXISTS (
             SELECT

@@ -12,20 +12,20 @@ import { firstLane } from "./walkLanes.ts"
 // 1. `claim` leases due deliveries, up to the limit of the node.
 // 2. `send` passes each delivery to its kind, through `Transport`.
 // 3. `send` then records the attempt, and `afterAttempt` decides when the next one is.
-// 4. `sending` repeats this for the two queues, whenever a delivery is due and the limit allows it.
+// 4. `runSender` repeats this for the two queues, whenever a delivery is due and the limit allows it.
 
 /** The limits of concurrent deliveries on a node. */
 export interface SendingQueue {
   readonly callbacks: boolean
   readonly most: number
-  readonly mostOfShare: number
+  readonly maxPerShare: number
   /**
    * The limit of a share for recently failed channels. If a provider hangs, the other channels keep
    * the rest.
    */
-  readonly mostFailingOfShare: number
+  readonly maxFailingPerShare: number
   /** The limit per URL. */
-  readonly mostOfTarget: number
+  readonly maxPerTarget: number
   /** Database connections for recording attempts, taken from the pool for requests. */
   readonly connections: number
 }
@@ -34,9 +34,9 @@ export interface SendingQueue {
 export const alerts: SendingQueue = {
   callbacks: false,
   most: 128,
-  mostOfShare: 16,
-  mostFailingOfShare: 8,
-  mostOfTarget: Number.POSITIVE_INFINITY,
+  maxPerShare: 16,
+  maxFailingPerShare: 8,
+  maxPerTarget: Number.POSITIVE_INFINITY,
   connections: 2
 }
 
@@ -44,14 +44,14 @@ export const alerts: SendingQueue = {
 export const callbacks: SendingQueue = {
   callbacks: true,
   most: 32,
-  mostOfShare: 8,
-  mostFailingOfShare: Number.POSITIVE_INFINITY,
-  mostOfTarget: 4,
+  maxPerShare: 8,
+  maxFailingPerShare: Number.POSITIVE_INFINITY,
+  maxPerTarget: 4,
   connections: 1
 }
 
 /** Maximum number of deliveries per lane that a statement claims. */
-const mostOfLane = 4
+const maxPerLane = 4
 
 const timeoutSeconds = 10
 
@@ -123,11 +123,11 @@ export class Sender extends Context.Service<Sender>()(
           now,
           lease_until: new Date(now.getTime() + leaseMs),
           limit,
-          per_lane: mostOfLane,
+          per_lane: maxPerLane,
           after_lane: afterLane.get(queue) ?? firstLane,
-          except: keysOfMany(underWay, queue.mostOfShare, shareOf),
-          except_failing: keysOfMany(failing, queue.mostFailingOfShare, shareOf),
-          except_targets: keysOfMany(underWay, queue.mostOfTarget, ({ target }) => target ?? "")
+          except: keysWithCount(underWay, queue.maxPerShare, shareOf),
+          except_failing: keysWithCount(failing, queue.maxFailingPerShare, shareOf),
+          except_targets: keysWithCount(underWay, queue.maxPerTarget, ({ target }) => target ?? "")
         })
         afterLane.set(queue, reached ?? firstLane)
         return claimed
@@ -167,7 +167,7 @@ export class Sender extends Context.Service<Sender>()(
  * Sends in the background. While alerts use the node's entire limit, no callback starts. When the
  * node stops, deliveries in progress are completed. Returns a function that wakes the loops.
  */
-export const sending = Effect.gen(function* () {
+export const runSender = Effect.gen(function* () {
   const forAlerts = yield* sendQueue("sending notifications", alerts, () => true)
   const forCallbacks = yield* sendQueue(
     "sending callbacks",
@@ -220,7 +220,7 @@ const sendQueue = Effect.fnUntraced(function* (
 })
 
 /** Returns the keys that occur in at least `count` items. */
-const keysOfMany = <Item, Key>(
+const keysWithCount = <Item, Key>(
   items: ReadonlyArray<Item>,
   count: number,
   keyOf: (item: Item) => Key

@@ -68,11 +68,11 @@ export class Transport extends Context.Service<Transport>()(
         const kind = kinds[transmission.kind]
         const sealedFor = channel_id ?? delivery_id
         const opened = openConfig(ring, sealedFor, kind, transmission.config)
-        if (opened === undefined) return unanswered(lostSecrets)
+        if (opened === undefined) return noResponse(lostSecrets)
         const names = secretNamesIn(opened.config)
         const ofWorkspace = yield* callSecrets.open(workspace_id, names)
         const values = valuesFor(names, ofWorkspace, [])
-        if (Result.isFailure(values)) return unanswered(values.failure.message)
+        if (Result.isFailure(values)) return noResponse(values.failure.message)
         const config = withSecrets(opened.config, values.success)
         const secrets = [...opened.secrets, ...values.success.values()]
         /**
@@ -131,22 +131,22 @@ export class Transport extends Context.Service<Transport>()(
             Effect.timeoutOrElse({
               duration: transmission.timeout_seconds * 1_000,
               orElse: () =>
-                Effect.succeed(unanswered(`timeout after ${transmission.timeout_seconds} s`))
+                Effect.succeed(noResponse(`timeout after ${transmission.timeout_seconds} s`))
             }),
             Effect.catchDefect((defect) =>
               Effect.as(
                 Effect.logError(
                   `delivery ${transmission.delivery_id} failed: ${shortMessage(Cause.die(defect))}`
                 ),
-                unanswered("internal error")
+                noResponse("internal error")
               )
             )
           )
           const nanos = clock.monotonicTimeNanosUnsafe() - started
           return {
             ...result,
-            response: result.response === null ? null : truncate(storable(result.response), 1_000),
-            error: result.error === null ? null : truncate(storable(result.error), 500),
+            response: result.response === null ? null : truncate(toStorableText(result.response), 1_000),
+            error: result.error === null ? null : truncate(toStorableText(result.error), 500),
             duration_ms: Math.round(Number(nanos) / 1e6)
           }
         })
@@ -157,7 +157,7 @@ export class Transport extends Context.Service<Transport>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const unanswered = (error: string): ChannelResult => ({
+const noResponse = (error: string): ChannelResult => ({
   outcome: "again",
   status_code: null,
   response: null,
@@ -181,4 +181,4 @@ const notSent = (error: ExecutionError): CallResult => ({
 })
 
 /** PostgreSQL cannot store NUL or unpaired surrogates. */
-const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()
+const toStorableText = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

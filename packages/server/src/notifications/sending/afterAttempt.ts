@@ -5,7 +5,7 @@ import { kinds } from "../kinds/kinds.ts"
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 
 /** How long a delivery is retried after it first became due. */
-export const patienceMs = dayMs
+export const retryPeriodMs = dayMs
 
 /** The fields of a delivery and its channel that determine retries. A callback has no channel. */
 export interface AttemptedDelivery {
@@ -55,12 +55,12 @@ export const afterAttempt = (
   if (result.outcome === "again") {
     const askedMs = result.after_seconds === null ? null : result.after_seconds * 1_000
     const failures = delivery.failures + 1
-    const due_at = at(askedMs ?? waitMs(attempts_count, random))
+    const due_at = at(askedMs ?? retryDelayMs(attempts_count, random))
     return {
       result,
       status: due_at < give_up_at ? "queued" : "failed",
       due_at,
-      held_until: at(Math.max(askedMs ?? holdMs(failures), spacingMs)),
+      held_until: at(Math.max(askedMs ?? channelHoldMs(failures), spacingMs)),
       failures,
       window_ms,
       now
@@ -68,8 +68,8 @@ export const afterAttempt = (
   }
   const window = keepsIncidents
     ? 0
-    : windowMs(group_seconds ?? settingsDefaults.group_seconds, {
-        windowMs: window_ms,
+    : groupingMs(group_seconds ?? settingsDefaults.group_seconds, {
+        groupingMs: window_ms,
         quietForMs: sent_at === null ? null : now.getTime() - sent_at.getTime()
       })
   return {
@@ -87,11 +87,11 @@ const longestWaitMs = 30 * 60_000
 const longestHoldMs = 5 * 60_000
 
 /** Returns the delay before the next attempt. `random`, from 0 to 1, adds jitter. */
-export const waitMs = (attempts: number, random: number): number =>
+export const retryDelayMs = (attempts: number, random: number): number =>
   Math.min(longestWaitMs, 2_000 * 2 ** Math.min(attempts - 1, 20)) * (0.8 + 0.4 * random)
 
 /** Returns how long nothing is sent to a channel after consecutive failures. */
-export const holdMs = (failures: number): number =>
+export const channelHoldMs = (failures: number): number =>
   Math.min(longestHoldMs, 1_000 * 2 ** Math.min(failures - 1, 20))
 
 /**
@@ -99,11 +99,13 @@ export const holdMs = (failures: number): number =>
  * second message of a storm is sent soon, and doubles each time, to keep the number of messages
  * low.
  */
-export const windowMs = (
+export const groupingMs = (
   groupSeconds: number,
-  before: { readonly windowMs: number; readonly quietForMs: number | null }
+  before: { readonly groupingMs: number; readonly quietForMs: number | null }
 ): number => {
   const longest = groupSeconds * 1_000
   const isQuiet = before.quietForMs === null || before.quietForMs > 2 * longest
-  return isQuiet || before.windowMs === 0 ? longest / 10 : Math.min(longest, before.windowMs * 2)
+  return isQuiet || before.groupingMs === 0
+    ? longest / 10
+    : Math.min(longest, before.groupingMs * 2)
 }

@@ -8,7 +8,7 @@ export const unfinished = (table = "deliveries") => `${table}.status IN ('queued
  * SQL: the next delivery of the channel in `channels`. A delivery waits for earlier ones about the
  * same subject. An unconfirmed channel gets only the mail that asks for consent.
  */
-export const nextOfChannel = `
+export const nextDeliverySql = `
   SELECT
     deliveries.id,
     greatest(deliveries.due_at, channels.held_until) AS next_at
@@ -53,7 +53,7 @@ export const updateNext = Effect.fnUntraced(function* (
     WITH next AS (
       SELECT channels.id AS channel_id, found.id, found.next_at
       FROM notification_channels AS channels
-      LEFT JOIN LATERAL (${sql.literal(nextOfChannel)}) AS found ON true
+      LEFT JOIN LATERAL (${sql.literal(nextDeliverySql)}) AS found ON true
       WHERE channels.id = ANY (${channelIds}::uuid[])
         AND NOT EXISTS (
           SELECT

@@ -7,7 +7,7 @@ export const firstLane = String(-(2n ** 63n))
 const maxVisits = 256
 
 /** A row of `walked`. */
-export interface Walked {
+export interface LaneWalk {
   readonly lane: string | null
   readonly visited: number
 }
@@ -41,5 +41,5 @@ export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: st
 }
 
 /** Returns the lane after which the next walk continues. Null if there are no more lanes. */
-export const reachedBy = (walked: Walked | undefined): string | null =>
+export const lastVisitedLane = (walked: LaneWalk | undefined): string | null =>
   walked !== undefined && walked.visited === maxVisits ? walked.lane : null

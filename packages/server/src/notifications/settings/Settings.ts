@@ -16,9 +16,9 @@ import { ChangeLog } from "../../accounts/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { ruleSubjects } from "./RuleSubjectsRepo.ts"
-import { keysIn, rulesById } from "./rulesById.ts"
+import { ruleKeys, rulesById } from "./rulesById.ts"
 import {
-  keptOf,
+  withoutVersion,
   type Rules,
   settingsChange,
   SettingsRepo,
@@ -84,7 +84,7 @@ export class Settings extends Context.Service<Settings>()(
         workspaceId: AuthorizedWorkspaceId,
         given: Omit<NotificationSettingsInput, "version">
       ) {
-        const found = yield* subjects.findByKeys(workspaceId, keysIn(given.rules))
+        const found = yield* subjects.findByKeys(workspaceId, ruleKeys(given.rules))
         const { issues, rules } = rulesById(given.rules, found)
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
         yield* checkChannels(workspaceId, rules)
@@ -125,7 +125,7 @@ export class Settings extends Context.Service<Settings>()(
           const current = yield* repo.findForUpdate(workspaceId)
           const before = yield* show(workspaceId, current)
           const defined = yield* checked(workspaceId, given)
-          if (isDeepStrictEqual(keptOf(defined), keptOf(current))) {
+          if (isDeepStrictEqual(withoutVersion(defined), withoutVersion(current))) {
             return { isNew: false, record: before }
           }
           const record = yield* write(workspaceId, current.version, defined)

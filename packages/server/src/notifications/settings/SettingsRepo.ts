@@ -43,7 +43,7 @@ export const noSettings: StoredSettings = {
 }
 
 /** Returns the settings without their version and time. */
-export const keptOf = (settings: Rules): Rules => ({
+export const withoutVersion = (settings: Rules): Rules => ({
   rules: settings.rules,
   task_failure_threshold: settings.task_failure_threshold,
   remind_every_seconds: settings.remind_every_seconds,
@@ -59,7 +59,7 @@ export const settingsChange = (
   now: Date
 ): DefinitionChange => {
   const definitionOf = ({ version, ...rules }: typeof before) => {
-    const fields = { ...keptOf(rules) }
+    const fields = { ...withoutVersion(rules) }
     return { version, updated_at: now, updated_by: null, shown: fields, stored: fields }
   }
   return {
@@ -118,7 +118,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
           settings: Rules,
           now: Date
         ) {
-          const json = JSON.stringify(keptOf(settings))
+          const json = JSON.stringify(withoutVersion(settings))
           const changed =
             version === 0
               ? yield* sql`

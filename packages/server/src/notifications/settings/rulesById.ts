@@ -7,7 +7,7 @@ import type { StoredRule } from "./SettingsRepo.ts"
 const nouns = { channel: "channel", task: "task or chain", monitor: "monitor" } as const
 
 /** Returns the keys in the rules for each kind of record. */
-export const keysIn = (
+export const ruleKeys = (
   rules: ReadonlyArray<NotificationRuleInput>
 ): Readonly<Record<Subject, ReadonlyArray<string>>> => ({
   channel: rules.flatMap(({ channel_keys }) => channel_keys ?? []),

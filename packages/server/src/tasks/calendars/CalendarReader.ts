@@ -1,6 +1,6 @@
 import { Call } from "@scheduling/calls/Call"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
-import { AccountShares, afterARest, FairQueue } from "../../http/index.ts"
+import { AccountShares, afterEqualPause, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
 import { calendarThread, type ReadCalendar } from "./calendarThread.ts"
 
@@ -39,7 +39,7 @@ export class CalendarReader extends Context.Service<
       const read = yield* calendarThread()
       const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
       /** Calendars that take long get at most half of the processor time of the node. */
-      const turns = new FairQueue<string>({ atOnce: 1, pause: afterARest })
+      const turns = new FairQueue<string>({ atOnce: 1, pause: afterEqualPause })
 
       const fetch = Effect.fnUntraced(function* (workspace_id: string, url: string) {
         const answer = yield* call.run({

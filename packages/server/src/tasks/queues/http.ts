@@ -6,11 +6,11 @@ import { versionHandlers } from "../../accounts/index.ts"
 import {
   createdIfNew,
   DefinedKinds,
-  expecting,
+  withExpectedVersion,
   Idempotency,
   implement,
   inWorkspace,
-  versionIn,
+  ifMatchVersion,
   withETag
 } from "../../http/index.ts"
 import { Queues } from "./Queues.ts"
@@ -44,7 +44,7 @@ export const QueuesHandlers = implement(
       ),
 
       upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(queues.upsert(workspaceId, params.key, expecting(headers, payload)))
+        createdIfNew(queues.upsert(workspaceId, params.key, withExpectedVersion(headers, payload)))
       ),
 
       get: inWorkspace((workspaceId, { params }) =>
@@ -54,11 +54,11 @@ export const QueuesHandlers = implement(
       ...versionHandlers(({ queue_id }: { readonly queue_id: string }) => queue_id, queues),
 
       update: inWorkspace((workspaceId, { headers, params, payload }) =>
-        queues.update(workspaceId, params.queue_id, expecting(headers, payload))
+        queues.update(workspaceId, params.queue_id, withExpectedVersion(headers, payload))
       ),
 
       delete: inWorkspace((workspaceId, { headers, params }) =>
-        queues.remove(workspaceId, params.queue_id, versionIn(headers))
+        queues.remove(workspaceId, params.queue_id, ifMatchVersion(headers))
       ),
 
       pause: inWorkspace((workspaceId, { params }) => queues.pause(workspaceId, params.queue_id)),

@@ -32,7 +32,7 @@ const waitSeconds = agentLeaseMs / 1_000 - 5
  * The heartbeat interval. It is short because the responses carry cancellations, for which users
  * wait.
  */
-const beatSeconds = 1
+const heartbeatSeconds = 1
 
 /**
  * Manages the sessions of agents. To the engine, a session is a node: runs are leased to it and
@@ -138,7 +138,7 @@ export class AgentSessions extends Context.Service<
             labels: labels.filter((one) => hello.labels?.includes(one) ?? true),
             session,
             wait_seconds: waitSeconds,
-            beat_seconds: beatSeconds
+            beat_seconds: heartbeatSeconds
           }
         }),
 

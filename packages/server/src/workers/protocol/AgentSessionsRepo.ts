@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
 import { batched, variableLengthColumns } from "../../store/index.ts"
-import { beatBatch } from "./batchSettings.ts"
+import { heartbeatBatch } from "./batchSettings.ts"
 import { watchSql, watchHashSql } from "./watchSql.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
@@ -184,7 +184,7 @@ export class AgentSessionsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        renew: yield* batched(renewAll, beatBatch),
+        renew: yield* batched(renewAll, heartbeatBatch),
 
         remove: Effect.fn("AgentSessionsRepo.remove")(function* ({ id, workspace_id }, session) {
           yield* sql`

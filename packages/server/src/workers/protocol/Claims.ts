@@ -52,11 +52,11 @@ import {
   type StartedRun,
   notifyStarted
 } from "../../engine/index.ts"
-import { idly, Stopping } from "../../http/index.ts"
+import { waitWithoutPermit, Stopping } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
-import { type ClaimingAgent, Dispatch, type Sets } from "./Dispatch.ts"
+import { type ClaimingAgent, Dispatch, type LabelSets } from "./Dispatch.ts"
 import { toLease } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 
@@ -66,13 +66,13 @@ type Worker = CurrentWorker["Service"]
  * The approximate maximum size of large calls in one response. Further calls go into the next
  * response.
  */
-const answerBytes = 4 * 1024 * 1024
+const maxResponseBytes = 4 * 1024 * 1024
 
 /** Maximum number of responses with large calls built at the same time, to limit memory. */
-const largeAtOnce = 4
+const maxLargeResponses = 4
 
 /** The longest wait of a paused worker. Its next claim checks whether it was resumed. */
-const pausedMs = 5_000
+const pausedWaitMs = 5_000
 
 /** Gives due runs to agents, with the same claim and start as for nodes. */
 export class Claims extends Context.Service<
@@ -113,8 +113,8 @@ export class Claims extends Context.Service<
       const stopping = yield* Stopping
       const secretsOf = yield* makeSecretsCache
       const settleRuns = yield* makeSettleRuns(sql)
-      const large = yield* Semaphore.make(largeAtOnce)
-      const loads = yield* Semaphore.make(largeAtOnce)
+      const large = yield* Semaphore.make(maxLargeResponses)
+      const loads = yield* Semaphore.make(maxLargeResponses)
       const fillCall = yield* makeFillCall
       const decryptBatch = yield* makeDecryptBatch
 
@@ -171,7 +171,7 @@ export class Claims extends Context.Service<
         const started_ms = dispatch.nowMs()
         let bytes = 0
         for (const run of started) {
-          if (bytes > 0 && bytes + run.withheld > answerBytes) {
+          if (bytes > 0 && bytes + run.withheld > maxResponseBytes) {
             left.push(run.id)
             continue
           }
@@ -198,7 +198,7 @@ export class Claims extends Context.Service<
       const take = Effect.fnUntraced(function* (
         worker: Worker,
         { session, slots }: WorkerClaim,
-        sets: Sets
+        sets: LabelSets
       ) {
         if (sets.length === 0) return []
         const claimed = yield* claimForWorker(sql, {
@@ -234,7 +234,7 @@ export class Claims extends Context.Service<
           const endsAtMs = elapsedMs(clock) + waitMs
           const left = () => endsAtMs - elapsedMs(clock)
           if (worker.paused) {
-            yield* idly(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
+            yield* waitWithoutPermit(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
             return []
           }
           const claimant: ClaimingAgent = {
@@ -248,7 +248,7 @@ export class Claims extends Context.Service<
           if (remaining.length > 0) return remaining
           const due = yield* take(worker, claim, yield* dispatch.findDue(claimant))
           if (due.length > 0 || left() < 1) return due
-          return yield* idly(
+          return yield* waitWithoutPermit(
             left(),
             Effect.gen(function* () {
               if (stopping.isStopping()) return []
@@ -276,7 +276,7 @@ const longestWaitMs = Effect.fnUntraced(function* (
 ) {
   const now = yield* DateTime.nowAsDate
   const untilExpiryMs = expires_at === null ? Infinity : expires_at.getTime() - now.getTime()
-  return Math.min(wait_seconds * 1_000, untilExpiryMs, paused ? pausedMs : Infinity)
+  return Math.min(wait_seconds * 1_000, untilExpiryMs, paused ? pausedWaitMs : Infinity)
 })
 
 const givenRun = (

@@ -21,12 +21,12 @@ export interface ClaimingAgent {
 }
 
 /** Sets of labels that due runs require. The worker has all labels of each set. */
-export type Sets = ReadonlyArray<ReadonlyArray<string>>
+export type LabelSets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
   readonly claimant: ClaimingAgent
   readonly endsAtMs: number
-  readonly give: (sets: Sets) => void
+  readonly give: (sets: LabelSets) => void
 }
 
 /** The minimum time between two reads of due runs for waiting agents. */
@@ -65,15 +65,15 @@ export class Dispatch extends Context.Service<
   Dispatch,
   {
     /** Reads the runs that are due now. Concurrent claims share one statement. */
-    readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<Sets>
+    readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<LabelSets>
     /** Takes due runs that a recent read has found. Call `forget` if fewer could be claimed. */
-    readonly remaining: (claimant: ClaimingAgent) => Sets
+    readonly remaining: (claimant: ClaimingAgent) => LabelSets
     readonly forget: (claimant: ClaimingAgent) => void
     /**
      * Waits for due runs. The result is empty if the wait times out, the worker claims again or the
      * process stops.
      */
-    readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<Sets>
+    readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<LabelSets>
     /** Makes the loop read again, because due runs could not be claimed. */
     readonly miss: Effect.Effect<void>
     /**
@@ -133,10 +133,10 @@ export class Dispatch extends Context.Service<
         )
 
         const takeRemaining = ({ labels, slots, workspace_id }: ClaimingAgent) =>
-          remaining.take(workspace_id, areAmong(labels), slots, elapsedMs(clock))
+          remaining.take(workspace_id, isSubset(labels), slots, elapsedMs(clock))
 
         const serve = ({ claimant: { labels, slots, workspace_id }, give }: Waiter) => {
-          const sets = agenda.take(workspace_id, areAmong(labels), slots)
+          const sets = agenda.take(workspace_id, isSubset(labels), slots)
           if (sets.length > 0) give(sets)
           return sets.length > 0
         }
@@ -237,8 +237,8 @@ export class Dispatch extends Context.Service<
     )
 }
 
-const areAmong = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
+const isSubset = (labels: ReadonlyArray<string>) => (needed: ReadonlyArray<string>) =>
   needed.every((one) => labels.includes(one))
 
-const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueWorkerRuns>): Sets =>
-  due.map((one) => one.labels).filter(areAmong(labels))
+const setsFor = ({ labels }: ClaimingAgent, due: ReadonlyArray<DueWorkerRuns>): LabelSets =>
+  due.map((one) => one.labels).filter(isSubset(labels))

@@ -5,7 +5,7 @@ import { Agenda } from "./Agenda.ts"
  * How long claims use the result of an earlier read. A busy agent notices runs with other labels
  * later by this time.
  */
-const trustedMs = 500
+const cacheTtlMs = 500
 
 /**
  * The due runs that a read found and that no agent on this node has taken. They save a busy agent a
@@ -37,7 +37,7 @@ export class Remaining {
   ): ReadonlyArray<ReadonlyArray<string>> {
     const foundAtMs = this.#foundAtMs.get(workspaceId)
     if (foundAtMs === undefined) return []
-    if (nowMs - foundAtMs <= trustedMs) return this.#agenda.take(workspaceId, has, slots)
+    if (nowMs - foundAtMs <= cacheTtlMs) return this.#agenda.take(workspaceId, has, slots)
     this.forget(workspaceId)
     return []
   }

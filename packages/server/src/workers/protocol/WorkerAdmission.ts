@@ -39,7 +39,7 @@ export class WorkerAdmission extends Context.Service<
       const ring = (yield* Secrets).keys("worker-token")
       const clock = yield* Clock.Clock
       const { rateLimit } = yield* AppConfig
-      const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * timesKeyLimit)
+      const limits = rateLimit === 0 ? undefined : new RateLimits(rateLimit * keyLimitFactor)
 
       const check = Effect.fnUntraced(function* <Known extends KnownWorker>(
         request: HttpServerRequest.HttpServerRequest,
@@ -79,7 +79,7 @@ export class WorkerAdmission extends Context.Service<
  * The rate limit of a worker, as a multiple of that of an API key. A busy agent sends about a
  * hundred requests per second.
  */
-const timesKeyLimit = 20
+const keyLimitFactor = 20
 
 const hasExpired = ({ expires_at }: CurrentWorker["Service"], now: Date) =>
   expires_at !== null && expires_at <= now

@@ -4,7 +4,7 @@ import {
 } from "@scheduling/domain/workers/WorkerAuthentication"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { decidedAgainIfLate } from "../../http/index.ts"
+import { recheckIfLate } from "../../http/index.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
@@ -23,7 +23,7 @@ export const WorkerAuthenticationLayer: Layer.Layer<
         const find = request.url.endsWith("/beat") ? findByHashForBeat : findByHash
         return Effect.flatMap(admit(request, find), ({ worker }) =>
           Effect.provideService(
-            decidedAgainIfLate(request, answer, () => Effect.asVoid(check(request, find))),
+            recheckIfLate(request, answer, () => Effect.asVoid(check(request, find))),
             CurrentWorker,
             worker
           )

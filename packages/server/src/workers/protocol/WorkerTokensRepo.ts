@@ -5,7 +5,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { batched, variableLengthColumns } from "../../store/index.ts"
-import { beatBatch, idleClaimBatch } from "./batchSettings.ts"
+import { heartbeatBatch, idleClaimBatch } from "./batchSettings.ts"
 import { watchSql, watchHashSql } from "./watchSql.ts"
 
 export interface KnownWorker {
@@ -57,7 +57,7 @@ export class WorkerTokensRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return WorkerTokensRepo.of({
         findByHash: yield* batched(findByHashes(sql)),
-        findByHashForBeat: yield* batched(findByHashes(sql), beatBatch),
+        findByHashForBeat: yield* batched(findByHashes(sql), heartbeatBatch),
         findForClaim: yield* batched(findForClaims(sql)),
         findForIdleClaim: yield* batched(findForClaims(sql), idleClaimBatch),
         updateHash: Effect.fn("WorkerTokensRepo.updateHash")(function* (from, to) {
@@ -99,7 +99,7 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
   )
 
 /** A session is not renewed again within this time. */
-const renewedMs = 1_000
+const minRenewalIntervalMs = 1_000
 
 /**
  * Finds workers for claims. Renews only the current session of a worker, and none if the token has
@@ -131,7 +131,7 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
         WHERE nodes.id = known.node_id
           AND nodes.id = known.session
           AND nodes.died_at IS NULL
-          AND nodes.lease_until < ${lease} - ${renewedMs} * interval '1 millisecond'
+          AND nodes.lease_until < ${lease} - ${minRenewalIntervalMs} * interval '1 millisecond'
           AND (known.expires_at IS NULL OR known.expires_at > ${now})
       )
       SELECT

@@ -3,6 +3,6 @@
  * moment, so they wait for each other. The wait is short compared to the second within which users
  * expect a cancellation.
  */
-export const beatBatch = { apartMs: 100, maxBatch: 256 }
+export const heartbeatBatch = { apartMs: 100, maxBatch: 256 }
 
 export const idleClaimBatch = { apartMs: 200, maxBatch: 256 }

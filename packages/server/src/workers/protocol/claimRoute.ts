@@ -14,7 +14,7 @@ const path = "/v1/worker/claim"
  * Handles claims before the router, because most requests of agents are claims that find nothing.
  * All other requests are passed to `answer`.
  */
-export const answerClaimsOr = <E, R>(
+export const handleClaimsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AccountShares } from "../../../src/http/fairness/AccountShares.ts"
-import { permitsOf } from "../../../src/http/Waiting.ts"
+import { makeWaitPermits } from "../../../src/http/Waiting.ts"
 
 /** An account that was registered from an address. */
 const deriveLane = (address: number, account: number) => (BigInt(address) << 32n) | BigInt(account)
@@ -47,19 +47,19 @@ describe("the shares of accounts", () => {
 describe("permits for those who wait", () => {
   it.effect("say whose limit is reached", () =>
     Effect.gen(function* () {
-      const permits = permitsOf({ all: 10, each: 2 })
+      const permits = makeWaitPermits({ all: 10, each: 2 })
       const lane = deriveLane(1, 1)
       const ids = ["a workspace", "a key"]
       assert.isTrue(yield* permits.take({ lane, ids }))
       assert.isTrue(yield* permits.take({ lane: deriveLane(2, 2), ids }))
-      assert.strictEqual(permits.whyNoRoom({ lane: deriveLane(3, 3), ids }), "each")
+      assert.strictEqual(permits.reachedLimit({ lane: deriveLane(3, 3), ids }), "each")
       assert.isTrue(yield* permits.take({ lane, ids: ["another workspace"] }))
-      assert.strictEqual(permits.whyNoRoom({ lane, ids: ["a third"] }), "account")
+      assert.strictEqual(permits.reachedLimit({ lane, ids: ["a third"] }), "account")
       assert.isFalse(yield* permits.take({ lane, ids: ["a third"] }))
       let nr = 4
       for (; yield* permits.take({ lane: deriveLane(nr, nr), ids: [] }); nr++);
       assert.strictEqual(permits.count(), 10)
-      assert.strictEqual(permits.whyNoRoom({ lane: deriveLane(nr, nr), ids: [] }), "node")
+      assert.strictEqual(permits.reachedLimit({ lane: deriveLane(nr, nr), ids: [] }), "node")
     }).pipe(Effect.scoped)
   )
 })

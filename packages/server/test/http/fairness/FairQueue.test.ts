@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import { afterARest, FairQueue, yieldToEventLoop } from "../../../src/http/fairness/FairQueue.ts"
+import {
+  afterEqualPause,
+  FairQueue,
+  yieldToEventLoop
+} from "../../../src/http/fairness/FairQueue.ts"
 import { times } from "../../support/http.ts"
 
 /** Work that records its key. */
@@ -163,7 +167,7 @@ describe("a bounded fair queue", () => {
 
   it.live("rests for as long as the work took", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 1, pause: afterARest })
+      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEqualPause })
       const work = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       const startedAt = performance.now()
       yield* Effect.all([queue.run("a", work), queue.run("a", work)], { concurrency: 2 })

@@ -3,7 +3,7 @@ import type { JsonSchema } from "effect"
 import {
   boundsOf,
   documentBounds,
-  excessOf,
+  exceededLimit,
   jsonBounds
 } from "../../../src/http/request/JsonBounds.ts"
 import {
@@ -120,14 +120,14 @@ describe("What JSON is too large for a body", () => {
     for (const value of values) {
       for (const space of [undefined, "\t"]) {
         const text = JSON.stringify(value, null, space)
-        assert.strictEqual(excessOf(text) === undefined, isWithin(sizeOf(value)), text)
+        assert.strictEqual(exceededLimit(text) === undefined, isWithin(sizeOf(value)), text)
       }
     }
   })
 
   it("is not asked of what is no JSON: it is left to the parser", () => {
     for (const text of ["", "]", "[1]]" + "[".repeat(100), '"', '"\\', '{"a', "}{".repeat(5_000)]) {
-      assert.isUndefined(excessOf(text), text)
+      assert.isUndefined(exceededLimit(text), text)
     }
   })
 })

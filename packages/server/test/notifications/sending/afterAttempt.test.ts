@@ -1,20 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
-import { holdMs, waitMs, windowMs } from "../../../src/notifications/sending/afterAttempt.ts"
+import {
+  channelHoldMs,
+  retryDelayMs,
+  groupingMs
+} from "../../../src/notifications/sending/afterAttempt.ts"
 
 describe("Waits", () => {
   it("grow, and are never longer than half an hour and a bit", () => {
-    const waits = Array.from({ length: 40 }, (_, index) => waitMs(index + 1, 0.5))
+    const waits = Array.from({ length: 40 }, (_, index) => retryDelayMs(index + 1, 0.5))
     assert.deepStrictEqual(waits.slice(0, 3), [2_000, 4_000, 8_000])
     assert.strictEqual(waits.at(-1), 30 * 60_000)
-    assert.isAtMost(holdMs(1_000), 5 * 60_000)
+    assert.isAtMost(channelHoldMs(1_000), 5 * 60_000)
   })
 
   it("for grouping are short at first, double, and begin anew when it was quiet", () => {
-    const second = { windowMs: 2_000, quietForMs: 2_000 }
-    assert.strictEqual(windowMs(10, { windowMs: 0, quietForMs: null }), 1_000)
-    assert.strictEqual(windowMs(10, second), 4_000)
-    assert.strictEqual(windowMs(10, { windowMs: 8_000, quietForMs: 8_000 }), 10_000)
-    assert.strictEqual(windowMs(10, { windowMs: 10_000, quietForMs: 21_000 }), 1_000)
-    assert.strictEqual(windowMs(0, second), 0)
+    const second = { groupingMs: 2_000, quietForMs: 2_000 }
+    assert.strictEqual(groupingMs(10, { groupingMs: 0, quietForMs: null }), 1_000)
+    assert.strictEqual(groupingMs(10, second), 4_000)
+    assert.strictEqual(groupingMs(10, { groupingMs: 8_000, quietForMs: 8_000 }), 10_000)
+    assert.strictEqual(groupingMs(10, { groupingMs: 10_000, quietForMs: 21_000 }), 1_000)
+    assert.strictEqual(groupingMs(0, second), 0)
   })
 })

@@ -5,7 +5,7 @@ import {
   statusError
 } from "@scheduling/domain/executions/ExecutionError"
 
-export interface AnswerClass {
+export interface ResponseClass {
   readonly outcome: "success" | "retryable" | "failed"
   /** Null if the response counts as success. */
   readonly error: ExecutionError | null
@@ -15,11 +15,11 @@ export interface AnswerClass {
  * Classifies a response by the success rule of its task. A body that breaks the rule is retryable,
  * because the problem may be as temporary as a 5xx.
  */
-export const classifyAnswer = (
+export const classifyResponse = (
   status: number,
   body: string | null,
   rule: SuccessRule | null
-): AnswerClass => {
+): ResponseClass => {
   if (rule === null) return classifyStatus(status)
   const { body_contains, body_lacks, success_codes } = rule
   if (success_codes !== undefined && !isOneOf(status, success_codes)) {
@@ -39,15 +39,15 @@ export const classifyAnswer = (
   return { outcome: "success", error: null }
 }
 
-const rejectedBody = (message: string): AnswerClass => ({
+const rejectedBody = (message: string): ResponseClass => ({
   outcome: "retryable",
   error: executionError("response_rule", message)
 })
 
-const classifyStatus = (status: number): AnswerClass =>
+const classifyStatus = (status: number): ResponseClass =>
   isSuccess(status) ? { outcome: "success", error: null } : unsuccessful(status, errorOf(status))
 
-const unsuccessful = (status: number, error: ExecutionError): AnswerClass => ({
+const unsuccessful = (status: number, error: ExecutionError): ResponseClass => ({
   outcome: isTemporary(status) ? "retryable" : "failed",
   error
 })

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { KeptAnswerLimits } from "../../../src/http/request/Idempotency.ts"
+import { StoredResponseLimits } from "../../../src/http/request/Idempotency.ts"
 import { ask, type Member, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const limited = Layer.provideMerge(
   Layer.unwrap(Effect.succeed(testAppLayer())),
-  Layer.succeed(KeptAnswerLimits, { each: 30_000, account: 40_000 })
+  Layer.succeed(StoredResponseLimits, { each: 30_000, account: 40_000 })
 )
 
 const create = ({ access_token: token, workspace }: Member, key?: string) =>

@@ -4,7 +4,7 @@ import { Clock, type Duration, Effect } from "effect"
  * Delays success until this time, so that the response time does not reveal how much work was done.
  * It uses the real clock, as an attacker does.
  */
-export const noSoonerThan =
+export const withMinimumDuration =
   (time: Duration.Input) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.map(

@@ -2,9 +2,9 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import type { FinishedRun } from "./HeldRuns.ts"
 
 /** The result of a call, without the run id and the time. */
-export type CallAnswer = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
+export type CallOutcome = Omit<FinishedRun, "lease" | "run_id" | "finishedAtMs">
 
-export const toAnswer = ({ completes_later, ...answer }: CallResult): CallAnswer => ({
+export const toCallOutcome = ({ completes_later, ...answer }: CallResult): CallOutcome => ({
   outcome: answer.outcome,
   status_code: answer.status_code,
   response_body: answer.response_body,
@@ -15,7 +15,7 @@ export const toAnswer = ({ completes_later, ...answer }: CallResult): CallAnswer
   ...(answer.exchange !== null && { exchange: answer.exchange })
 })
 
-export const cutOffAnswer = {
+export const abortedOutcome = {
   outcome: "cancelled",
   status_code: null,
   response_body: null,
@@ -24,4 +24,4 @@ export const cutOffAnswer = {
 } as const
 
 /** The result of a returned run, whose call another worker will make. */
-export const returnedAnswer = { ...cutOffAnswer, outcome: "returned", duration_ms: 0 } as const
+export const returnedOutcome = { ...abortedOutcome, outcome: "returned", duration_ms: 0 } as const

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { AnswerParser } from "../../src/exchange/AnswerParser.ts"
+import { ResponseParser } from "../../src/exchange/ResponseParser.ts"
 
 interface Read {
   readonly status: number | null
   readonly retryAfter: string | null
   readonly body: string
-  readonly end: "over" | "unfinished" | "InvalidAnswer" | "HeadTooLarge" | "AnswerCutOff"
+  readonly end: "over" | "unfinished" | "InvalidResponse" | "HeadTooLarge" | "ResponseTruncated"
   readonly isReusable: boolean
   readonly keepAliveSeconds: number | null
 }
@@ -15,7 +15,7 @@ const read = (pieces: ReadonlyArray<Buffer>, method = "POST", hangsUp = false): 
   let status: number | null = null
   let retryAfter: string | null = null
   let body = ""
-  const parser = new AnswerParser(method, {
+  const parser = new ResponseParser(method, {
     onHead: (head, headers) => {
       status = head
       retryAfter = headers.retryAfter
@@ -138,7 +138,7 @@ describe("an answer is invalid", () => {
     ["with a line feed alone in a trailer", `${chunked}0\r\na: b\n\r\n`],
     ["with a chunk that is longer than it says", `${chunked}1\r\nab\r\n`]
   ])("%s", (_, text) => {
-    assert.deepInclude(readText(text), { end: "InvalidAnswer" })
+    assert.deepInclude(readText(text), { end: "InvalidResponse" })
   })
 
   it("with a head over 16 KiB, finished or not", () => {
@@ -163,12 +163,12 @@ it.each([
   ["before its last chunk", `${chunked}1\r\na\r\n`],
   ["in its trailers", `${chunked}0\r\nx: y\r\n`]
 ])("a connection that ends %s cuts the answer off", (_, text) => {
-  assert.strictEqual(readText(text, "POST", true).end, "AnswerCutOff")
+  assert.strictEqual(readText(text, "POST", true).end, "ResponseTruncated")
 })
 
 it("a change of protocol that was not requested cuts the answer off", () => {
   const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"
-  assert.strictEqual(readText(text).end, "AnswerCutOff")
+  assert.strictEqual(readText(text).end, "ResponseTruncated")
 })
 
 /** Parts of valid and broken answers. */

@@ -1,24 +1,24 @@
 import { Effect } from "effect"
 import { Agent } from "../Agent.ts"
 import { observeProcesses } from "../processes/observeProcesses.ts"
-import { answerWithinMs, Service } from "../service/Service.ts"
+import { requestTimeoutMs, Service } from "../service/Service.ts"
 import type { Session } from "./Session.ts"
 
 /**
  * A run that has waited this long for a slot is returned, because another worker may have a free
  * slot.
  */
-const waitAtMostMs = 1_000
+const maxSlotWaitMs = 1_000
 
 /**
  * Sends heartbeats at an interval and on demand, and observes processes concurrently. Heartbeats do
  * not wait for an observation, which may hang.
  */
-export const sendBeats = (session: Session) =>
-  Effect.raceFirst(Effect.forever(beatOnce(session)), Effect.forever(observeOnce))
+export const sendHeartbeats = (session: Session) =>
+  Effect.raceFirst(Effect.forever(heartbeatOnce(session)), Effect.forever(observeOnce))
 
 /** Sends a heartbeat with the latest observations, and executes the commands in the response. */
-export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
+export const exchangeHeartbeat = Effect.fnUntraced(function* ({ id }: Session) {
   const agent = yield* Agent
   const service = yield* Service
   const { calls, processes, retries, runs, signals } = agent
@@ -28,7 +28,7 @@ export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
     Effect.suspend(() =>
       Effect.timeout(
         service.beat({ payload: { session: id, running: [...runs.ids], reports } }),
-        answerWithinMs
+        requestTimeoutMs
       )
     )
   )
@@ -38,11 +38,11 @@ export const exchangeBeat = Effect.fnUntraced(function* ({ id }: Session) {
   for (const runId of orders.cancel) calls.cancel(runId)
 })
 
-const beatOnce = Effect.fnUntraced(function* (session: Session) {
+const heartbeatOnce = Effect.fnUntraced(function* (session: Session) {
   const agent = yield* Agent
   const { calls, nowMs, runs, signals } = agent
-  calls.returnWaiting(nowMs() - waitAtMostMs)
-  yield* exchangeBeat(session)
+  calls.returnWaiting(nowMs() - maxSlotWaitMs)
+  yield* exchangeHeartbeat(session)
   yield* agent.reportStatus
   agent.isIdle = runs.size === 0
   yield* Effect.raceFirst(

@@ -7,7 +7,7 @@ type Answer = ServerResponse
  * The time that a client may take to read a response, and the bytes of responses that may wait for
  * slow clients.
  */
-export interface ReadersPatience {
+export interface SlowReaderLimits {
   readonly graceMs: number
   readonly bytesPerSecond: number
   readonly maxBytes: number
@@ -25,13 +25,13 @@ interface Unsent {
  * connection, and the rest is in our memory. Each response has a deadline. If all responses
  * together exceed the limit, the client that holds the most loses its oldest one.
  */
-export class UnsentAnswers {
+export class UnsentResponses {
   bytes = 0
   /** The responses that a client has not fully read, oldest first. */
   readonly #unsent = new Set<Unsent>()
-  readonly #patience: ReadersPatience
+  readonly #patience: SlowReaderLimits
 
-  constructor(patience: ReadersPatience) {
+  constructor(patience: SlowReaderLimits) {
     this.#patience = patience
   }
 

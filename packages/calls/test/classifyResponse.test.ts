@@ -1,9 +1,9 @@
 import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { assert, describe, it } from "@effect/vitest"
-import { classifyAnswer } from "../src/classifyAnswer.ts"
+import { classifyResponse } from "../src/classifyResponse.ts"
 
-const classify = (status: number, body: string, rule: Parameters<typeof classifyAnswer>[2]) => {
-  const { error, outcome } = classifyAnswer(status, body, rule)
+const classify = (status: number, body: string, rule: Parameters<typeof classifyResponse>[2]) => {
+  const { error, outcome } = classifyResponse(status, body, rule)
   return [outcome, error && errorLine(error)] as const
 }
 

@@ -2,7 +2,7 @@ import { isCredentialHeader, mask } from "@scheduling/domain/calls/credentialHea
 import { Data } from "effect"
 
 /** The response headers that the service reads, and those that it shows. */
-export interface AnswerHeaders {
+export interface ResponseHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
   readonly location: string | null
@@ -14,18 +14,18 @@ export interface AnswerHeaders {
 }
 
 /** Receives the parts of a response as they are parsed. */
-export interface AnswerReader {
-  readonly onHead: (status: number, headers: AnswerHeaders) => void
+export interface ResponseReader {
+  readonly onHead: (status: number, headers: ResponseHeaders) => void
   readonly onBody: (bytes: Buffer) => void
 }
 
 /** The bytes are not a valid response according to RFC 9112. */
-export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{}> {}
+export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{}> {}
 
 export class HeadTooLarge extends Data.TaggedError("HeadTooLarge")<{}> {}
 
 /** The connection closed or switched protocols before the response was complete. */
-export class AnswerCutOff extends Data.TaggedError("AnswerCutOff")<{}> {}
+export class ResponseTruncated extends Data.TaggedError("ResponseTruncated")<{}> {}
 
 /**
  * Limits the final response head and all interim responses together, because each costs as much as
@@ -63,7 +63,7 @@ type Position =
  * is passed on or dropped immediately. It throws at the first byte that violates the protocol. The
  * caller limits the length of the whole response.
  */
-export class AnswerParser {
+export class ResponseParser {
   private position: Position = "head"
   private head: Buffer = nothing
   private interimBytes = 0
@@ -77,9 +77,9 @@ export class AnswerParser {
   /** How long the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
   private readonly isBodyless: boolean
-  private readonly reader: AnswerReader
+  private readonly reader: ResponseReader
 
-  constructor(method: string, reader: AnswerReader) {
+  constructor(method: string, reader: ResponseReader) {
     this.isBodyless = method === "HEAD"
     this.reader = reader
   }
@@ -98,7 +98,7 @@ export class AnswerParser {
   /** Handles the end of the connection, which also ends bodies without a length. */
   finish(): void {
     if (this.position === "body until the end") this.position = "after the response"
-    else if (!this.isFinished) throw new AnswerCutOff()
+    else if (!this.isFinished) throw new ResponseTruncated()
   }
 
   private read(bytes: Buffer, at: number): number {
@@ -133,7 +133,7 @@ export class AnswerParser {
     const before = this.head.length
     const head = before === 0 ? bytes.subarray(at) : Buffer.concat([this.head, bytes.subarray(at)])
     const sample = Math.min(head.length, headStart.length)
-    if (headStart.compare(head, 0, sample, 0, sample) !== 0) throw new InvalidAnswer()
+    if (headStart.compare(head, 0, sample, 0, sample) !== 0) throw new InvalidResponse()
     const end = head.indexOf(headEnd)
     const headBytes = end === -1 ? head.length : end
     if (this.interimBytes + headBytes > maxHeadBytes) throw new HeadTooLarge()
@@ -151,9 +151,9 @@ export class AnswerParser {
     const [first = "", ...lines] = head.split("\r\n")
     const [, version, code] = statusLine.exec(first) ?? []
     const status = Number(code)
-    if (code === undefined || status < 100) throw new InvalidAnswer()
+    if (code === undefined || status < 100) throw new InvalidResponse()
     // No call requests a change of protocol.
-    if (status === 101) throw new AnswerCutOff()
+    if (status === 101) throw new ResponseTruncated()
 
     let length: string | undefined
     let encoding: string | undefined
@@ -170,9 +170,9 @@ export class AnswerParser {
       }
       switch (name) {
         case "":
-          throw new InvalidAnswer()
+          throw new InvalidResponse()
         case "content-length":
-          if (length !== undefined) throw new InvalidAnswer()
+          if (length !== undefined) throw new InvalidResponse()
           length = value.trim()
           break
         case "transfer-encoding":
@@ -198,10 +198,10 @@ export class AnswerParser {
           break
       }
     }
-    if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidAnswer()
+    if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidResponse()
     // A proxy in between might use the other header, and so determine a different end of the
     // response.
-    if (length !== undefined && encoding !== undefined) throw new InvalidAnswer()
+    if (length !== undefined && encoding !== undefined) throw new InvalidResponse()
     // This is an interim response, and the final one follows.
     if (status < 200) return
 
@@ -250,13 +250,13 @@ export class AnswerParser {
       const digit = hexDigit(byte)
       if (digit === -1) {
         const mayFollow = byte === carriageReturn || byte === semicolon
-        if (!this.hasSize || !mayFollow) throw new InvalidAnswer()
+        if (!this.hasSize || !mayFollow) throw new InvalidResponse()
         this.position = "extension of a chunk"
         return at
       }
       this.hasSize = true
       this.missing = this.missing * 16 + digit
-      if (this.missing > Number.MAX_SAFE_INTEGER) throw new InvalidAnswer()
+      if (this.missing > Number.MAX_SAFE_INTEGER) throw new InvalidResponse()
     }
     return bytes.length
   }
@@ -274,7 +274,7 @@ export class AnswerParser {
 
   private readEndOfChunk(bytes: Buffer, at: number): number {
     const byte = bytes[at]
-    if (!this.isAfterReturn && byte !== carriageReturn) throw new InvalidAnswer()
+    if (!this.isAfterReturn && byte !== carriageReturn) throw new InvalidResponse()
     if (this.endsLine(byte)) this.position = "size of a chunk"
     return at + 1
   }
@@ -298,7 +298,7 @@ export class AnswerParser {
   /** Lines must end with CR LF. A CR or LF alone is an error. */
   private endsLine(byte: number | undefined): boolean {
     const isEnd = this.isAfterReturn
-    if (isEnd !== (byte === lineFeed)) throw new InvalidAnswer()
+    if (isEnd !== (byte === lineFeed)) throw new InvalidResponse()
     this.isAfterReturn = byte === carriageReturn
     return isEnd
   }

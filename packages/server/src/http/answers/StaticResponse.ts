@@ -7,32 +7,32 @@ import { brotliCompress, constants, gzip } from "node:zlib"
  * A response that is the same for all clients. It is compressed once, and its ETag lets clients
  * cache it.
  */
-export interface ReadyAnswer {
+export interface StaticResponse {
   readonly to: (
     request: HttpServerRequest.HttpServerRequest
   ) => HttpServerResponse.HttpServerResponse
 }
 
-export const makeReadyAnswer = async (
+export const makeStaticResponse = async (
   body: Uint8Array,
   contentType: string,
   headers: Readonly<Record<string, string>>
-): Promise<ReadyAnswer> => {
+): Promise<StaticResponse> => {
   const [br, gzipped] = await Promise.all([
     promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
     promisify(gzip)(body, { level: 9 })
   ])
-  return readyAnswer({ br, gzip: gzipped, identity: body }, contentType, headers)
+  return staticResponse({ br, gzip: gzipped, identity: body }, contentType, headers)
 }
 
 type Coding = "br" | "gzip" | "identity"
 
 /** Creates the response from bodies that need no further compression. */
-export const readyAnswer = (
+export const staticResponse = (
   bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
   contentType: string,
   headers: Readonly<Record<string, string>>
-): ReadyAnswer => {
+): StaticResponse => {
   // The ETag is weak, because all encodings share it.
   const hash = createHash("sha256").update(bodies.identity).digest("base64url")
   const etag = `W/"${hash.slice(0, 22)}"`
