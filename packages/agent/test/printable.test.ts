@@ -12,9 +12,9 @@ describe("an untrusted text", () => {
     assert.strictEqual(printable(text), shown)
   })
 
-  it("is cut off after 2000 characters", () => {
+  it("is truncated after 2000 characters", () => {
     const shown = printable("x".repeat(1_000_000))
     assert.isBelow(shown.length, 2_100)
-    assert.match(shown, /x \(cut off\)$/)
+    assert.match(shown, /x \(truncated\)$/)
   })
 })
