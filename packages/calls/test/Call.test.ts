@@ -19,7 +19,7 @@ interface Seen {
   readonly body: string
 }
 
-/** Answers 200 and shows what arrived. */
+/** Responds with 200 and a description of the received request. */
 const mirror = Effect.gen(function* () {
   const seen: Array<Seen> = []
   const read = async (request: IncomingMessage) =>

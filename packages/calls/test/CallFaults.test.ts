@@ -29,7 +29,7 @@ const callTarget = (onConnection: OnConnection, url = "http://127.0.0.1") =>
     return yield* call.run(callRequest(`${url}:${port}/`, { timeout_seconds: 0.5 }))
   })
 
-/** Writes the chunk again and again until the client hangs up, and counts the bytes. */
+/** Writes the chunk repeatedly until the client closes the connection, and counts the bytes. */
 const flood = (socket: Socket, chunk: string | Buffer, written: (bytes: number) => void) => {
   const more = () => {
     while (!socket.destroyed && socket.writable) {
@@ -49,7 +49,7 @@ const drip = (socket: Socket, chunk: string) => {
 const ok = "HTTP/1.1 200 OK\r\n"
 const upgrade =
   "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
-/** Answers the request with the text and hangs up. */
+/** Responds to the request with the text and closes the connection. */
 const closing = (text: string) => (socket: Socket) => {
   socket.once("data", () => socket.end(text))
 }
@@ -170,7 +170,7 @@ describe("a target that misbehaves", () => {
         const result = yield* call.run(callRequest(`http://127.0.0.1:${port}/`))
         assert.strictEqual(result.status_code, status)
         assert.strictEqual(result.error?.message ?? null, error)
-        // The buffers of the kernel hold some bytes on both sides.
+        // The kernel buffers some bytes on both sides.
         assert.isBelow(written, 16 * 1024 * 1024)
       }).pipe(Effect.provide(callLayer()))
   )
@@ -212,7 +212,7 @@ describe("a target that misbehaves", () => {
             })
           })
           assert.strictEqual(result.outcome, outcome)
-          // The buffers of the kernel hold some bytes on both sides, but not 10 GB.
+          // The kernel buffers some bytes on both sides, but not 10 GB.
           assert.isBelow(written, 16 * 1024 * 1024)
         }
       }
@@ -428,7 +428,7 @@ describe("connections", () => {
       yield* Deferred.await(isWaiting)
       yield* Fiber.interrupt(cutOff)
       yield* Deferred.await(isClosed)
-      // Anything sent for the call that was cut off has arrived before this one.
+      // Anything sent for the aborted call would have arrived before this request.
       assert.strictEqual((yield* run).outcome, "success")
       assert.deepStrictEqual(requests, [1, 1, 2])
     }).pipe(Effect.provide(callLayer()))
@@ -458,7 +458,7 @@ describe.each([
   beforeAll(() => setDefaultCACertificates([root]))
   afterAll(() => setDefaultCACertificates(before))
 
-  /** A thread takes a moment to start, which counts as connecting. */
+  /** Starting a thread takes a moment, which counts as connecting. */
   const started = Layer.tap(callLayer(options), (context) =>
     Context.get(context, Call).run(callRequest("https://127.0.0.1:1/"))
   )

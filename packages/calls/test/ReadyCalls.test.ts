@@ -21,7 +21,7 @@ const begin = (call: ReadyCall) =>
 const until = (isSo: () => boolean) =>
   Effect.sleep(5).pipe(Effect.repeat({ until: isSo, times: 2_000 }))
 
-/** Answers every request, and records its open connections and the signatures. */
+/** Responds to every request, and records its open connections and the signatures. */
 const listen = (isSecure: boolean) =>
   Effect.gen(function* () {
     const seen = { connections: 0, signedAt: new Array<number>() }
@@ -58,7 +58,7 @@ describe.each([
     it.effect("has its connection before it begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
-        // On a busy machine much time passes between preparing two calls of the same moment.
+        // On a busy machine, preparing two calls that are due at the same moment takes long.
         const calls = yield* Effect.forEach([150, 100, 50], (inMillis) =>
           makeReady(url, { inMillis })
         )

@@ -175,8 +175,7 @@ describe("a held run", () => {
 
 describe("the number of runs that are claimed ahead", () => {
   /**
-   * Claims at 0, finishes `ends` calls until `nowMs`, and returns the number of runs to claim
-   * ahead.
+   * Claims at 0, finishes `ends` calls until `nowMs`, and returns the number of runs to prefetch.
    */
   const wantedAfter = (ends: number, nowMs: number, given = 10) => {
     const { begun, runs } = holding(10, 0)

@@ -10,7 +10,7 @@ import { isAllowed } from "../egress/EgressRules.ts"
 export interface DnsProbeRequest {
   readonly host: string
   readonly record_type: DnsRecordType
-  /** Null asks the name servers of this machine. */
+  /** Null queries the name servers of this machine. */
   readonly resolver: string | null
   readonly timeout_seconds: number
 }
@@ -19,16 +19,17 @@ export interface DnsProbeAnswer {
   readonly error: ExecutionError | null
   readonly values: ReadonlyArray<string>
   readonly duration_ms: number
-  /** True if a name server has answered. */
+  /** True if a name server responded. */
   readonly isAnswered: boolean
 }
 
-/** How often a name server is asked within the timeout: packets get lost. */
+/** How often a name server is queried within the timeout, because packets may be lost. */
 const tries = 2
 
 /**
- * Looks up records. A name server must have an address that the egress rules allow. The name servers
- * of this machine may know private names, so their answers about private networks are refused.
+ * Looks up DNS records. The address of the name server must be allowed by the egress rules. The
+ * name servers of this machine may know private names, so their responses about private networks
+ * are rejected.
  */
 export class DnsProbe extends Context.Service<
   DnsProbe,

@@ -14,15 +14,18 @@ export interface TcpProbeRequest {
 
 export interface TcpProbeAnswer extends ConnectTimes {
   readonly error: ExecutionError | null
-  /** From the open connection to the expected text. */
+  /** The time from the open connection to the expected text. */
   readonly wait_ms: number | null
   readonly duration_ms: number
 }
 
-/** How much from the server is searched. */
+/** How many bytes from the server are searched. */
 const searchedBytes = 64 * 1024
 
-/** Opens connections under the egress rules, and perhaps sends a text and waits for another. */
+/**
+ * Opens TCP connections under the egress rules. Optionally sends a text and waits for an expected
+ * one.
+ */
 export class TcpProbe extends Context.Service<
   TcpProbe,
   { readonly run: (request: TcpProbeRequest) => Effect.Effect<TcpProbeAnswer> }
@@ -99,7 +102,7 @@ export class TcpProbe extends Context.Service<
 
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
 
-/** Reads until the text has come, or cannot come any more. */
+/** Reads until the text has arrived or can no longer arrive. */
 const awaitText = (
   socket: Socket,
   expected: string,

@@ -11,10 +11,10 @@ import { join } from "node:path"
 const typeA = 1
 const nameError = 3
 
-/** Answers a name with an address, with "no such name", or not at all. */
+/** The response for a name: an address, "unknown" for no such name, or silence. */
 type Zone = (name: string) => string | "unknown" | "silence"
 
-/** The name in a question, and the offset at which the question ends. */
+/** Returns the name in a query, and the offset at which the query ends. */
 const questionIn = (query: Buffer): { readonly name: string; readonly end: number } => {
   const labels: Array<string> = []
   let at = 12
@@ -50,7 +50,7 @@ const answerTo = (query: Buffer, address: string): Buffer => {
   return Buffer.concat([header, query.subarray(12, end), ...(header[7] === 1 ? [record] : [])])
 }
 
-/** A name server on loopback that records what it was asked. */
+/** A name server on loopback that records its queries. */
 const nameServer = (zone: Zone) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

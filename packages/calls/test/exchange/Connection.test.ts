@@ -6,20 +6,20 @@ import { Client, type Dispatcher, errors } from "undici"
 import { Call } from "../../src/Call.ts"
 import { callLayer, callRequest, tcpTarget } from "../support/CallTargets.ts"
 
-/** The result of a client for one answer. The failure is the code of an execution's error. */
+/** A client's result for one response. The failure is the code of an execution's error. */
 interface Result {
   readonly status: number | null
   readonly body: string
   readonly failure: "invalid_response" | "connection" | null
 }
 
-/** The results of a client for consecutive requests, and the connections that it used. */
+/** A client's results for consecutive requests, and the number of connections it used. */
 interface Exchanged {
   readonly results: ReadonlyArray<Result>
   readonly connections: number
 }
 
-/** The bytes that the server sends after a request, and a flag to hang up after them. */
+/** The bytes that the server sends after a request, and whether it then closes the connection. */
 interface Reply {
   readonly pieces: ReadonlyArray<string>
   readonly hangsUp: boolean
@@ -27,7 +27,7 @@ interface Reply {
 
 const headEnd = "\r\n\r\n"
 
-/** A server that gives the n-th request, over whatever connection, the n-th reply. */
+/** A server that sends the n-th reply to the n-th request, regardless of the connection. */
 const serverOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>) {
   let connections = 0
   let requests = 0
@@ -75,7 +75,7 @@ const byUs = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>, method:
 const failureOfUndici = (error: Error, status: number | null): Result["failure"] => {
   if (error instanceof errors.HeadersOverflowError) return "invalid_response"
   if (error instanceof errors.SocketError) return "connection"
-  // A second length is this error too, and then there is no status yet.
+  // A second length is reported as the same error, without a status.
   if (error instanceof errors.ResponseContentLengthMismatchError) {
     return status === null ? "invalid_response" : "connection"
   }
@@ -165,7 +165,7 @@ const bodyPiece = Schema.Literals([
   "HTTP/1.1 200 OK\r\n\r\n"
 ])
 
-/** Answers that end by themselves, with or without something after their end. */
+/** Responses that are complete without closing the connection, with or without excess bytes. */
 const answer = Schema.Literals([
   "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",
   "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx: y\r\n\r\n",
@@ -184,7 +184,7 @@ const upTo = <A extends Schema.Top>(count: number, of: A) =>
 
 const method = Schema.Literals(["GET", "GET", "GET", "HEAD"])
 
-/** Answers on which undici fails or breaks RFC 9112 are left to the tests of the parser. */
+/** Responses on which undici fails or violates RFC 9112 are covered by the tests of the parser. */
 describe("beside undici's client, ours", () => {
   it.live.prop(
     "reads valid and broken answers in the same way, in whatever pieces they arrive",

@@ -24,7 +24,7 @@ const read = (pieces: ReadonlyArray<Buffer>, method = "POST", hangsUp = false): 
   })
   let end: Read["end"] = "unfinished"
   try {
-    // A socket reuses its buffer for everything that it reads.
+    // A socket reuses its buffer for every read.
     const buffer = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)))
     for (const piece of pieces) parser.push(buffer.subarray(0, piece.copy(buffer)))
     if (hangsUp) parser.finish()
@@ -171,7 +171,7 @@ it("a change of protocol that was not requested cuts the answer off", () => {
   assert.strictEqual(readText(text).end, "ResponseTruncated")
 })
 
-/** Parts of valid and broken answers. */
+/** Parts of valid and malformed responses. */
 const piece = Schema.Literals([
   ok,
   "HTTP/1.0 404 Not Found\r\n",

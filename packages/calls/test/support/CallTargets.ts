@@ -30,13 +30,13 @@ export const callRequest = (url: string, fields: Partial<CallRequest> = {}): Cal
   ...fields
 })
 
-/** The real service, with loopback open unless `allow` says otherwise. */
+/** The real service. Loopback is allowed unless `allow` is given. */
 export const callLayer = (
   options: {
     readonly allow?: string
     readonly resolve?: Resolve
     readonly limits?: Partial<ConnectionLimits>
-    /** The number of threads for connections with TLS. Without it they are opened in this thread. */
+    /** The number of threads for TLS connections. If absent, they are opened in this thread. */
     readonly threads?: number
   } = {}
 ): Layer.Layer<Call> =>
@@ -69,7 +69,7 @@ const listen = <S extends Server>(server: S, host: string) =>
       })
   )
 
-/** A server that answers as the test tells it. Its sockets close with the test. */
+/** A server whose responses the test defines. Its sockets close at the end of the test. */
 export const tcpTarget = (onConnection: (socket: Socket) => void, host = "127.0.0.1") =>
   Effect.suspend(() => {
     const sockets = new Set<Socket>()
@@ -97,7 +97,7 @@ export const httpTarget = (listener: RequestListener, host = "127.0.0.1") =>
     )
   })
 
-/** Answers the first bytes of every connection with exactly this text. */
+/** Responds to the first bytes of every connection with exactly this text. */
 export const replying = (text: string) => (socket: Socket) => {
   socket.once("data", () => socket.write(text))
 }

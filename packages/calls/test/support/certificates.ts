@@ -57,7 +57,7 @@ sZIE7PAB8Za27ozp/alkXDh5uGbOazkCIQCLFgv5VpcK5pjBicK2ryg9IHMvzayK
 ARj1LWWBv2BOMw==
 -----END CERTIFICATE-----`
 
-/** An intermediate that the root has signed. */
+/** An intermediate certificate signed by the root. */
 export const intermediate = `-----BEGIN CERTIFICATE-----
 MIIBUzCB+aADAgECAgESMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCXRlc3Qgcm9v
 dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowHDEaMBgGA1UEAwwR
@@ -81,7 +81,7 @@ BPJATVQOjEET1pzLtSOV0T/8fMcPz27f2AIhALaxm5vgIWYxpKSdDytLxhHn53D9
 1DJbATUP7vkalmUa
 -----END CERTIFICATE-----`
 
-/** Signed by itself, for `self.test`. */
+/** A self-signed certificate for `self.test`. */
 export const selfSigned = `-----BEGIN CERTIFICATE-----
 MIIBUDCB9qADAgECAgEUMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCXNlbGYudGVz
 dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFDESMBAGA1UEAwwJ
@@ -93,7 +93,7 @@ Tk/Bh38pllstA/Nrd/aR0sECIQDe2A1OgUtC8caSO8GvnEggAEwANa9LOSM9Q1zC
 6MoXRw==
 -----END CERTIFICATE-----`
 
-/** A root that nobody trusts. */
+/** A root that no client trusts. */
 export const otherRoot = `-----BEGIN CERTIFICATE-----
 MIIBSzCB86ADAgECAgEVMAoGCCqGSM49BAMCMBUxEzARBgNVBAMMCm90aGVyIHJv
 b3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBUxEzARBgNVBAMM
@@ -116,7 +116,7 @@ FKglhb+HXZzbOYsMA6WejubM35wwCgYIKoZIzj0EAwIDRwAwRAIgX3Gx/aJVODTy
 7mO9PqXDZFKs
 -----END CERTIFICATE-----`
 
-/** Creates a certificate like `site` that expires at this time, signed by the root. */
+/** Creates a certificate like `site`, signed by the root, that expires at the given time. */
 export const siteUntil = (end: Date): string => {
   const der = Buffer.from(site.replaceAll(/-----[^-]+-----|\s/g, ""), "base64")
   const body = elementAt(der, headerLength(der, 0))
@@ -130,7 +130,7 @@ export const siteUntil = (end: Date): string => {
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----"].join("\n")
 }
 
-/** The number of bytes of the tag and the length that begin an element of DER. */
+/** Returns how many bytes the tag and the length at the start of a DER element take. */
 const headerLength = (der: Buffer, at: number): number => {
   const first = der[at + 1] ?? 0
   return first < 0x80 ? 2 : 2 + (first & 0x7f)

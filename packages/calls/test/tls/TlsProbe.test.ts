@@ -46,7 +46,7 @@ const check = (port: number, target: Partial<TlsTarget> = {}, allow?: string) =>
 const secured = (socket: Socket, options: TLSSocketOptions) =>
   new TLSSocket(socket, { isServer: true, key, cert: site, ...options }).on("error", () => {})
 
-/** A real server that shows these certificates. */
+/** A real server that presents these certificates. */
 const showing = (cert: string, options: TLSSocketOptions = {}) =>
   tcpTarget((socket) => void secured(socket, { cert, ...options }))
 
@@ -97,7 +97,7 @@ describe("a check of a certificate", () => {
         chain.map(({ issuer, subject }) => [subject, issuer]),
         [["CN=test intermediate", "CN=test root"]]
       )
-      // A second check resumes no session.
+      // The second check does not resume the session.
       const port = yield* showing(site, { maxVersion: "TLSv1.2" })
       assert.strictEqual((yield* check(port)).verification, "ok")
       assert.isNotNull((yield* check(port)).certificate)

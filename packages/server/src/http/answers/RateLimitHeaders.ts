@@ -4,7 +4,7 @@ import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
  * A property of the request rather than a map entry: a long-lived map would move requests to the
  * garbage collector's old generation.
  */
-const rate = Symbol("what the credential of a request may still do")
+const rate = Symbol("the rate limit state of a request")
 
 interface Counted {
   [rate]?: RateState
