@@ -88,7 +88,7 @@ layer(withMail)("An email channel", (it) => {
         for (const method of ["GET", "POST"]) {
           const answer = yield* ask(method, sent(7))
           assert.strictEqual(answer.status, 410)
-          assert.include(answer.text, "enable the channel again")
+          assert.include(answer.text, "resume the channel")
         }
         assert.isFalse((yield* channels.get(body.id)).body.confirmed)
         // The end is part of what is signed.

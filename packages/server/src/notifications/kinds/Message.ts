@@ -119,7 +119,7 @@ const eventLabels: Readonly<Record<DeliveredEvent, string>> = {
   "worker.offline": "Offline",
   "worker.online": "Online again",
   "api_key.expiring": "API key expires soon",
-  "quota.near": "Quota almost reached",
+  "quota.near": "Quota nearly used up",
   "channel.paused": "Channel paused",
   test: "Test"
 }
