@@ -168,7 +168,7 @@ const others = [
     "the version of notification settings": ["update: version", "TRUE"]
   }),
   guardsOf("notifications/settings/Settings", channels, {
-    "whether the channels of a rule are there": ["replace: checkChannels", ""]
+    "whether the channels of a rule are there": ["checked: checkChannels", ""]
   }),
   guardsOf("notifications/sending/updateNext", "notifications/foreignChannels", {
     "whose deliveries a channel sends": ["deliveries channels workspace_id", "TRUE"]
