@@ -136,7 +136,10 @@ const calls = [
 
 const requests = [
   guardsOf("http/request/RequestHead", "adversarial/ambiguousHttp", {
-    "requests that can be read in two ways": ["isWellFormed: malformedConnections isUnambiguous", "true"]
+    "requests that can be read in two ways": [
+      "isWellFormed: malformedConnections isUnambiguous",
+      "true"
+    ]
   }),
   guardsOf("http/fairness/Capacity", flood, {
     "how many requests are worked on": ["mayHold requests", "false"]

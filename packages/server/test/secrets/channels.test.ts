@@ -53,7 +53,11 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
       { bot_token: "1:{{ secrets.BOT }}", chat_id: "1" },
       "may contain {{ only in a URL"
     ],
-    ["telegram", { bot_token: "{{ secrets.BOT }}", chat_id: "{{ secrets.CHAT }}" }, "may contain {{"]
+    [
+      "telegram",
+      { bot_token: "{{ secrets.BOT }}", chat_id: "{{ secrets.CHAT }}" },
+      "may contain {{"
+    ]
   ] as const)("%s %j is refused", ([kind, config, problem]) =>
     Effect.gen(function* () {
       const { member, token } = yield* begin

@@ -7,7 +7,7 @@ import type {
 import { NotFound } from "@scheduling/domain/shared/Errors"
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
-import { inWorkspace, versionIn } from "../../http/index.ts"
+import { ifMatchVersion, inWorkspace } from "../../http/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { changesBetween, type RecordedDefinition } from "./ChangeLog.ts"
 
@@ -78,7 +78,7 @@ export const versionHandlers = <Params, Record, E, RestoreError, R = never, F = 
         Effect.flatMap(find(workspaceId, params), ({ wanted }) =>
           Effect.andThen(
             prepare(workspaceId, wanted.stored),
-            records.restore(workspaceId, idOf(params), wanted, versionIn(headers))
+            records.restore(workspaceId, idOf(params), wanted, ifMatchVersion(headers))
           )
         )
     )
