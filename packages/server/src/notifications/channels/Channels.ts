@@ -291,7 +291,7 @@ export class Channels extends Context.Service<Channels>()(
               name,
               tags,
               paused,
-              config: onlyThese(row, kept.config)
+              config: toFullReplacement(row, kept.config)
             })
           },
           transaction,

@@ -145,7 +145,8 @@ export class Transport extends Context.Service<Transport>()(
           const nanos = clock.monotonicTimeNanosUnsafe() - started
           return {
             ...result,
-            response: result.response === null ? null : truncate(toStorableText(result.response), 1_000),
+            response:
+              result.response === null ? null : truncate(toStorableText(result.response), 1_000),
             error: result.error === null ? null : truncate(toStorableText(result.error), 500),
             duration_ms: Math.round(Number(nanos) / 1e6)
           }
