@@ -68,9 +68,9 @@ export class Deliveries extends Context.Service<Deliveries>()(
         const tests = yield* repo.listTests(workspaceId, channel.id, since)
         const inTheWay = tests.at(-maxTestsPerMinute)
         if (inTheWay !== undefined) {
-          const retryDelayMs = inTheWay.getTime() - since.getTime()
+          const deliveryRetryDelayMs = inTheWay.getTime() - since.getTime()
           return yield* new RateLimited({
-            retry_after: Math.max(1, Math.ceil(retryDelayMs / 1000))
+            retry_after: Math.max(1, Math.ceil(deliveryRetryDelayMs / 1000))
           })
         }
         const delivery = testDelivery(yield* ids.next, channel, now)

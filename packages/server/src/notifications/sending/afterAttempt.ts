@@ -55,7 +55,7 @@ export const afterAttempt = (
   if (result.outcome === "again") {
     const askedMs = result.after_seconds === null ? null : result.after_seconds * 1_000
     const failures = delivery.failures + 1
-    const due_at = at(askedMs ?? retryDelayMs(attempts_count, random))
+    const due_at = at(askedMs ?? deliveryRetryDelayMs(attempts_count, random))
     return {
       result,
       status: due_at < give_up_at ? "queued" : "failed",
@@ -87,7 +87,7 @@ const longestWaitMs = 30 * 60_000
 const longestHoldMs = 5 * 60_000
 
 /** Returns the delay before the next attempt. `random`, from 0 to 1, adds jitter. */
-export const retryDelayMs = (attempts: number, random: number): number =>
+export const deliveryRetryDelayMs = (attempts: number, random: number): number =>
   Math.min(longestWaitMs, 2_000 * 2 ** Math.min(attempts - 1, 20)) * (0.8 + 0.4 * random)
 
 /** Returns how long nothing is sent to a channel after consecutive failures. */

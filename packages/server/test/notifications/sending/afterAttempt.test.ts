@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   channelHoldMs,
-  retryDelayMs,
+  deliveryRetryDelayMs,
   groupingMs
 } from "../../../src/notifications/sending/afterAttempt.ts"
 
 describe("Waits", () => {
   it("grow, and are never longer than half an hour and a bit", () => {
-    const waits = Array.from({ length: 40 }, (_, index) => retryDelayMs(index + 1, 0.5))
+    const waits = Array.from({ length: 40 }, (_, index) => deliveryRetryDelayMs(index + 1, 0.5))
     assert.deepStrictEqual(waits.slice(0, 3), [2_000, 4_000, 8_000])
     assert.strictEqual(waits.at(-1), 30 * 60_000)
     assert.isAtMost(channelHoldMs(1_000), 5 * 60_000)
