@@ -2,10 +2,10 @@ import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import {
   createdIfNew,
-  expecting,
+  withExpectedVersion,
   implement,
   inWorkspace,
-  versionIn,
+  ifMatchVersion,
   withETag
 } from "../http/index.ts"
 import { StatusPages } from "./StatusPages.ts"
@@ -21,11 +21,11 @@ export const StatusPagesHandlers = implement(
       get: inWorkspace((workspaceId, { params }) => withETag(pages.get(workspaceId, params.slug))),
 
       upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(pages.upsert(workspaceId, params.slug, expecting(headers, payload)))
+        createdIfNew(pages.upsert(workspaceId, params.slug, withExpectedVersion(headers, payload)))
       ),
 
       delete: inWorkspace((workspaceId, { headers, params }) =>
-        pages.remove(workspaceId, params.slug, versionIn(headers))
+        pages.remove(workspaceId, params.slug, ifMatchVersion(headers))
       )
     })
   })
