@@ -131,11 +131,17 @@ const scopeOf = ({ method, segments }: Facts): string | undefined => {
 
 const uuid = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
+const sampleOf: Readonly<Record<string, string>> = {
+  name: "API_TOKEN",
+  slug: "acme",
+  version: "3"
+}
+
 const acceptsParams = (
   { params, schemaOfParams }: Facts,
   replaced: Record<string, string> = {}
 ) => {
-  const samples = params.map((name) => [name, name === "name" ? "API_TOKEN" : uuid])
+  const samples = params.map((name) => [name, sampleOf[name] ?? uuid])
   const given = { ...Object.fromEntries(samples), ...replaced }
   if (schemaOfParams === undefined) return params.length === 0
   const decode = Schema.decodeUnknownOption(schemaOfParams as Schema.Codec<unknown>)

@@ -66,6 +66,7 @@ export {
   ServiceAccountId,
   SessionId,
   SecretId,
+  StatusPageId,
   SigningSecretId,
   SubjectId,
   UserId,

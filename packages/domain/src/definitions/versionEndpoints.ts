@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { Access, type AccessRule } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -6,9 +6,14 @@ import { Conflict, NotFound, QuotaExceeded, RateLimited, Stale } from "../shared
 import { IfMatch } from "../shared/requests/Version.ts"
 import { DefinitionVersion, VersionList } from "./DefinitionVersion.ts"
 
-const Version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate(
-  { description: "The version.", examples: [1] }
+const Version = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,8}$/, {
+    expected: "a version, such as 3",
+    toJsonSchema: () => ({ pattern: "^[1-9][0-9]{0,8}$" })
+  })
 )
+  .annotate({ description: "The version.", examples: ["3"] })
+  .pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.numberFromString))
 
 /**
  * The endpoints with the versions of a record that people edit. `path` names the record, and `of`

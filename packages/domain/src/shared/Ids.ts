@@ -90,6 +90,9 @@ export const NotificationDeliveryId = idOf("the delivery").pipe(
 )
 export type NotificationDeliveryId = typeof NotificationDeliveryId.Type
 
+export const StatusPageId = idOf("the status page").pipe(Schema.brand("StatusPageId"))
+export type StatusPageId = typeof StatusPageId.Type
+
 export const SubjectId = idOf(
   "what the notification is about: a task, a chain, a monitor, a worker or a key"
 ).pipe(Schema.brand("SubjectId"))

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
-import { MonitorId, WorkspaceId } from "../shared/Ids.ts"
+import { MonitorId, StatusPageId, WorkspaceId } from "../shared/Ids.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
@@ -76,6 +76,7 @@ const published = {
 }
 
 export const StatusPage = Schema.Struct({
+  id: StatusPageId,
   slug: StatusPageSlug,
   workspace_id: WorkspaceId,
   ...versionField,
@@ -108,6 +109,7 @@ export const StatusPage = Schema.Struct({
   description: "A public page that shows how monitors are doing.",
   examples: [
     {
+      id: StatusPageId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       slug: "acme",
       workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
       version: 1,

@@ -108,11 +108,11 @@ const SubjectKind = oneOf(subjectKinds, {
 /** One field of a definition that was changed. */
 export const FieldChange = Schema.Struct({
   field: Schema.String.annotate({ description: "The name of the field.", examples: ["url"] }),
-  old: Schema.Unknown.annotate({
+  old: Schema.Json.annotate({
     description: "The value before. Null if the record was created.",
     examples: ["https://api.example.com/payroll"]
   }),
-  new: Schema.Unknown.annotate({
+  new: Schema.Json.annotate({
     description: "The value after. Null if the record was deleted.",
     examples: ["https://api.example.com/v2/payroll"]
   })
@@ -133,7 +133,9 @@ export const AuditEvent = Schema.Struct({
     description: "The id of the changed record. Null if it has none.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
   }),
-  actor: Schema.NullOr(Actor),
+  actor: Schema.NullOr(Actor).annotate({
+    description: "Who made the change. Null if nobody is known."
+  }),
   request_id: Schema.NullOr(Schema.String).annotate({
     description: "The id of the request, or of what made the service act. Null if unknown.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"]

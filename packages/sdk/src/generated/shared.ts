@@ -37,6 +37,8 @@ export type SessionId = Id<"SessionId">
 
 export type SigningSecretId = Id<"SigningSecretId">
 
+export type StatusPageId = Id<"StatusPageId">
+
 export type UserId = Id<"UserId">
 
 export type WorkerId = Id<"WorkerId">
@@ -996,7 +998,9 @@ export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "reru
 export interface FieldChange {
   /** The name of the field. */
   readonly field: string
+  /** The value before. Null if the record was created. */
   readonly old: unknown
+  /** The value after. Null if the record was deleted. */
   readonly new: unknown
 }
 

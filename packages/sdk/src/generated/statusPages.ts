@@ -4,7 +4,7 @@ import type { InWorkspace, RequestOptions, Versioned } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { Actor, MonitorId, Timestamp, WorkspaceId } from "./shared.ts"
+import type { Actor, MonitorId, StatusPageId, Timestamp, WorkspaceId } from "./shared.ts"
 
 /** Public pages that show how chosen monitors are doing. */
 export class StatusPagesResource extends Resource {
@@ -132,6 +132,8 @@ export interface StatusNoticeInput {
 
 /** A public page that shows how monitors are doing. */
 export interface StatusPage {
+  /** The id of the status page. */
+  readonly id: StatusPageId
   /** The last part of the page's public address, `/status/{slug}`. No other workspace can use it. */
   readonly slug: string
   /** The id of the workspace. */

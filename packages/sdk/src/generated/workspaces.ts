@@ -267,6 +267,7 @@ export interface AuditEvent {
   readonly subject_kind: AuditSubjectKind
   /** The id of the changed record. Null if it has none. */
   readonly subject_id: string | null
+  /** Who made the change. Null if nobody is known. */
   readonly actor: Actor | null
   /** The id of the request, or of what made the service act. Null if unknown. */
   readonly request_id: string | null

@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Conflict, type NotFound, Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { StatusPageId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import {
   maxStatusPages,
@@ -198,6 +199,7 @@ const definitionOf = (row: StatusPageRow): RecordedDefinition => {
 }
 
 const toStatusPage = (row: StatusPageRow): StatusPage => ({
+  id: StatusPageId.make(row.id),
   slug: row.slug,
   workspace_id: row.workspace_id,
   version: row.version,

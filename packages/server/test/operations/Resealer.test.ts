@@ -84,6 +84,8 @@ const insertMany = Effect.fnUntraced(function* (channelId: string) {
           ...channel,
           id,
           config: JSON.stringify(channel?.config),
+          created_by: null,
+          updated_by: null,
           sealed_secrets: seal(keyOf("notification-channel", secret), id, "{}")
         }
       })

@@ -8,7 +8,7 @@ import {
   type AuditFilters,
   subjectKindOf
 } from "@scheduling/domain/workspaces/AuditEvent"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Ids, Secrets, Waker } from "../../core/index.ts"
@@ -318,7 +318,7 @@ const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
 ]
 
 /** The old and the new value of a field. The log has many, so their names are not stored. */
-export type StoredChange = readonly [old: unknown, new: unknown]
+export type StoredChange = readonly [old: Schema.Json, new: Schema.Json]
 
 export interface AuditRow {
   readonly id: string

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { AuditAction, FieldChange } from "@scheduling/domain/workspaces/AuditEvent"
 import { maxVersions } from "@scheduling/domain/definitions/DefinitionVersion"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
@@ -239,11 +239,12 @@ const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb =
  */
 const longest = 8 * 1024
 
-const shortened = (value: unknown): unknown => {
+const shortened = (value: unknown): Schema.Json => {
   if (value === null || typeof value === "boolean" || typeof value === "number") return value
   if (typeof value === "string" && value.length * 3 <= longest) return value
   const json = canonical(value)
   const bytes = Buffer.byteLength(json)
-  if (bytes <= longest) return value
+  // The fields of a record are JSON.
+  if (bytes <= longest) return value as Schema.Json
   return { sha256: createHash("sha256").update(json).digest("hex"), bytes }
 }

@@ -103,8 +103,8 @@ const inWorkspace = "/v1/workspaces/:workspace_id"
 export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
   path.startsWith(inWorkspace)
 
-/** A key, the name of a secret and a version are no ids of anything. */
-const ids = /:(?!(?:key|name|version)\b)\w+/g
+/** A key, the name of a secret, a slug and a version are no ids of anything. */
+const ids = /:(?!(?:key|name|slug|version)\b)\w+/g
 
 /**
  * The ids in a path other than the workspace's, each as the way to it: what a `:task_id` is the
@@ -127,6 +127,7 @@ export const pathWith = (
     .replace(":workspace_id", workspaceId)
     .replace(/:key\b/, "a-key")
     .replace(/:name\b/, "A_NAME")
+    .replace(/:slug\b/, "a-slug")
     .replace(/:version\b/, "1")
     .replaceAll(ids, () => idAt(places[next++] ?? ""))
 }

@@ -218,6 +218,15 @@ const acquireSecret = Effect.fnUntraced(function* (owner: Member) {
   return { "secrets/:name": [String(body.id)] } satisfies Holdings
 })
 
+const acquireStatusPage = Effect.fnUntraced(function* (owner: Member) {
+  const path = `${owner.workspace}/status-pages/page-${owner.workspace_id.slice(-12)}`
+  const { body } = yield* ask("PUT", path, {
+    token: owner.access_token,
+    body: { title: "Status", groups: [] }
+  })
+  return { "status-pages/:slug": [String(body.id)] } satisfies Holdings
+})
+
 type Acquire = (
   owner: Member
 ) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
@@ -238,6 +247,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["workers/", "monitors/process/"], acquireWorker],
   [["queues/"], acquireQueue],
   [["secrets/"], acquireSecret],
+  [["status-pages/"], acquireStatusPage],
   [["notifications/"], acquireChannel]
 ]
 
