@@ -127,7 +127,7 @@ export const pathWith = (
     .replace(":workspace_id", workspaceId)
     .replace(/:key\b/, "a-key")
     .replace(/:name\b/, "A_NAME")
-    .replace(/:slug\b/, "a-slug")
+    .replace(/:slug\b/, `page-${workspaceId.slice(-12)}`)
     .replace(/:version\b/, "1")
     .replaceAll(ids, () => idAt(places[next++] ?? ""))
 }
