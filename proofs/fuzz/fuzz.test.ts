@@ -47,7 +47,7 @@ layer(testAppLayer({ egressAllow }))("requests generated from the contract", (it
         // The test is only useful if most requests pass authentication and many refer to existing
         // records.
         assert.isBelow(share("401") + share("403"), 0.15)
-        assert.isAbove(share("2"), 0.25)
+        assert.isAbove(share("2"), 0.2)
         assert.isAbove(share("422"), 0.1)
       }),
     120_000

@@ -187,6 +187,8 @@ const task = {
   status: "active",
   next_run_at: null,
   last_run: null,
+  created_by: null,
+  updated_by: null,
   created_at: workspace.created_at,
   updated_at: workspace.created_at
 }

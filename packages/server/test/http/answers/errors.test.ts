@@ -77,9 +77,13 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         const missing = ["PUT", "PATCH"].find((method) => !methods.includes(method)) ?? "DELETE"
         const asked = yield* ask(methods.includes("GET") ? "GET" : missing, url)
         assert.strictEqual(head.status, asked.status)
-        for (const header of ["content-type", "content-length", "allow", "www-authenticate"]) {
+        for (const header of ["content-type", "allow", "www-authenticate"]) {
           assert.strictEqual(head.headers.get(header), asked.headers.get(header), header)
         }
+        // An error contains the id of its request, and a later id may be longer.
+        const lengthOf = ({ headers }: typeof head) =>
+          Number(headers.get("content-length")) - (headers.get("x-request-id")?.length ?? 0)
+        assert.strictEqual(lengthOf(head), lengthOf(asked))
       })
     )
   })
@@ -132,7 +136,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
     const withIds = routes.flatMap(({ method, path }) =>
       [...path.matchAll(/:(\w+)/g)]
         .map(([, name = ""]) => name)
-        .filter((name) => !["workspace_id", "key", "name"].includes(name))
+        .filter((name) => !["workspace_id", "key", "name", "slug", "version"].includes(name))
         .map((name) => ({ method, path, name }))
     )
 
