@@ -465,7 +465,7 @@ layer(testAppLayer())("A delivery", (it) => {
       assert.notStrictEqual(again.body.id, id)
       const untimely = yield* channels.resend(again.body.id)
       assert.strictEqual(outcome(untimely), "409 conflict")
-      assert.include(untimely.text, "has not finished")
+      assert.include(untimely.text, "still in progress")
       yield* channels.update(channel.id, { paused: true })
       assert.include((yield* channels.resend(id)).text, "is paused")
       const { body: detail } = yield* channels.delivery(id)

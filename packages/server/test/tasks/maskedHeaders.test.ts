@@ -162,6 +162,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             "/v1/cron-tasks",
             at("/cron"),
             at(`/cron/${cron.body.id}`),
+            at(`/cron/${cron.body.id}/versions`),
             at("/delayed"),
             at(`/delayed/${delayed.body.id}`),
             at("/chains"),

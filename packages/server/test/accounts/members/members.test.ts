@@ -255,9 +255,10 @@ layer(testNodesLayer())("members", (it) => {
       yield* setRole(owner, owner.workspace, member, "editor")
       yield* act(member)("POST", `${owner.workspace}/leave`)
       const { body } = yield* act(owner)("GET", `${owner.workspace}/audit`)
-      const events: ReadonlyArray<Record<string, unknown>> = body.data
+      const events: ReadonlyArray<{ action: string; actor: { id: string }; details: object }> =
+        body.data
       assert.deepStrictEqual(
-        events.map(({ action, actor_id, details }) => ({ action, actor_id, details })).slice(0, 3),
+        events.map(({ action, actor, details }) => ({ action, actor_id: actor.id, details })).slice(0, 3),
         [
           { action: "member.left", actor_id: member.user_id, details: { role: "editor" } },
           {

@@ -182,13 +182,13 @@ layer(testAppLayer())("A service account", (it) => {
         as(member)
       )
       const [byPerson, byTool] = body.data
-      assert.strictEqual(byTool.actor_id, client.client_id)
-      assert.deepStrictEqual(byTool.details, {
-        name: "Renamed",
-        actor: { kind: "service_account", name: "a tool, admin" }
+      assert.deepStrictEqual(byTool.actor, {
+        kind: "service_account",
+        id: client.client_id,
+        name: "a tool, admin"
       })
-      assert.strictEqual(byPerson.actor_id, member.user_id)
-      assert.notProperty(byPerson.details, "actor")
+      assert.deepStrictEqual(byTool.details, { name: "Renamed" })
+      assert.deepInclude(byPerson.actor, { kind: "user", id: member.user_id })
 
       const id = client.client_id
       yield* ask("PATCH", pathOf(member, id), as(member, { role: "editor" }))

@@ -124,7 +124,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
         [{ ...url(trickling), timeout_seconds: 1 }, "timeout", /while reading/],
         [url(halfOpen), "connection", /^Connection closed/],
         [url(closed), "connection", /^Connection refused\.$/],
-        [url(garbage), "invalid_response", /^Invalid HTTP answer\.$/],
+        [url(garbage), "invalid_response", /^Invalid HTTP response\.$/],
         [url(loop), "too_many_redirects", /^More than 10 redirects\.$/],
         [{ ...url(loop), follow_redirects: false }, "http_status", /redirects are not followed/],
         [url(inside), "address_refused", /^The service may not connect/],

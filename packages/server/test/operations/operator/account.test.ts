@@ -98,7 +98,7 @@ describe("npm run account", () => {
           token: accessToken
         }).pipe(Effect.provideService(TestApp, { url: server.url, otherUrl: server.url, logs: [] }))
         const disabled = yield* account(env.DATA_DIR, "disable", email)
-        assert.match(disabled.out, /2 sessions have ended/)
+        assert.match(disabled.out, /2 sessions were ended/)
         yield* eventually("the end of the stream", async () => stream.end() === "ended", 10_000)
         assert.strictEqual(yield* logIn, 401)
         const me = yield* Effect.promise(() =>
