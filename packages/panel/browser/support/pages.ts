@@ -218,7 +218,7 @@ export const pagesOf = async ({
     }),
     inside("status-pages", "/status-pages"),
     inside("status-page-new", "/status-pages", async (page) => {
-      await page.getByRole("button", { name: "New status page" }).click()
+      await page.getByRole("button", { name: "New status page" }).first().click()
       await page.getByRole("dialog").waitFor()
     }),
     inside("workers", "/workers"),

@@ -79,6 +79,7 @@ const unlisted = [
   ["GET", "/v1/openapi-3.0.json"],
   ["GET", "/docs"],
   ["GET", "/favicon.ico"],
+  ["GET", "/status/:page"],
   ["GET", echoPath],
   ["POST", echoPath],
   ["POST", tokenPath],

@@ -41,7 +41,7 @@ layer(testAppLayer())("a leaked token of a worker", (it) => {
       })
       assert.deepInclude(audit.body.data[0], {
         action: "worker.token_revoked",
-        actor_id: null,
+        actor: null,
         subject_id: id,
         ip: "203.0.113.5"
       })

@@ -152,7 +152,7 @@ layer(testNodesLayer())("a leaked key", (it) => {
       const [event] = audit.body.data
       assert.deepInclude(event, {
         action: "api_key.revoked",
-        actor_id: null,
+        actor: null,
         subject_id: id,
         ip: "203.0.113.5"
       })

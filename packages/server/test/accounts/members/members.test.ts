@@ -258,7 +258,9 @@ layer(testNodesLayer())("members", (it) => {
       const events: ReadonlyArray<{ action: string; actor: { id: string }; details: object }> =
         body.data
       assert.deepStrictEqual(
-        events.map(({ action, actor, details }) => ({ action, actor_id: actor.id, details })).slice(0, 3),
+        events
+          .map(({ action, actor, details }) => ({ action, actor_id: actor.id, details }))
+          .slice(0, 3),
         [
           { action: "member.left", actor_id: member.user_id, details: { role: "editor" } },
           {
