@@ -53,7 +53,7 @@ try {
     const token = await workerToken(server.url)
     expectOf(["check", "--url", server.url, "--token", token], 0, "token      ok")
     const wrong = `${token.slice(0, -4)}AAAA`
-    expectOf(["check", "--url", server.url, "--token", wrong], 2, "refused")
+    expectOf(["check", "--url", server.url, "--token", wrong], 2, "rejected")
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
