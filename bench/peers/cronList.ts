@@ -78,7 +78,8 @@ const listStatement = `
     t.call_options || t.firing_options AS options, t.timezone, t.overlap, t.missed, t.dst_overlap, t.status,
     t.status = 'paused' AS paused, t.paused_reason,
     (SELECT key FROM queues WHERE queues.id = t.queue_id) AS queue_key,
-    t.next_fire_at AS next_run_at, t.created_at, t.updated_at,
+    t.next_fire_at AS next_run_at, t.created_by, coalesce(t.updated_by, t.created_by) AS updated_by,
+    t.created_at, t.updated_at,
     last_run.id AS last_run_id, last_run.status AS last_run_status,
     last_run.finished_at AS last_run_finished_at
   FROM tasks AS t
@@ -138,6 +139,9 @@ export const cronListSchema = {
           body_contains: optionalText,
           body_lacks: optionalText,
           completion: optionalObject,
+          auth: optionalObject,
+          created_by: optionalObject,
+          updated_by: optionalObject,
           starts_at: optionalText,
           ends_at: optionalText,
           excluded_calendar: optionalObject,
