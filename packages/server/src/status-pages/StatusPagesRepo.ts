@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { StatusPage } from "@scheduling/domain/status-pages/StatusPage"
 import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { orWorkspaceNotFound, type PageRequest } from "../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
@@ -57,6 +57,20 @@ export class StatusPagesRepo extends Context.Service<
           "created_by, updated_by, created_at, updated_at"
       )
 
+      const find = Effect.fn("StatusPagesRepo.find")(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        slug: string,
+        lock: Statement.Fragment
+      ) {
+        const rows = yield* sql<StatusPageRow>`
+          SELECT ${columns}
+          FROM status_pages
+          WHERE workspace_id = ${workspaceId}
+            AND slug = ${slug}
+          ${lock}`
+        return Option.fromNullishOr(rows[0])
+      }, Effect.orDie)
+
       return StatusPagesRepo.of({
         list: Effect.fn("StatusPagesRepo.list")(function* (workspaceId, page) {
           return yield* sql<StatusPageRow>`
@@ -68,24 +82,9 @@ export class StatusPagesRepo extends Context.Service<
             LIMIT ${page.limit + 1}`
         }, Effect.orDie),
 
-        find: Effect.fn("StatusPagesRepo.find")(function* (workspaceId, slug) {
-          const rows = yield* sql<StatusPageRow>`
-            SELECT ${columns}
-            FROM status_pages
-            WHERE workspace_id = ${workspaceId}
-              AND slug = ${slug}`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        find: (workspaceId, slug) => find(workspaceId, slug, sql``),
 
-        findForUpdate: Effect.fn("StatusPagesRepo.findForUpdate")(function* (workspaceId, slug) {
-          const rows = yield* sql<StatusPageRow>`
-            SELECT ${columns}
-            FROM status_pages
-            WHERE workspace_id = ${workspaceId}
-              AND slug = ${slug}
-            FOR UPDATE`
-          return Option.fromNullishOr(rows[0])
-        }, Effect.orDie),
+        findForUpdate: (workspaceId, slug) => find(workspaceId, slug, sql`FOR UPDATE`),
 
         count: Effect.fn("StatusPagesRepo.count")(function* (workspaceId) {
           const rows = yield* sql<{ readonly count: number }>`

@@ -8,8 +8,8 @@ import {
   type SslMonitorUpdate
 } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Effect } from "effect"
-import { isIPv6 } from "node:net"
 import { isDeepStrictEqual } from "node:util"
+import { urlOfHost } from "../checks/urlOfHost.ts"
 import { type MonitorKind, recordPause } from "../MonitorKind.ts"
 import type { CheckDetails } from "./CertificateChecks.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
@@ -42,9 +42,7 @@ export const sslKind = Effect.gen(function* () {
     }),
     changeSettings: (row, changes) => ({ ...row, ...changes }),
     checkTarget: (_, { host }) =>
-      host === undefined
-        ? Effect.void
-        : checkTargets([{ path: ["host"], url: `https://${isIPv6(host) ? `[${host}]` : host}/` }]),
+      host === undefined ? Effect.void : checkTargets([{ path: ["host"], url: urlOfHost(host) }]),
     initialColumns: (_, at) => ({ check_at: at }),
     decideSettings: (row, settings, at) => {
       const { status: from } = row

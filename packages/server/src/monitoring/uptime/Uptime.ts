@@ -7,7 +7,7 @@ import {
 } from "@scheduling/domain/monitors/MonitorUptime"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { MonitorId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs, orNotFound } from "../../core/index.ts"
 import { StoreClock, timestampOf } from "../../store/index.ts"
@@ -48,7 +48,8 @@ export class Uptime extends Context.Service<
           id: MonitorId,
           period: UptimePeriod
         ) {
-          const monitor = yield* found(repo.findMonitor(workspaceId, id))
+          const [watched] = yield* repo.findMonitors(workspaceId, [id])
+          const monitor = yield* found(Effect.succeed(Option.fromNullishOr(watched)))
           const toMs = (yield* now).getTime()
           const { bucketSeconds, seconds } = periods[period]
           const widthMs = bucketSeconds * 1_000
@@ -157,30 +158,29 @@ const bucketOf = (
   }
 }
 
+const sumOf = <Name extends string>(
+  buckets: ReadonlyArray<{ readonly [Field in Name]: number }>,
+  name: Name
+): number => buckets.reduce((total, bucket) => total + bucket[name], 0)
+
 const uptimeOf = (
   buckets: ReadonlyArray<Pick<Bucket, "down_ms" | "watched_ms">>
 ): number | null => {
-  const watchedMs = buckets.reduce((total, { watched_ms }) => total + watched_ms, 0)
-  const downMs = buckets.reduce((total, { down_ms }) => total + down_ms, 0)
+  const watchedMs = sumOf(buckets, "watched_ms")
+  const downMs = sumOf(buckets, "down_ms")
   return watchedMs <= 0 ? null : Math.max(0, 1 - downMs / watchedMs)
 }
 
-const figuresOf = (buckets: ReadonlyArray<Bucket>) => {
-  const sum = (name: "checks" | "down_ms" | "failed_checks" | "watched_ms") =>
-    buckets.reduce((total, bucket) => total + bucket[name], 0)
-  const watchedMs = sum("watched_ms")
-  const downMs = sum("down_ms")
-  return {
-    uptime: uptimeOf(buckets),
-    down_seconds: Math.round(downMs) / 1_000,
-    watched_seconds: Math.round(watchedMs) / 1_000,
-    checks: sum("checks"),
-    failed_checks: sum("failed_checks"),
-    latency_ms: percentilesOf(
-      buckets.reduce<ReadonlyArray<number> | null>(
-        (total, { latencies }) => addLatencies(total, latencies),
-        null
-      )
+const figuresOf = (buckets: ReadonlyArray<Bucket>) => ({
+  uptime: uptimeOf(buckets),
+  down_seconds: Math.round(sumOf(buckets, "down_ms")) / 1_000,
+  watched_seconds: Math.round(sumOf(buckets, "watched_ms")) / 1_000,
+  checks: sumOf(buckets, "checks"),
+  failed_checks: sumOf(buckets, "failed_checks"),
+  latency_ms: percentilesOf(
+    buckets.reduce<ReadonlyArray<number> | null>(
+      (total, { latencies }) => addLatencies(total, latencies),
+      null
     )
-  }
-}
+  )
+})

@@ -1,6 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { MonitorId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { columnsOf, repeatUntilFewerThan } from "../../store/index.ts"
 import type { StoredStatus } from "../MonitorRows.ts"
@@ -38,8 +37,10 @@ const kept = [
   { seconds: 86_400, days: 400 }
 ] as const
 
-/** SQL of a table with the lengths of the buckets. */
-export const bucketWidths = "(VALUES (300), (3600), (86400)) AS width (seconds)"
+/** SQL of a table with the lengths of the buckets, and for how many days they are kept. */
+export const bucketWidths = `(
+  VALUES ${kept.map(({ days, seconds }) => `(${seconds}, ${days})`).join(", ")}
+) AS width (seconds, days)`
 
 /** SQL that adds what is inserted to a bucket that exists. */
 export const addToBucket = `
@@ -67,10 +68,6 @@ export class UptimeRepo extends Context.Service<
      * it before the new statuses are written.
      */
     readonly addSpans: (spans: ReadonlyArray<StatusSpan>) => Effect.Effect<void>
-    readonly findMonitor: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: MonitorId
-    ) => Effect.Effect<Option.Option<WatchedMonitor>>
     readonly findMonitors: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>
@@ -92,15 +89,6 @@ export class UptimeRepo extends Context.Service<
           const counted = spans.filter(({ status }) => status !== "up" && status !== "warning")
           if (counted.length === 0) return
           yield* addSpans(sql, counted)
-        }, Effect.orDie),
-
-        findMonitor: Effect.fn("UptimeRepo.findMonitor")(function* (workspaceId, id) {
-          const rows = yield* sql<WatchedMonitor>`
-            SELECT created_at, changed_at, status
-            FROM monitors
-            WHERE workspace_id = ${workspaceId}
-              AND id = ${id}`
-          return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
         findMonitors: Effect.fn("UptimeRepo.findMonitors")(function* (workspaceId, ids) {
@@ -179,9 +167,7 @@ const addSpans = (
         ) AS given (monitor_id, status, begins, ends)
       ) AS span
       JOIN monitors AS m ON m.id = span.monitor_id
-      CROSS JOIN (
-        VALUES (300, 8), (3600, 92), (86400, 400)
-      ) AS width (seconds, days)
+      CROSS JOIN ${sql.literal(bucketWidths)}
       CROSS JOIN LATERAL generate_series(
         to_timestamp(
           floor(
