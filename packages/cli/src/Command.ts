@@ -1,7 +1,7 @@
 /** An option of a command. Without a `value` it is a switch. */
 export interface Option {
   readonly description: string
-  /** What its value is called in the help, such as `URL`. */
+  /** The name of the value in the help, such as `URL`. */
   readonly value?: string
   readonly short?: string
   readonly multiple?: true

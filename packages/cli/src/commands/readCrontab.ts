@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 export interface Crontab {
   readonly document: Fields
-  /** What became of each line, in their order. */
+  /** The result for each line, in the order of the lines. */
   readonly lines: ReadonlyArray<Report>
 }
 

@@ -57,6 +57,7 @@ export { AuditChain } from "./audit/AuditChain.ts"
 export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
 export {
   ChangeLog,
+  changesOf,
   type RecordedDefinition,
   type RecordedKind,
   type DefinitionChange

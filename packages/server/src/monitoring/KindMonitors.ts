@@ -17,7 +17,7 @@ import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/req
 import { definitionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
+import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
   retryOnConflict,
   checkVersion,
@@ -146,17 +146,9 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     }
 
     const record = (before: ShownRow | undefined, after: ShownRow | undefined, at: Date) => {
-      const row = before ?? after
-      return row === undefined
-        ? Effect.void
-        : changeLog.record({
-            kind: "monitor",
-            workspace_id: row.workspace_id,
-            id: row.id,
-            details: { kind: table.kind },
-            ...(before !== undefined && { before: definitionOf(before, at) }),
-            ...(after !== undefined && { after: definitionOf(after, at) })
-          })
+      const details = { kind: table.kind }
+      const definition = (row: ShownRow) => definitionOf(row, at)
+      return changeLog.record(changesOf("monitor", definition, () => ({ details }))(before, after))
     }
 
     /** Records a change of the locked monitor, and returns the monitor as it is afterwards. */

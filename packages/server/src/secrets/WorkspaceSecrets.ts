@@ -11,7 +11,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { ChangeLog, type RecordedDefinition } from "../accounts/index.ts"
+import { ChangeLog, changesOf, type RecordedDefinition } from "../accounts/index.ts"
 import { CallSecrets } from "../engine/index.ts"
 import { Ids, orNotFound, seal, Secrets, type UpsertResult } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -66,16 +66,9 @@ export class WorkspaceSecrets extends Context.Service<
         before: SecretRow | undefined,
         after?: SecretRow
       ) {
-        const row = before ?? after
-        if (row === undefined) return
-        yield* changeLog.record({
-          kind: "secret",
-          workspace_id: row.workspace_id,
-          id: row.name,
-          ...(before !== undefined && { before: definitionOf(before) }),
-          ...(after !== undefined && { after: definitionOf(after) })
-        })
-        yield* sql.afterCommit(callSecrets.changed(row.workspace_id))
+        const change = changeOf(before, after)
+        yield* changeLog.record(change)
+        yield* sql.afterCommit(callSecrets.changed(change.workspace_id))
       })
 
       const create = Effect.fnUntraced(function* (
@@ -183,6 +176,8 @@ const definitionOf = (row: SecretRow): RecordedDefinition => {
   const stored = { ...shown, value: value_set_at.toISOString() }
   return { version: 1, updated_at, updated_by: null, shown, stored }
 }
+
+const changeOf = changesOf("secret", definitionOf, ({ name }) => ({ id: name }))
 
 const found = orNotFound("secret")
 

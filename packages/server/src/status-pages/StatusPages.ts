@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/status-pages/StatusPage"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
+import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
   checkVersion,
   Ids,
@@ -56,19 +56,7 @@ export class StatusPages extends Context.Service<
       const ids = yield* Ids
       const repo = yield* StatusPagesRepo
 
-      const record = (before: StatusPageRow | undefined, after?: StatusPageRow) => {
-        const row = before ?? after
-        return row === undefined
-          ? Effect.void
-          : changeLog.record({
-              kind: "status_page",
-              workspace_id: row.workspace_id,
-              id: row.id,
-              details: { slug: row.slug },
-              ...(before !== undefined && { before: definitionOf(before) }),
-              ...(after !== undefined && { after: definitionOf(after) })
-            })
-      }
+      const changeOf = changesOf("status_page", definitionOf, ({ slug }) => ({ details: { slug } }))
 
       /** Refuses monitors that the workspace does not have. */
       const checkMonitors = Effect.fnUntraced(function* (
@@ -111,7 +99,7 @@ export class StatusPages extends Context.Service<
           const message = `The address /status/${slug} is taken. Choose another slug.`
           return yield* new Conflict({ resource: "status_page", field: "slug", message })
         }
-        yield* record(undefined, row)
+        yield* changeLog.record(changeOf(undefined, row))
         return row
       })
 
@@ -126,7 +114,7 @@ export class StatusPages extends Context.Service<
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(after)
-        yield* record(before, after)
+        yield* changeLog.record(changeOf(before, after))
         return after
       })
 
@@ -161,7 +149,7 @@ export class StatusPages extends Context.Service<
           const row = yield* found(repo.findForUpdate(workspaceId, slug))
           yield* checkVersion(row, version)
           yield* repo.remove(workspaceId, slug)
-          yield* record(row)
+          yield* changeLog.record(changeOf(row))
         }, transaction)
       })
     })

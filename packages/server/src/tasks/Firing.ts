@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   ChangeLog,
-  type RecordedKind,
+  changesOf,
   type RecordedDefinition,
   type DefinitionChange
 } from "../accounts/index.ts"
@@ -163,21 +163,6 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
   return firing
 })
-
-/** Describes changes of one kind of task for the log of changes. */
-export const changesOf =
-  <Row extends TaskRow>(kind: RecordedKind, definition: (row: Row) => RecordedDefinition) =>
-  (before: Row | undefined, after: Row | undefined): DefinitionChange => {
-    const row = before ?? after
-    if (row === undefined) throw new Error("a change has a row before or after it")
-    return {
-      kind,
-      workspace_id: row.workspace_id,
-      id: row.id,
-      ...(before !== undefined && { before: definition(before) }),
-      ...(after !== undefined && { after: definition(after) })
-    }
-  }
 
 /** A pause counts against no plan. */
 export const neverOverQuota =

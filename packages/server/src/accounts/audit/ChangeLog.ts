@@ -211,6 +211,29 @@ const pick = (from: Fields, names: ReadonlyArray<string>) =>
 /** The values that the versions of a record replaced may have so many bytes together. */
 const maxVersionBytes = 4 * 1024 * 1024
 
+/**
+ * Returns a function that describes a change of a record by its rows. A creation has no row before
+ * the change, and a deletion none after it.
+ */
+export const changesOf =
+  <Row extends Pick<DefinitionChange, "workspace_id"> & { readonly id: string }>(
+    kind: RecordedKind,
+    definition: (row: Row) => RecordedDefinition,
+    more?: (row: Row) => Partial<Pick<DefinitionChange, "details" | "id">>
+  ) =>
+  (before: Row | undefined, after?: Row): DefinitionChange => {
+    const row = before ?? after
+    if (row === undefined) throw new Error("a change has a row before or after it")
+    return {
+      kind,
+      workspace_id: row.workspace_id,
+      id: row.id,
+      ...more?.(row),
+      ...(before !== undefined && { before: definition(before) }),
+      ...(after !== undefined && { after: definition(after) })
+    }
+  }
+
 type Sides = Pick<DefinitionChange, "after" | "before">
 
 /** The fields whose stored values differ. Of a creation or deletion, those that are not null. */

@@ -11,7 +11,12 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
+import {
+  ChangeLog,
+  changesOf,
+  currentAuthor,
+  type RecordedDefinition
+} from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   retryOnConflict,
@@ -75,18 +80,7 @@ export class Channels extends Context.Service<Channels>()(
         return decoded
       })
 
-      const record = (before: DefinedChannel | undefined, after?: DefinedChannel) => {
-        const row = before ?? after
-        return row === undefined
-          ? Effect.void
-          : changeLog.record({
-              kind: "notification_channel",
-              workspace_id: row.workspace_id,
-              id: row.id,
-              ...(before !== undefined && { before: channelDefinition(before) }),
-              ...(after !== undefined && { after: channelDefinition(after) })
-            })
-      }
+      const changeOf = changesOf("notification_channel", channelDefinition)
 
       const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
 
@@ -130,7 +124,7 @@ export class Channels extends Context.Service<Channels>()(
         yield* repo.insert(defined)
         const row = { ...defined, ...neverSent }
         if (!row.confirmed) yield* consent.ask(row, "new")
-        yield* record(undefined, defined)
+        yield* changeLog.record(changeOf(undefined, defined))
         return toChannel(row)
       })
 
@@ -175,7 +169,7 @@ export class Channels extends Context.Service<Channels>()(
           yield* deliveries.cancel(workspace_id, id, "all", updated.updated_at)
         }
         if (isAsked && !confirmed) yield* consent.ask(updated, isMoved ? "new" : "known")
-        yield* record(row, updated)
+        yield* changeLog.record(changeOf(row, updated))
         return toChannel(updated)
       })
 
@@ -259,7 +253,7 @@ export class Channels extends Context.Service<Channels>()(
           yield* deliveries.cancel(workspaceId, id, "all", yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
           yield* settings.removeChannel(workspaceId, id)
-          yield* record(row)
+          yield* changeLog.record(changeOf(row))
         }, transaction),
 
         /** The versions of its definition, the newest first. */
@@ -322,8 +316,6 @@ const lostSecrets = Effect.suspend(() =>
     )
   )
 )
-
-type DefinedChannel = Parameters<typeof channelDefinition>[0]
 
 /** Turns the configuration into changes that also remove all other fields. */
 const toFullReplacement = (row: ChannelRow, config: Fields): Fields => ({

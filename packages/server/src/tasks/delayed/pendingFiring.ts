@@ -7,12 +7,17 @@ import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
+import {
+  ChangeLog,
+  changesOf,
+  currentAuthor,
+  type RecordedDefinition
+} from "../../accounts/index.ts"
 import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { inSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
-import { changesOf, type Firing } from "../Firing.ts"
+import type { Firing } from "../Firing.ts"
 import type { LastRunRow } from "../LastRunRepo.ts"
 import { queueCheck } from "../queueCheck.ts"
 import type { TaskRow } from "../TaskRow.ts"

@@ -19,7 +19,12 @@ import type { ListQuery } from "@scheduling/domain/shared/requests/ListQuery"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, currentAuthor, type RecordedDefinition } from "../../accounts/index.ts"
+import {
+  ChangeLog,
+  changesOf,
+  currentAuthor,
+  type RecordedDefinition
+} from "../../accounts/index.ts"
 import { Limits } from "../../plans/index.ts"
 import {
   retryOnConflict,
@@ -33,13 +38,7 @@ import {
 } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
-import {
-  queueDefinition,
-  type QueueRow,
-  QueuesRepo,
-  type StoredQueue,
-  toQueue
-} from "./QueuesRepo.ts"
+import { queueDefinition, type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
 
 /** Named queues of users. The runner admits their runs. */
 export class Queues extends Context.Service<
@@ -112,18 +111,7 @@ export class Queues extends Context.Service<
       const repo = yield* QueuesRepo
       const runQueue = yield* RunQueue
 
-      const record = (before: StoredQueue | undefined, after?: StoredQueue) => {
-        const row = before ?? after
-        return row === undefined
-          ? Effect.void
-          : changeLog.record({
-              kind: "queue",
-              workspace_id: row.workspace_id,
-              id: row.id,
-              ...(before !== undefined && { before: queueDefinition(before) }),
-              ...(after !== undefined && { after: queueDefinition(after) })
-            })
-      }
+      const changeOf = changesOf("queue", queueDefinition)
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
         found(repo.find(workspaceId, id))
@@ -156,7 +144,7 @@ export class Queues extends Context.Service<
           updated_at: yield* DateTime.nowAsDate
         }
         yield* repo.update(after)
-        yield* record(before, after)
+        yield* changeLog.record(changeOf(before, after))
         yield* runQueue.admit(workspace_id, id)
         return toQueue(yield* find(workspace_id, id))
       })
@@ -198,7 +186,7 @@ export class Queues extends Context.Service<
           updated_at: now
         }
         yield* repo.insert(queue)
-        yield* record(undefined, queue)
+        yield* changeLog.record(changeOf(undefined, queue))
         return toQueue({ ...queue, running: 0, waiting: 0 })
       })
 
@@ -270,7 +258,7 @@ export class Queues extends Context.Service<
           yield* checkVersion(queue, version)
           if (yield* repo.isUsed(workspaceId, id)) return yield* isUsed
           yield* repo.remove(workspaceId, id)
-          yield* record(queue)
+          yield* changeLog.record(changeOf(queue))
           yield* runQueue.admit(workspaceId, id)
         }, transaction)
       })
