@@ -6,7 +6,9 @@ import { findCalendars } from "../engine/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { TaskRef } from "./TaskRow.ts"
 
-/** Records that a task is saved with the calendar. False if the workspace no longer has it. */
+/**
+ * Records that a task is saved with the calendar. Returns false if the workspace no longer has it.
+ */
 export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
@@ -22,7 +24,7 @@ export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(functio
   return rows.length > 0
 }, Effect.orDie)
 
-/** Finds which of the calendars other tasks of the workspace use. */
+/** Returns those of the two URLs whose calendar other tasks of the workspace use. */
 export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthers")(function* (
   sql: SqlClient.SqlClient,
   task: TaskRef,
@@ -43,7 +45,7 @@ interface HavingCalendar {
   readonly excluded_calendar?: ExcludedCalendar | null
 }
 
-/** Adds the state of their calendars to records. */
+/** Adds to each record the state of its calendar. */
 export const showCalendars =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingCalendar>(

@@ -25,8 +25,8 @@ import type { TaskRow } from "./TaskRow.ts"
 import type { TasksRepo } from "./TasksRepo.ts"
 
 /**
- * Decides when the tasks of a kind fire, and turns them into runs. `ChangeError` are the errors of a
- * change, and `BusyError` those of a removal or a run, in addition to the errors of all kinds.
+ * Decides when the tasks of one kind fire, and creates their runs. Besides the errors that all
+ * kinds have, a change can fail with `ChangeError`, and a removal or a manual run with `BusyError`.
  */
 export interface Firing<
   Row extends TaskRow,
@@ -35,23 +35,32 @@ export interface Firing<
   ChangeError,
   BusyError
 > {
-  /** Called before the row of a task is locked. */
-  readonly hold: (
+  /**
+   * Checks the queue of a change, and locks the workspace if the change counts against the plan.
+   * Call this before the row of the task is locked.
+   */
+  readonly beforeChange: (
     workspaceId: AuthorizedWorkspaceId,
     given: TaskChanges
   ) => Effect.Effect<void, NotFound | ValidationFailed>
-  /** Describes a change for the log of changes. A new task has no row before, a removed none after. */
+  /**
+   * Describes a change for the change log. `before` is undefined for a new task, `after` for a
+   * removed one.
+   */
   readonly changeOf: (before: Row | undefined, after: Row | undefined) => DefinitionChange
   /**
-   * Counts the task against the plan, writes and records it. `rowAt` has the columns that all kinds
-   * have.
+   * Counts the task against the plan, inserts it, and records it in the change log. `rowAt` returns
+   * the columns that all kinds have.
    */
   readonly insert: (
     workspaceId: AuthorizedWorkspaceId,
     input: Given,
     rowAt: (createdAt: Date) => Row
   ) => Effect.Effect<Listed, NotFound | Conflict | QuotaExceeded | ValidationFailed>
-  /** Returns the columns that follow from a change. Fails if the task can no longer be changed. */
+  /**
+   * Returns the columns that a change affects indirectly, such as the due time. Fails if the task
+   * can no longer be changed.
+   */
   readonly moved: (
     task: Row,
     changes: object
@@ -60,13 +69,19 @@ export interface Firing<
     task: Row,
     changed: Row
   ) => Effect.Effect<Row, NotFound | Conflict | ValidationFailed | ChangeError>
-  /** Pauses or resumes the locked task, unless it already is as the definition says. */
+  /** Pauses or resumes the locked task. Changes nothing if the task already has this state. */
   readonly setPaused: (task: Row, paused: boolean) => Effect.Effect<Row, ChangeError>
-  /** Says whether the task fires as the definition says. Its columns are compared elsewhere. */
+  /**
+   * Returns whether the task fires at the times that the definition gives. The other fields are
+   * compared elsewhere.
+   */
   readonly isDefined: (row: Listed, given: Given) => boolean
-  /** Says whether the task is finished. It then keeps its result, and another definition of its key creates a new task. */
-  readonly isOver: (row: Listed) => boolean
-  /** Removes the locked task. Returns false if there was nothing left to remove. */
+  /**
+   * Returns whether the task has finished. A finished task keeps its result, so another definition
+   * with its key creates a new task.
+   */
+  readonly hasFinished: (row: Listed) => boolean
+  /** Removes the locked task. Returns false if it was removed already. */
   readonly remove: (task: Row) => Effect.Effect<boolean, BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
@@ -75,7 +90,7 @@ export interface Firing<
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
-/** The fields of definitions and changes that are handled for all kinds. */
+/** The fields of a definition or a change that are treated the same way for all kinds. */
 export interface TaskChanges {
   readonly key?: string | null
   readonly queue_id?: string | null
@@ -86,7 +101,7 @@ export interface TaskChanges {
   readonly excluded_calendar?: object | null
 }
 
-/** Creates the firing of a kind whose tasks repeat on a schedule until they are paused. */
+/** Creates the `Firing` of a kind whose tasks repeat on a schedule until they are paused. */
 export const scheduledFiring = Effect.fnUntraced(function* <
   Row extends ScheduledRow & TaskRow,
   Listed extends TaskRow
@@ -99,7 +114,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   resource
 }: {
   readonly kind: "cron" | "chain"
-  /** The definition that a row has. */
+  /** Returns the definition in a row. */
   readonly definition: (row: Row) => RecordedDefinition
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
@@ -121,7 +136,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const firing: Firing<Row, Listed, Pick<TaskChanges, "paused">, QuotaExceeded, never> = {
     changeOf,
 
-    hold: schedules.beforeChange,
+    beforeChange: schedules.beforeChange,
 
     insert: (workspaceId, { paused = false }, rowAt) =>
       transaction(
@@ -146,7 +161,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
 
     isDefined: ({ status }, { paused }) => paused === undefined || paused === (status === "paused"),
 
-    isOver: () => false,
+    hasFinished: () => false,
 
     remove: Effect.fnUntraced(function* (task) {
       yield* repo.remove(task.workspace_id, task.id)
@@ -164,7 +179,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   return firing
 })
 
-/** A pause counts against no plan. */
+/** Pausing a task never exceeds the quota of a plan. */
 export const neverOverQuota =
   <Task, E>(
     pause: (

@@ -84,7 +84,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     return yield* nextFireOf(task, after, daysOf(task))
   })
 
-  /** Marks the calendar as used, so that nobody removes it before this transaction commits. */
+  /** Marks the calendar as used, so that it is not removed before this transaction commits. */
   const holdCalendar = Effect.fnUntraced(function* (task: Row) {
     const url = calendarOf(task)
     if (url === undefined || (yield* useCalendar(sql, task.workspace_id, url, yield* now))) return
@@ -92,8 +92,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   })
 
   /**
-   * A calendar that other tasks have is counted already, and a calendar that no task has any more
-   * makes room for another.
+   * Checks the plan's limit of calendars. A calendar shared with another task is not counted twice,
+   * and a calendar that the change leaves unused is no longer counted.
    */
   const allowCalendar = Effect.fnUntraced(function* (task: Row, changed: Row = task) {
     const url = calendarOf(changed)
@@ -105,23 +105,28 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     yield* limits.allowOneMore(task.workspace_id, "calendars")
   })
 
-  /** No run of the task starts from now on. Its open problem is dropped without a recovery. */
+  /**
+   * Cancels the waiting runs of the task. Its open problem is dropped without a notification of
+   * recovery.
+   */
   const stop = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.stop({ workspace_id, task_id: id })
     yield* outbox.forget({ workspace_id, subject_id: id })
   })
 
-  /** Runs that have started go on. The start guard cancels scheduled runs of a paused task. */
-  const letFinish = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
+  /**
+   * Withdraws the scheduled runs of a task that is being paused. Runs that have started continue.
+   */
+  const withdrawScheduled = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.withdrawSlots({ workspace_id, task_id: id })
     yield* outbox.forget({ workspace_id, subject_id: id })
   })
 
   /**
-   * Lets the task fire by its schedule as it is now. Slots that have fired ahead are withdrawn,
-   * unless their runs have started.
+   * Activates the task with its present schedule. Runs created ahead by the old schedule are
+   * withdrawn, unless they have started.
    */
-  const fireAgain = Effect.fnUntraced(function* (task: Row) {
+  const activate = Effect.fnUntraced(function* (task: Row) {
     const after = yield* queue.withdrawSlots({ workspace_id: task.workspace_id, task_id: task.id })
     const fires: Row = {
       ...task,
@@ -134,7 +139,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     return fires
   })
 
-  /** The row with the version and the time of a change. */
+  /** Returns the row with the next version and the time of the change. */
   const changedNow = (task: Row) =>
     Effect.map(now, (updated_at): Row => ({ ...task, version: task.version + 1, updated_at }))
 
@@ -142,8 +147,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     stop,
 
     /**
-     * Call it before the task is locked. A change that counts against the plan locks the workspace,
-     * and the lock of the workspace always comes before the lock of a task.
+     * Call this before the task is locked. A change that counts against the plan locks the
+     * workspace, and a workspace is always locked before its tasks.
      */
     beforeChange: (
       workspaceId: Row["workspace_id"],
@@ -191,7 +196,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
         firing.some((field) => changed[field] !== task[field]) ||
         !isDeepStrictEqual(slotOptionsOf(changed), slotOptionsOf(task))
       const row = yield* changedNow(changed)
-      if (firesOtherwise && task.status === "active") return yield* fireAgain(row)
+      if (firesOtherwise && task.status === "active") return yield* activate(row)
       yield* repo.update(row)
       return row
     }),
@@ -205,21 +210,24 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
         next_fire_at: null
       }
       yield* repo.update(paused)
-      yield* task.firing_options?.on_pause === "finish" ? letFinish(paused) : stop(paused)
+      yield* task.firing_options?.on_pause === "finish" ? withdrawScheduled(paused) : stop(paused)
       return paused
     }),
 
-    /** Called for an active task whose calendar has changed. Its version stays as it is. */
+    /**
+     * Recomputes the next firing of an active task after its calendar has changed. The version of
+     * the task stays the same.
+     */
     recompute: Effect.fnUntraced(function* (task: Row) {
       const next = yield* nextFireAfter(task, yield* now)
-      if (next?.getTime() !== task.next_fire_at?.getTime()) yield* fireAgain(task)
+      if (next?.getTime() !== task.next_fire_at?.getTime()) yield* activate(task)
     }),
 
     resume: Effect.fnUntraced(function* (task: Row) {
       if (task.status === "active") return task
       yield* allowSchedule(task)
       yield* limits.allowResume(task.workspace_id, task.id)
-      return yield* fireAgain(yield* changedNow(task))
+      return yield* activate(yield* changedNow(task))
     })
   }
 })

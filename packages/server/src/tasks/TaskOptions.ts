@@ -22,8 +22,8 @@ import { isDeepStrictEqual } from "node:util"
 import { timestampOrNull } from "../store/index.ts"
 
 /**
- * The columns in which a task keeps rare options of the contract. An option that the contract
- * declares in one of these groups is stored, changed and shown with no further code.
+ * The jsonb columns for rarely used options. An option that the contract declares in one of these
+ * groups is stored, changed and shown without further code.
  */
 const groups = {
   call_options: callOptions,
@@ -43,8 +43,8 @@ export interface OptionColumns {
 export type RareOption = keyof CallOptions | keyof FiringOptions | keyof Callbacks
 
 /**
- * The fields of a definition or of a change as the columns of a row. An absent option stays as it
- * was `before`, and null takes it away.
+ * Converts the fields of a definition or a change to the columns of a row. An absent option keeps
+ * its value from `before`, and null removes it.
  */
 export const keptOptions = <Changes extends object, Column extends OptionColumn>(
   columns: ReadonlyArray<Column>,
@@ -71,7 +71,7 @@ export const keptOptions = <Changes extends object, Column extends OptionColumn>
     Pick<OptionColumns, Column>
 }
 
-/** What an answer shows of the options in a column of a record that has none of them. */
+/** The values that a response shows for the options of a column when none is set. */
 export const unsetIn = (column: OptionColumn): Readonly<Record<string, unknown>> =>
   groups[column].unset
 
@@ -85,7 +85,7 @@ interface Retries {
   readonly call_options?: CallOptions | null
 }
 
-/** `retry_count` and the count of `retry` are the same. Each of them may change alone. */
+/** `retry_count` and `retry.count` are one setting. A change may give either of them. */
 const retriesOf = (
   { retry, retry_count }: { readonly retry?: RetryInput | null; readonly retry_count?: number },
   before: Retries = {}
@@ -107,7 +107,7 @@ interface CallChanges {
   readonly retry_count?: number
 }
 
-/** The fields of a PATCH, with its objects merged into those of the row. */
+/** Returns the fields of a PATCH, with its objects merged into those of the row. */
 export const mergedCall = <Changes extends CallChanges>(
   changes: Changes,
   row: Retries & { readonly headers?: Readonly<Record<string, string>> }
@@ -127,7 +127,7 @@ export const mergedCall = <Changes extends CallChanges>(
   }
 }
 
-/** Null stands for the default. */
+/** Replaces null by the default. */
 const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
   ...(first_seconds !== undefined && {
     first_seconds: first_seconds ?? retryDefaults.first_seconds
@@ -136,7 +136,10 @@ const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
   ...(max_seconds !== undefined && { max_seconds: max_seconds ?? retryDefaults.max_seconds })
 })
 
-/** Refuses what a change makes of a call, where the contract sees only a part. */
+/**
+ * Checks a whole call after a change. The contract sees only the changed fields, so it cannot find
+ * fields that contradict each other.
+ */
 export const checkCall = ({
   body,
   call_options,
@@ -172,7 +175,7 @@ export const callbackTargets = (given: {
     return callback == null ? [] : [{ path: [name, "url"], url: callback.url }]
   })
 
-/** The part of the options that decides which slots a schedule has and when their runs are due. */
+/** The options that decide which slots a schedule has and when their runs are due. */
 export const slotOptionsOf = ({ firing_options }: Pick<OptionColumns, "firing_options">) => {
   const { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at } =
     firing_options ?? {}
@@ -182,7 +185,10 @@ export const slotOptionsOf = ({ firing_options }: Pick<OptionColumns, "firing_op
 /** The state of a calendar before `showCalendars` adds it from the table of calendars. */
 const unread = { fetched_at: null, error: null, days: 0 }
 
-/** The fields of an answer about a schedule that are not columns or options of the same name. */
+/**
+ * The fields of a response about a schedule that do not have a column or an option with the same
+ * name.
+ */
 export const shownFiring = ({
   firing_options,
   id,
@@ -204,7 +210,7 @@ export const shownFiring = ({
   }
 }
 
-/** When a task runs next, jitter included. */
+/** The time at which a task runs next, with its jitter. */
 export const nextRunOf = ({
   firing_options,
   id,

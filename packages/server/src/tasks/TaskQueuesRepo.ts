@@ -2,7 +2,10 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** Keeps the queue from being deleted until the transaction ends. False if there is none. */
+/**
+ * Prevents the deletion of the queue until the transaction ends. Returns false if the queue does
+ * not exist.
+ */
 export const lockQueue = (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
@@ -24,7 +27,7 @@ interface HavingQueue {
   readonly queue_key: string | null
 }
 
-/** Adds the keys of their queues to records. Costs no statement if no record has a queue. */
+/** Adds to each record the key of its queue. Runs no statement if no record has a queue. */
 export const showQueueKeys =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingQueue>(

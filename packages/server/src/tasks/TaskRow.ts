@@ -21,7 +21,7 @@ export interface TaskRef {
   readonly workspace_id: AuthorizedWorkspaceId
 }
 
-/** What the rows of `tasks` of all kinds have. */
+/** The columns of `tasks` that all kinds have. */
 export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "ending_options"> {
   readonly timeout_seconds?: number
   readonly call_options?: CallOptions | null
@@ -36,7 +36,7 @@ export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "en
   readonly updated_at: Date
 }
 
-/** The fields of an answer that its row has in columns of the same name. */
+/** The fields of a response that have a column with the same name. */
 export type PlainColumns<Task> = Omit<
   Task,
   | RareOption
@@ -58,7 +58,7 @@ export interface FiringColumns extends Pick<OptionColumns, "firing_options"> {
   readonly next_fire_at: Date | null
 }
 
-/** Fields of answers that are not columns of the same name. */
+/** Fields of a response without a column of the same name. */
 const otherFields: ReadonlySet<string> = new Set([
   ...rareOptions,
   "last_run",
@@ -69,8 +69,8 @@ const otherFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The columns of a kind, from the fields of its answers and the groups of rare options that it has,
- * and how an answer shows its rows. `defined` are the fields of its definitions.
+ * Derives the columns of a kind, and the function that turns a row into a response, from the fields
+ * of its responses and its groups of rare options. `defined` are the fields of its definitions.
  */
 export const taskColumns = <
   Task extends { readonly last_run: unknown },

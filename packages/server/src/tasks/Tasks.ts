@@ -46,7 +46,7 @@ import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
 
 type Target = Parameters<Effect.Success<typeof targetCheck>>[0][number]
 
-/** The parts of a kind of task that differ between kinds. The rest is in `tasksOf`. */
+/** What differs between the kinds of task. `tasksOf` has what they share. */
 export interface TaskKind<
   Row extends TaskRow,
   Listed extends TaskRow,
@@ -57,27 +57,29 @@ export interface TaskKind<
   BusyError,
   Changes = Partial<Input>
 > {
-  /** The name of its service, for traces. */
+  /** The name of the service in traces. */
   readonly name: string
-  /** The values by which its lists can be sorted. */
+  /** The fields by which a list can be sorted. */
   readonly sorts: SortValues
   readonly resource: "task" | "chain"
   readonly defaults: Omit<Partial<Input>, never>
   readonly repo: TasksRepo<Row, Listed>
-  /** Decides when a task fires, turns it into a run, and says what a change of it changes. */
+  /** Decides when a task fires, and creates its runs. */
   readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
-  /** Returns the columns for the fields of a definition or of a change. */
+  /** Converts the fields of a definition or a change to columns. */
   readonly columnsOf: (given: Changes, before?: Row) => Partial<Row>
-  /** Returns the URLs that a definition or a change names. `row` is the row after the change. */
+  /** Returns the URLs that a definition or a change contains. `row` is the row after the change. */
   readonly targets: (given: Changes, row: Row) => ReadonlyArray<Target>
-  /** The fields of a PATCH, with its objects merged into those of the row. */
+  /** Returns the fields of a PATCH, with its objects merged into those of the row. */
   readonly merged: (changes: Update, row: Row) => Changes
   readonly show: (row: Listed) => Task
-  /** Called for a change, before the row is written. */
+  /** Runs before the changed row is written. */
   readonly changed?: (before: Row, row: Row) => Effect.Effect<void>
 }
 
-/** The operations on tasks of a kind. `ChangeError` and `BusyError` are errors that only some kinds have. */
+/**
+ * The operations on the tasks of one kind. Only some kinds have a `ChangeError` or a `BusyError`.
+ */
 export interface Tasks<
   Task,
   Input,
@@ -102,8 +104,8 @@ export interface Tasks<
     input: Input
   ) => Effect.Effect<Task, NotFound | Conflict | QuotaExceeded | ValidationFailed>
   /**
-   * Creates the task with the key, or gives it this definition. Changes nothing if it already has
-   * this definition.
+   * Creates the task with the key, or replaces its definition. Changes nothing if the definition is
+   * the same.
    */
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
@@ -118,7 +120,7 @@ export interface Tasks<
     id: string,
     changes: Update
   ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
-  /** With a `version`, only a task of that version is removed. */
+  /** Removes the task. With `version`, fails unless the task has that version. */
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -129,12 +131,15 @@ export interface Tasks<
     id: string,
     request: RunRequest
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
-  /** The versions of its definition, the newest first. */
+  /** Lists the versions of the task's definition, newest first. */
   readonly versions: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
-  /** Gives the task the definition of a version. With `version`, only if it has that version. */
+  /**
+   * Restores the definition of an earlier version. With `version`, fails unless the task has that
+   * version now.
+   */
   readonly restore: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -143,7 +148,7 @@ export interface Tasks<
   ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
 }
 
-/** The operations on tasks of a kind that has a schedule. `Run` is the answer of a manual run. */
+/** The operations on the tasks of a kind with a schedule. `Run` is the response to a manual run. */
 export type PausableTasks<Task, Input, Definition, Update, Status extends string, Run> = Omit<
   Tasks<Task, Input, Definition, Update, Status, QuotaExceeded, never>,
   "run"
@@ -185,7 +190,7 @@ export const tasksOf = Effect.fnUntraced(function* <
   const showOfCalendars = showCalendars(sql)
   const found = orNotFound(kind.resource)
 
-  /** Adds the keys of their queues and the state of their calendars to tasks. */
+  /** Adds to each task the key of its queue and the state of its calendar. */
   const shown = (tasks: ReadonlyArray<Task>) => Effect.flatMap(showOfQueues(tasks), showOfCalendars)
 
   const shownPage = (page: Page<Task>) =>
@@ -230,7 +235,7 @@ export const tasksOf = Effect.fnUntraced(function* <
   const get = (workspaceId: AuthorizedWorkspaceId, id: string) =>
     Effect.flatMap(found(repo.find(workspaceId, id)), show)
 
-  /** Headers with the mask get the values of the task that is `replaced`. */
+  /** A masked header gets its value from the task that is `replaced`. */
   const create = Effect.fn(`${name}.create`)(function* (
     workspaceId: AuthorizedWorkspaceId,
     input: Input,
@@ -258,7 +263,7 @@ export const tasksOf = Effect.fnUntraced(function* <
 
   const record = (before?: Row, after?: Row) => changeLog.record(firing.changeOf(before, after))
 
-  /** Writes and records a pause or a resume of the locked task. */
+  /** Pauses or resumes the locked task, and records the change. */
   const writePaused = Effect.fnUntraced(function* (task: Row, paused: boolean) {
     const { actor } = yield* currentAuthor
     yield* record(task, yield* firing.setPaused({ ...task, updated_by: actor }, paused))
@@ -288,7 +293,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
     if (kind.changed !== undefined) yield* kind.changed(task, changed)
     const updated = yield* firing.update(task, changed)
-    // Both are one change, so the version grows once.
+    // Changing the fields and pausing are one change, so the version increases once.
     const row =
       paused === undefined || paused === isPaused
         ? updated
@@ -359,7 +364,7 @@ export const tasksOf = Effect.fnUntraced(function* <
               firing.isDefined(row, input) && matchesDefinition(row, columnsOf(restored))
           )
         const known = yield* repo.findByKey(workspaceId, key)
-        const over = Option.filter(known, firing.isOver)
+        const over = Option.filter(known, firing.hasFinished)
         const isReplaced = Option.isSome(over) && !(yield* isDefined(over.value))
         if (isReplaced) {
           yield* repo.giveKey(over.value, null)
@@ -375,7 +380,7 @@ export const tasksOf = Effect.fnUntraced(function* <
             show,
             lock: ({ id }) =>
               Effect.andThen(
-                firing.hold(workspaceId, defined),
+                firing.beforeChange(workspaceId, defined),
                 repo.findForUpdate(workspaceId, id)
               ),
             change: (task) => change(task, defined)
@@ -389,7 +394,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     update: Effect.fn(`${name}.update`)(
       function* (workspaceId, id, given) {
         const changes = yield* withQueueId(workspaceId, given)
-        yield* firing.hold(workspaceId, changes)
+        yield* firing.beforeChange(workspaceId, changes)
         const task = yield* lock(workspaceId, id)
         return yield* change(task, kind.merged(changes, task))
       },
@@ -417,7 +422,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     restore: Effect.fn(`${name}.restore`)(
       function* (workspaceId, id, { stored }, version) {
         const wanted = stored as TaskChanges
-        yield* firing.hold(workspaceId, wanted)
+        yield* firing.beforeChange(workspaceId, wanted)
         const task = yield* lock(workspaceId, id)
         yield* checkVersion(task, version)
         return yield* change(task, wanted as Partial<Input>)

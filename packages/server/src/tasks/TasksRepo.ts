@@ -45,31 +45,31 @@ export interface TaskTable<Listed extends TaskRow> {
   readonly kind: ExecutionKind
   /** The columns that are read, and written by an update. */
   readonly columns: ReadonlyArray<string>
-  /** Further columns that an insert writes. */
+  /** Columns that only an insert writes. */
   readonly inserted?: ReadonlyArray<string>
   /**
-   * Values that may be long, and their SQL. A page with too many of them is read alone, and ends
-   * early.
+   * Columns whose values may be long, with their SQL. A page with too many of them is read alone,
+   * and ends early.
    */
   readonly long: Readonly<Record<string, string>>
-  /** A column whose value is computed from the time of the request. */
+  /** A column whose value depends on the time of the request. */
   readonly derived?: { readonly column: string; readonly at: (now: Date) => Statement.Fragment }
-  /** SQL for the status that is shown, if it is not the one that is stored. */
+  /** The condition for the status in responses, if it differs from the stored status. */
   readonly hasStatus?: (
     workspaceId: AuthorizedWorkspaceId,
     status: Listed["status"],
     now: Date
   ) => Statement.Fragment
-  /** True if a row is joined with the latest execution of its task. */
+  /** Whether each row is joined with the latest execution of its task. */
   readonly joinsLastRun: boolean
-  /** Adds to the rows what needs further statements. */
+  /** Adds the fields that need further statements. */
   readonly complete: (
     rows: ReadonlyArray<Listed>,
     now: Date
   ) => Effect.Effect<ReadonlyArray<Listed>, SqlError.SqlError>
 }
 
-/** The rows of `tasks` of one kind. */
+/** Reads and writes the rows of `tasks` of one kind. */
 export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
   readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
   readonly find: (
@@ -80,14 +80,14 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
     workspaceId: AuthorizedWorkspaceId,
     key: string
   ) => Effect.Effect<Option.Option<Listed>>
-  /** Locks the row: no schedule fires it and no other change touches it until the commit. */
+  /** Locks the row until the commit, so that the task neither fires nor changes. */
   readonly findForUpdate: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<Option.Option<Row>>
   /**
-   * Requests without a filter that arrive together share one statement, and each page is read only
-   * once.
+   * Lists a page of tasks. Concurrent requests without a filter share one statement, and a page
+   * that several of them ask for is read once.
    */
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
@@ -98,23 +98,23 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
     userId: UserId,
     listing: TaskListing<Listed["status"]>
   ) => Effect.Effect<ReadonlyArray<Listed & PageRow>>
-  /** Counts the tasks of a listing on all its pages. */
+  /** Counts the tasks on all pages of a list. */
   readonly count: (
     workspaceId: AuthorizedWorkspaceId,
     listing: TaskListing<Listed["status"]>
   ) => Effect.Effect<number>
-  /** The same for the workspaces of a member. */
+  /** Counts the tasks of every workspace that the user is a member of. */
   readonly countOfMember: (
     userId: UserId,
     listing: TaskListing<Listed["status"]>
   ) => Effect.Effect<number>
   readonly update: (task: Row) => Effect.Effect<void>
-  /** Fails if another task of the kind has the key. The row must be locked. */
+  /** Sets the key of a locked task. Fails if another task of the kind has the key. */
   readonly giveKey: (task: TaskRef, key: string | null) => Effect.Effect<void, Conflict>
   readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<boolean>
 }
 
-/** Writes a task with a statement that inserts more than the task. */
+/** Inserts a task and, with the same statement, records that belong to it. */
 export interface InsertsBy<Row> {
   readonly insertBy: <A>(
     task: Row,
@@ -150,7 +150,9 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   const lightColumns = columnsWith(unlessHeavy(long))
   const nothing = sql.literal("")
 
-  /** Columns for the select list that depend on the time or the latest run, and their join. */
+  /**
+   * The selected columns that depend on the time or the latest run, and the join that they need.
+   */
   const derivedAt = (now: Date) =>
     derived === undefined ? nothing : sql`, ${derived.at(now)} AS ${sql.literal(derived.column)}`
   const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
@@ -166,9 +168,9 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   ] as ReadonlyArray<keyof Listed & string>)
 
   /**
-   * Reads several pages at once. They share the fixed cost of a statement and of opening the
-   * partitions of the history: a page of 10 tasks takes PostgreSQL 120 µs alone and 35 as one of 16,
-   * without the round trip. Heavy tasks are read without their long columns.
+   * Reads several pages with one statement, which shares its fixed cost and that of opening the
+   * partitions of the history: PostgreSQL needs 120 µs for a page of 10 tasks alone and 35 µs for
+   * one of 16 such pages, without the round trip. Heavy tasks are read without their long columns.
    */
   const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<RequestedPage>) {
     const now = yield* DateTime.nowAsDate
@@ -190,7 +192,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
 
   const listUnfiltered = yield* batchPageReads(listPages)
 
-  /** Reads the tasks of `select`, up to the one that makes the page too heavy. */
+  /** Reads the tasks of `select` until the page reaches its limit of bytes. */
   const listWeighed = Effect.fnUntraced(function* (
     { page }: TaskListing<Listed["status"]>,
     select: (now: Date) => Statement.Fragment
@@ -235,7 +237,10 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     ORDER BY ${sql.literal(listOrder(page, "t.id"))}
     LIMIT ${page.limit + 1}`
 
-  /** A page of 2 MB takes the process 20 ms. So few are read at once, and workspaces take turns. */
+  /**
+   * A page of 2 MB takes 20 ms of processor time, so only two are read at once, and workspaces take
+   * turns.
+   */
   const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: yieldToEventLoop })
 
   const statusIn = (workspaceId: AuthorizedWorkspaceId, now: Date) =>
@@ -262,7 +267,8 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     list: (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) => {
       const { page, ...filters } = listing
       const isPlain = isNewestFirst(page) && Object.keys(filters).length === 0
-      // A filter or an order may read 10,000 tasks, so no other page waits for that.
+      // A list with a filter or an order may read 10,000 tasks, so it does not share a statement
+      // with other pages.
       return isPlain
         ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
             isHeavyIn(rows, page)
@@ -272,7 +278,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
         : listAlone(workspaceId, listing)
     },
 
-    // Reads one page per workspace from the end of its index, and then one page out of all of them.
+    // Reads one page per workspace from its index, and merges these pages into one.
     listOfMember: (userId: UserId, listing: TaskListing<Listed["status"]>) =>
       listWeighed(
         listing,
@@ -407,7 +413,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
   }
 }
 
-/** Columns that are objects in a row and JSON in a statement. */
+/** The columns that must be encoded as JSON for a statement. */
 const json: ReadonlySet<string> = new Set([
   "headers",
   "run_on",

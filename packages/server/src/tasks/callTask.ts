@@ -11,7 +11,7 @@ type Given = { readonly [Name in keyof Callbacks]: Callbacks[Name] | null } & {
   readonly run_on?: object | null
 }
 
-/** The URLs that a definition or a change of a task with one call names. */
+/** The URLs in a definition or a change of a task that makes one call. */
 export const callTargets = (
   given: Given,
   { run_on, url }: { readonly url: string; readonly run_on: RunOn | null }
@@ -30,7 +30,10 @@ interface Moved {
   readonly worker_wait_seconds: number
 }
 
-/** Moves the queued runs of a task whose `run_on` has changed. */
+/**
+ * Moves the queued runs of a task to its new worker, or back to the service, after `run_on` has
+ * changed.
+ */
 export const whereMoved =
   (move: RunQueue["Service"]["move"]) =>
   (before: Moved, row: Moved): Effect.Effect<void> =>

@@ -6,7 +6,7 @@ import { idOfKey } from "../http/index.ts"
 import { lockQueue } from "./TaskQueuesRepo.ts"
 
 /**
- * Refuses a queue that the workspace does not have. Call it in the transaction and before the task
+ * Rejects a queue that the workspace does not have. Call this in the transaction, before the task
  * is locked.
  */
 export const queueCheck = Effect.map(
@@ -25,8 +25,8 @@ interface NamesQueue {
 }
 
 /**
- * Replaces `queue_key` by the `queue_id` of that queue. An answer has both, and may be sent back,
- * so both may be given if they agree.
+ * Replaces `queue_key` by the `queue_id` of that queue. Responses contain both, and a client may
+ * send a response back, so both are accepted if they agree.
  */
 export const queueByKey =
   (sql: SqlClient.SqlClient) =>

@@ -12,21 +12,21 @@ import type { StoredStep } from "../engine/index.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-/** The part of a row that has headers. */
+/** The fields of a row that contain headers. */
 export interface StoredHeaders {
   readonly headers?: Headers
   readonly steps?: ReadonlyArray<StoredStep>
 }
 
-/** The part of a definition that has headers. */
+/** The fields of a definition that contain headers. */
 export interface GivenHeaders {
   readonly headers?: Headers | undefined
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
 }
 
 /**
- * Gives each header that holds the mask its stored value, in a definition or a change. Fails if
- * nothing is stored, and if what comes out is more than a call may have.
+ * Replaces the mask in headers of a definition or a change by the stored values. Fails if there is
+ * no stored value, or if the restored headers exceed the limits of a call.
  */
 export const restoreHeaders = <Given extends GivenHeaders>(
   given: Given,
@@ -68,7 +68,7 @@ const problemsOf = ({ headers = {}, steps = [] }: GivenHeaders): ReadonlyArray<F
       below(["steps", index, "headers"], callProblems(step.headers ?? {}))
     )
   ]
-  // References in a stored value may name a step that now comes later or is gone.
+  // A stored value may reference a step that was moved behind it or removed.
   return inHeaders.length > 0 ? inHeaders : below(["steps"], stepsProblems(steps))
 }
 

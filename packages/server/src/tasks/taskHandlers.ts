@@ -28,7 +28,7 @@ interface InWorkspace {
   readonly workspace_id: WorkspaceId
 }
 
-/** The parameters of a path that names one task. */
+/** The path parameters of one task. */
 type OfTask = InWorkspace & ({ readonly task_id: string } | { readonly chain_id: string })
 
 const idIn = (params: OfTask) => ("task_id" in params ? params.task_id : params.chain_id)
@@ -66,7 +66,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
   prepare,
   tasks
 }: {
-  /** The name of the group, which is part of what an idempotency key stands for. */
+  /** The name of the endpoint group. Idempotency keys are separate for each group. */
   readonly name: "chains" | "cron" | "delayed"
   readonly tasks: Omit<
     Tasks<Task, Input, Definition, Update, Status, ChangeError, BusyError>,
@@ -83,7 +83,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
     readonly batch: Schema.Codec<BatchOutcomes<Task>, EncodedBatch>
     readonly run: Schema.Codec<Run, EncodedRun>
   }
-  /** What is done before a change, outside of its transaction. */
+  /** Runs before a change, outside of its transaction. */
   readonly prepare: (
     workspaceId: AuthorizedWorkspaceId,
     given: Input | Definition | Update,

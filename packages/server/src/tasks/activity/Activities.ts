@@ -23,7 +23,7 @@ interface Query {
 }
 
 interface AskedTasks {
-  /** Task ids with commas between them. */
+  /** Task ids, separated by commas. */
   readonly task_ids: string
   readonly runs?: number
 }

@@ -36,7 +36,7 @@ export interface RecentRow {
   readonly duration_ms: number | null
 }
 
-/** Reads the latest and the next runs of the tasks of a workspace, of all kinds. */
+/** Reads the latest and the next runs of all tasks of a workspace. */
 export class ActivityRepo extends Context.Service<
   ActivityRepo,
   {
@@ -50,7 +50,10 @@ export class ActivityRepo extends Context.Service<
       now: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<UpcomingRow>>
-    /** Lists executions, newest first. `until` leaves out those cancelled long before they were due. */
+    /**
+     * Lists executions, newest first. `until` excludes executions that were cancelled long before
+     * they were due.
+     */
     readonly listRecent: (
       workspaceId: AuthorizedWorkspaceId,
       asked: {
@@ -72,9 +75,10 @@ export class ActivityRepo extends Context.Service<
       const history = sql.literal(historyColumns)
 
       return ActivityRepo.of({
-        // Only failures are read, and one later success of each task. A chain fails with its first
-        // step that does, whatever the steps after it did; a run that goes on says nothing yet. The
-        // limit keeps PostgreSQL from reading all tasks of the workspace where it takes them for few.
+        // Reads the latest failures, and looks for a later success of each task. A chain run has
+        // failed if one of its steps has, whatever the later steps did, and an unfinished run does
+        // not count yet. Without the limit, PostgreSQL underestimates the number of tasks and reads
+        // all of them.
         listFailing: Effect.fn("ActivityRepo.listFailing")(function* (workspaceId, limit) {
           return yield* sql<FailingRow>`
             WITH failures AS MATERIALIZED (
@@ -130,8 +134,8 @@ export class ActivityRepo extends Context.Service<
             LIMIT ${limit}`
         }, Effect.orDie),
 
-        // A chain's run counts once its first step is among the executions that are looked at, and
-        // nothing of it waits or runs.
+        // A chain run counts if its first step is among the executions that are read and none of
+        // its steps is unfinished.
         listRecent: Effect.fn("ActivityRepo.listRecent")(function* (workspaceId, asked) {
           return yield* sql<RecentRow>`
             SELECT task_id, recent.*

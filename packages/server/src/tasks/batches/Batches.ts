@@ -32,15 +32,15 @@ interface BatchRequest<Input, Record, Encoded> {
 
 type Refusal = ValidationFailed | Conflict | QuotaExceeded
 
-/** Creates many records with one request. */
+/** Creates many records in one request. */
 export class Batches extends Context.Service<
   Batches,
   {
     /**
-     * Creates one item after the other in one transaction. Each create has a savepoint of its own,
-     * so a refused item leaves nothing behind and does not stop the others. Their audit events are
-     * written with one statement. The batch counts as many
-     * requests as it has items. `before` is called for each item before the transaction.
+     * Creates the items one by one in one transaction. Each item has its own savepoint, so a
+     * rejected item leaves nothing behind and does not stop the others. One statement writes all
+     * audit events. The batch counts as many requests as it has items. `before` runs for each item
+     * before the transaction begins.
      */
     readonly create: <Input, Record, Encoded, E, R>(
       request: BatchRequest<Input, Record, Encoded>,
@@ -70,7 +70,7 @@ export class Batches extends Context.Service<
           const message = NodeHttpServerRequest.toIncomingMessage(
             yield* HttpServerRequest.HttpServerRequest
           )
-          // The request itself was counted as one.
+          // The edge has already counted the request once.
           const more = items.length - 1
           const limited = more === 0 ? undefined : rates.take(message, yield* Principal, more)
           if (limited !== undefined) return yield* limited
@@ -96,7 +96,10 @@ const readItem = <Input>(item: Input): Input | Refusal =>
     ? new ValidationFailed({ issues: issuesIn(item.issue, { whole: "The item", part: "field" }) })
     : item
 
-/** The time that `before` may take for all items, and for each further item once that is used up. */
+/**
+ * The time limit of `before` for all items together. Once it has passed, each remaining item gets
+ * `atLeastMs`.
+ */
 const togetherMs = 15_000
 const atLeastMs = 250
 
@@ -136,19 +139,19 @@ const outcomeOf = <Input, Record, E, R>(
   create: (input: Input) => Effect.Effect<Record, E | Refusal, R>
 ): Effect.Effect<BatchOutcome<Record>, Exclude<E, Refusal>, R> =>
   isRefusal(item)
-    ? Effect.succeed(refused(item))
+    ? Effect.succeed(rejected(item))
     : Effect.matchEffect(create(item), {
         onSuccess: (data) => Effect.succeed<BatchOutcome<Record>>({ status: 201, data }),
         onFailure: (error) =>
           isRefusal(error)
-            ? Effect.succeed<BatchOutcome<Record>>(refused(error))
+            ? Effect.succeed<BatchOutcome<Record>>(rejected(error))
             : Effect.fail(error as Exclude<E, Refusal>)
       })
 
 const isRefusal = (error: unknown): error is Refusal =>
   error instanceof ValidationFailed || error instanceof Conflict || error instanceof QuotaExceeded
 
-const refused = (error: Refusal): RefusedItem => ({
+const rejected = (error: Refusal): RefusedItem => ({
   status: statusOf(error),
   error: { detail: error.detail }
 })

@@ -4,11 +4,14 @@ import { AccountShares, afterEqualPause, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
 import { calendarThread, type ReadCalendar } from "./calendarThread.ts"
 
-/** The holidays of a country take 20 kB a year, and ten years of a person's calendar a megabyte. */
+/** The holidays of a country need 20 kB per year, and ten years of a personal calendar 1 MB. */
 export const maxBytes = 1024 * 1024
 const timeoutSeconds = 10
 
-/** The number of reads at once. Each may hold a megabyte for long, so accounts share them fairly. */
+/**
+ * The number of concurrent reads. Each can hold 1 MB for a long time, so accounts share them
+ * fairly.
+ */
 const readsAtOnce = 16
 const readsOfWorkspace = 2
 
@@ -19,13 +22,13 @@ export interface CalendarToRead {
   readonly url: string
 }
 
-/** Reads calendars from addresses that tasks may call. Failures are values, too. */
+/** Reads calendars from URLs that tasks may call. A failed read is a value and not an error. */
 export class CalendarReader extends Context.Service<
   CalendarReader,
   {
     /**
-     * Requests for the same calendar share one read. `busy` means that the workspace or its account
-     * is already reading as many calendars as it may.
+     * Reads a calendar. Requests for the same calendar share one read. The result is `busy` if the
+     * workspace or its account has reached its limit of concurrent reads.
      */
     readonly read: (calendar: CalendarToRead) => Effect.Effect<ReadCalendar | "busy">
   }
@@ -38,11 +41,11 @@ export class CalendarReader extends Context.Service<
       const shares = new AccountShares(readsAtOnce)
       const read = yield* calendarThread()
       const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
-      /** Calendars that take long get at most half of the processor time of the node. */
+      /** Parsing calendars takes at most half of the node's processor time. */
       const turns = new FairQueue<string>({ atOnce: 1, pause: afterEqualPause })
 
       const fetch = Effect.fnUntraced(function* (workspace_id: string, url: string) {
-        const answer = yield* call.run({
+        const response = yield* call.run({
           workspace_id,
           execution_id: yield* ids.next,
           attempt: 1,
@@ -54,11 +57,11 @@ export class CalendarReader extends Context.Service<
           timeout_seconds: timeoutSeconds,
           keep_bytes: maxBytes
         })
-        if (answer.error !== null) {
-          const { code, message } = answer.error
+        if (response.error !== null) {
+          const { code, message } = response.error
           return Result.fail(code === "http_status" ? `the server ${message}` : message)
         }
-        const text = answer.response_body ?? ""
+        const text = response.response_body ?? ""
         if (Buffer.byteLength(text) >= maxBytes) {
           return Result.fail(`it has ${maxBytes} bytes or more, which is too many`)
         }
@@ -74,14 +77,15 @@ export class CalendarReader extends Context.Service<
           const ofWorkspace = [...underWay.keys()].filter((one) => one.startsWith(workspace_id))
           if (ofWorkspace.length >= readsOfWorkspace || !shares.mayHold(lane)) return "busy"
           shares.change(lane, 1)
-          const answer = yield* Deferred.make<ReadCalendar>()
-          underWay.set(key, answer)
-          // Other requests may wait for this read, so it goes on if the first request is cancelled.
+          const result = yield* Deferred.make<ReadCalendar>()
+          underWay.set(key, result)
+          // Other requests may wait for this read, so it continues if the first request is
+          // cancelled.
           return yield* fetch(workspace_id, url).pipe(
             Effect.catchDefect((defect) =>
               Effect.as(Effect.logError("a calendar could not be read", defect), broken)
             ),
-            Effect.tap((read) => Deferred.succeed(answer, read)),
+            Effect.tap((read) => Deferred.succeed(result, read)),
             Effect.ensuring(
               Effect.sync(() => {
                 underWay.delete(key)

@@ -20,34 +20,43 @@ import { targetCheck } from "@scheduling/calls/egress/targetCheck"
 import { CalendarReader } from "./CalendarReader.ts"
 import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
 
-/** The fields of a request that concern calendars. */
+/** The fields of a request that matter for calendars. */
 interface Given {
   readonly excluded_calendar?: { readonly url: string } | null
 }
 
-/** Longer than it takes to read a calendar and to recompute its tasks. Then another node may. */
+/**
+ * Longer than reading a calendar and recomputing its tasks takes. After this time another node may
+ * claim it.
+ */
 const leaseMs = 5 * 60_000
 
 const hourMs = 3_600_000
 
-/** The calendars claimed at once. At most two of one workspace are read at the same time. */
+/**
+ * The number of calendars that are claimed at once. At most two of one workspace are read at the
+ * same time.
+ */
 const readsAtOnce = 4
 
-/** Keeps the calendars whose days schedules exclude. Each is read once a day per workspace. */
+/**
+ * Keeps the calendars whose days are excluded from schedules. Each workspace's calendars are read
+ * once a day.
+ */
 export class Calendars extends Context.Service<
   Calendars,
   {
     /**
-     * Reads a calendar that the workspace does not have yet, before the change that names it. That
-     * must not be in a transaction: the server may take its time. Nothing is fetched for a new task
-     * that the plan has no calendar left for. A `change` of a task may free one.
+     * Reads a new calendar before the change that names it is saved. Do not call this in a
+     * transaction, because the server may be slow. Nothing is fetched if the workspace has no
+     * calendar left in its plan, unless a `change` of a task may free one.
      */
     readonly readBefore: (
       workspaceId: AuthorizedWorkspaceId,
       given: Given,
       saves: "a new task" | "a change"
     ) => Effect.Effect<void, NotFound | QuotaExceeded | RateLimited | ValidationFailed>
-    /** Reads calendars that are due. Returns whether there may be more. */
+    /** Reads calendars that are due. Returns whether more may be due. */
     readonly refresh: Effect.Effect<boolean>
   }
 >()("@scheduling/server/tasks/calendars/Calendars") {
@@ -103,7 +112,7 @@ export class Calendars extends Context.Service<
         yield* keep(workspace_id, url, read.success)
       })
 
-      /** Each task in a transaction of its own, so that none is locked for long. */
+      /** Each task has its own transaction, so that none is locked for long. */
       const recomputeTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
         let after = firstId
         for (;;) {
@@ -138,7 +147,8 @@ export class Calendars extends Context.Service<
         if (calendar.is_applied && isDeepStrictEqual(found.days, days)) {
           return yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
         }
-        // If this node dies now, the node that reads the calendar next recomputes the tasks.
+        // If this node stops before the tasks are recomputed, the node that reads the calendar next
+        // does it.
         const again = new Date(begunAt.getTime() + leaseMs)
         yield* repo.updateFound(calendar, { ...found, is_applied: false, check_at: again })
         yield* recomputeTasks(calendar)
@@ -175,10 +185,12 @@ export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effect
   })
 )
 
-/** The most new calendars per minute. One request may name a hundred, all on one host. */
+/**
+ * The maximum number of new calendars per minute. One request may name a hundred, all on one host.
+ */
 const readsPerMinute = { each: 20, account: 60 }
 
-/** When to try again while too many reads are under way: a read takes less time. */
+/** How long to wait while too many reads are in progress. A read takes less than that. */
 const busySeconds = 15
 
 const tooManyReads = (retry_after: number) =>
@@ -189,14 +201,23 @@ const tooManyReads = (retry_after: number) =>
 
 const path = ["excluded_calendar", "url"]
 
-/** The most unused calendars: those that a batch names are unused until its tasks are saved. */
+/**
+ * The maximum number of unused calendars of a workspace. The calendars of a batch are unused until
+ * its tasks are saved.
+ */
 const unusedAtMost = maxBatch
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-/** After 22 to 24 hours, so that reads of calendars that were saved together spread over the day. */
+/**
+ * Returns a time 22 to 24 hours later. The random part spreads the reads of calendars that were
+ * saved together.
+ */
 const inADay = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
 
-/** After one, two, four hours and so on, up to a day. */
+/**
+ * Returns the time of the next try: one hour later after the first failure, then two, four and so
+ * on, up to a day.
+ */
 const laterAfter = (failures: number, at: Date) =>
   new Date(at.getTime() + Math.min(dayMs, hourMs * 2 ** Math.min(failures - 1, 5)))

@@ -47,28 +47,25 @@ export class CalendarsRepo extends Context.Service<
       },
       now: Date
     ) => Effect.Effect<void, NotFound>
-    /** Removes calendars that no task uses and with which no task was saved in the last hour. */
+    /** Removes calendars that no task uses and that no task was saved with in the last hour. */
     readonly removeUnused: (workspaceId: AuthorizedWorkspaceId, now: Date) => Effect.Effect<void>
-    /**
-     * Removes the oldest calendars that no task uses, until there is room for one more. The workspace
-     * must be locked, as it is when a task gets another calendar.
-     */
+    /** Removes the oldest unused calendars until one more fits. Lock the workspace before. */
     readonly removeOldestUnused: (
       workspaceId: AuthorizedWorkspaceId,
       atMost: number
     ) => Effect.Effect<void>
-    /** Claims some calendars that are due for a while. Accounts take turns. */
+    /** Leases some of the calendars that are due. Accounts take turns. */
     readonly claimDue: (
       now: Date,
       until: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ClaimedCalendar>>
-    /** Writes the result, unless another node has claimed the calendar since. */
+    /** Writes the result, unless another node has claimed the calendar in the meantime. */
     readonly updateFound: (claimed: ClaimedCalendar, found: Found) => Effect.Effect<void>
     /** Postpones the next read. */
     readonly postpone: (claimed: ClaimedCalendar, until: Date) => Effect.Effect<void>
     readonly listTasks: (calendar: Named, after: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Locks an active task that has the calendar. */
+    /** Locks the task if it is active and uses the calendar. */
     readonly lockTask: (calendar: Named, id: string) => Effect.Effect<Option.Option<ScheduledRow>>
     readonly updateNextFire: (row: ScheduledRow) => Effect.Effect<void>
   }

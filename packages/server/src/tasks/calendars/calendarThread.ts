@@ -4,21 +4,21 @@ import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { tooMuchWork } from "./CalendarProblem.ts"
 
-/** The excluded days, or why the file could not be read. */
+/** The excluded days, or the reason why the file cannot be read. */
 export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
 
 /** 5,000 yearly events take less than a second. */
 const timeLimitMs = 5_000
 
-/** The memory of the thread. A megabyte of short lines takes half of it. */
+/** The memory of the thread. 1 MB of short lines needs half of it. */
 const heapLimitMb = 256
 
 const idleLimitMs = 60_000
 
 /**
- * Reads iCalendar files, one after the other, in a thread that may be ended wherever it is: two
- * kilobytes can describe events that nobody could list in a day. The thread starts with the first
- * file and ends when there has been none for a minute.
+ * Parses iCalendar files one by one in a thread that can be stopped at any time, because two
+ * kilobytes can describe more events than can be listed in a day. The thread starts with the first
+ * file and stops after a minute without one.
  */
 export const calendarThread = (
   limitMs = timeLimitMs
@@ -61,7 +61,7 @@ const startThread = () => {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: heapLimitMb }
   })
-  // Without this listener, an error after the read was given up would end the process.
+  // Without this listener, an error in the thread after the time limit would stop the process.
   thread.on("error", () => {})
   thread.unref()
   return thread

@@ -7,12 +7,12 @@ export const calendarDaysAhead = 400
 
 export const maxEvents = 5_000
 
-/** The most additional dates of one event, besides those of its rule. */
+/** The maximum number of dates that one event lists besides those of its rule. */
 const maxDates = 5_000
 
 const dayMs = 86_400_000
 
-/** What `ICAL.parse` returns (jCal, RFC 7265). Dates in it are written as ISO 8601 has them. */
+/** The result of `ICAL.parse` (jCal, RFC 7265). Its dates are in ISO 8601. */
 type Property = readonly [
   name: string,
   parameters: unknown,
@@ -25,13 +25,14 @@ type Component = readonly [
   components: ReadonlyArray<Component>
 ]
 
-// Rules stay text. ical.js would refuse a calendar because of a rule that is not used, and its own
-// iterator does not end for some rules.
+// Keeps rules as text. ical.js would reject a calendar because of a rule that is not used, and its
+// own iterator never ends for some rules.
 Object.assign(ICAL.design.icalendar.value, { recur: {} })
 
 /**
- * The days from yesterday on, as no zone is further away, that the all-day events of an iCalendar
- * file (RFC 5545) cover. What a file says can keep this busy for hours, so it runs in a thread.
+ * Returns the days that the all-day events of an iCalendar file (RFC 5545) cover, from yesterday
+ * on, because in some time zones it is still yesterday. A malicious file can keep this function
+ * busy for hours, so it runs in a thread.
  */
 export const daysOfCalendar = (text: string, nowMs: number): ReadonlyArray<string> => {
   const events = eventsOf(text)
@@ -80,7 +81,7 @@ const notACalendar = "it is not a whole iCalendar file"
 const isComponent = (parsed: Component | ReadonlyArray<Component>): parsed is Component =>
   typeof parsed[0] === "string"
 
-/** ical.js does not compare the name of an `END` with what is open. */
+/** Checks that each `END` closes the component that was opened last, which ical.js does not. */
 const isNested = (file: string): boolean => {
   const open: Array<string> = []
   for (const [, word, name = ""] of file.toUpperCase().matchAll(/^(BEGIN|END):(.*)/gm)) {
@@ -90,7 +91,10 @@ const isNested = (file: string): boolean => {
   return true
 }
 
-/** Days of recurring events, by their UID, that an event of its own stands for. */
+/**
+ * The days of recurring events that a separate event with a `RECURRENCE-ID` replaces, by the UID of
+ * the recurring event.
+ */
 const replacedDays = (events: ReadonlyArray<Component>): Map<string, Array<number>> => {
   const replaced = new Map<string, Array<number>>()
   for (const event of events) {
@@ -101,9 +105,9 @@ const replacedDays = (events: ReadonlyArray<Component>): Map<string, Array<numbe
   return replaced
 }
 
-/** An all-day event, in days from 1970-01-01. */
+/** An all-day event. Days are counted from 1970-01-01. */
 interface AllDays {
-  /** Empty if the event stands for a day of another one. */
+  /** Empty if the event replaces one day of a recurring event. */
   readonly uid: string
   readonly start: number
   readonly length: number
@@ -112,7 +116,7 @@ interface AllDays {
   readonly except: ReadonlyArray<number>
 }
 
-/** Returns undefined for an event that is not all-day, or is cancelled. */
+/** Returns undefined if the event is cancelled or not an all-day event. */
 const allDays = (event: Component): AllDays | undefined => {
   const [, , type, written] = propertyOf(event, "dtstart") ?? []
   // ical.js appends `T::` to a date where it expects a time.
@@ -149,13 +153,13 @@ const lengthOf = (event: Component, start: number): number => {
   return 7 * Number(weeks) + Number(days)
 }
 
-/** The first property of this name, if there are several. */
+/** Returns the first property with this name. */
 const propertyOf = ([, properties]: Component, name: string): Property | undefined =>
   properties.find(([is]) => is === name)
 
 const valueOf = (event: Component, name: string): unknown => propertyOf(event, name)?.[3]
 
-/** The day of a date or a time, or the day on which a period begins. */
+/** Returns the day of a date or a time, or the first day of a period. */
 const dayOf = (value: unknown): number | undefined => {
   const [date = ""] = /^\d{4}-\d{2}-\d{2}/.exec(String(value)) ?? []
   const day = Date.parse(`${date}T00:00Z`) / dayMs
@@ -168,7 +172,7 @@ const quoted = (text: string, length: number): string => JSON.stringify(text.sli
 
 // ---------------------------------------------------------------------------
 
-/** The days between two days on which an event that begins at `start` recurs. */
+/** Returns the days in a range on which an event that begins at `start` recurs. */
 const recurrences = (
   written: string,
   start: number,
@@ -199,7 +203,10 @@ const listOf = (item: string) => `(?:${item})(?:,(?:${item}))*`
 const number = "0*[1-9]\\d{0,4}"
 const weekday = "(?:SU|MO|TU|WE|TH|FR|SA)"
 
-/** rrule-temporal passes over parts and values that it does not know, and then days are missing. */
+/**
+ * The rules that rrule-temporal supports. It ignores parts and values that it does not know, which
+ * would lose days.
+ */
 const supported = new RegExp(
   `^(?:(?:^|;)(?:${[
     "FREQ=(?:DAILY|WEEKLY|MONTHLY|YEARLY)",
@@ -214,9 +221,9 @@ const supported = new RegExp(
 )
 
 /**
- * Rules for which rrule-temporal 2.2.8 names other days than RFC 5545 does: numbered weekdays of a
- * whole year that come with other weekdays or with dates, or whose number is 53. Besides, numbers
- * have a meaning in months and years alone.
+ * Finds rules for which rrule-temporal 2.2.8 returns other days than RFC 5545 defines: numbered
+ * weekdays of a whole year combined with other weekdays or with dates, and the number 53. Numbered
+ * weekdays are valid for months and years only.
  */
 const isMistaken = (rule: string): boolean => {
   const [, items = ""] = /BYDAY=([^;]*)/.exec(rule) ?? []

@@ -1,4 +1,4 @@
-/** The thread that reads calendars. */
+/** The thread that parses calendars for `calendarThread`. */
 import { parentPort } from "node:worker_threads"
 import { CalendarProblem } from "./CalendarProblem.ts"
 import { daysOfCalendar } from "./daysOfCalendar.ts"

@@ -23,22 +23,22 @@ export interface StepRow {
   readonly error: string | null
   readonly awaiting_since: Date | null
   /**
-   * The names of all steps that the run started with. While it is unfinished, one of its rows has
-   * them.
+   * The names of all steps with which the run started. While the run is unfinished, one of its rows
+   * has them.
    */
   readonly names: ReadonlyArray<string> | null
 }
 
 export interface AnsweredStepRow extends StepRow {
-  /** The last answer, once the step has ended. */
+  /** The response of the last attempt, once the step has finished. */
   readonly response_body: string | null
-  /** The input of the run, with its first step. */
+  /** The input of the run. Only the first step has it. */
   readonly input: Schema.Json
 }
 
 /**
- * The steps of one run that have a row, in order. There is at least the first one, which has the
- * run's id.
+ * The steps of one run that have a row, in order. The first one always has a row, and its id is
+ * that of the run.
  */
 export interface ChainRunRow<Step extends StepRow = StepRow> {
   readonly id: string
@@ -49,7 +49,7 @@ export interface ChainRunRow<Step extends StepRow = StepRow> {
 export class ChainRunsRepo extends Context.Service<
   ChainRunsRepo,
   {
-    /** Only runs that were scheduled at `since` or later, if it is given. */
+    /** Lists runs. `since` excludes runs that were scheduled earlier. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       chainId: string,
@@ -62,7 +62,7 @@ export class ChainRunsRepo extends Context.Service<
       id: string,
       since: Date | undefined
     ) => Effect.Effect<Option.Option<ChainRunRow<AnsweredStepRow>>>
-    /** The latest run of each chain that has one. */
+    /** Lists the latest run of each chain that has run. */
     readonly listLatest: (
       workspaceId: AuthorizedWorkspaceId,
       chainIds: ReadonlyArray<string>
@@ -74,9 +74,7 @@ export class ChainRunsRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /**
-       * The first steps of the newest runs that meet the condition, unfinished or in the history.
-       */
+      /** Selects the first steps of the newest runs that meet the condition, finished or not. */
       const newest = (condition: Statement.Fragment, limit: number) => sql`
         (
           SELECT id
@@ -99,7 +97,7 @@ export class ChainRunsRepo extends Context.Service<
         LIMIT ${limit}`
 
       /**
-       * Reads everything in one statement, so that a run that is going on is seen as it was at one
+       * One statement reads everything, so that the steps of an unfinished run are read at the same
        * moment.
        */
       const runsOf = Effect.fnUntraced(function* <Step extends StepRow = StepRow>(

@@ -22,7 +22,7 @@ export type ChainRow = Omit<PlainColumns<Chain>, "steps"> &
 
 export type ListedChain = ChainRow & Pick<Chain, "last_run">
 
-/** The columns of a chain that say of its present steps what a run needs to know. */
+/** The columns of a chain from which a run learns about the present steps. */
 interface VersionColumns {
   readonly version_id: string
   readonly steps_bytes: number
@@ -32,18 +32,18 @@ interface VersionColumns {
 
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
-  /** An update changes everything except the steps. */
+  /** Reads and writes chains. `update` changes everything except the steps. */
   TasksRepo<ChainRow, ListedChain> & {
-    /** The names of its steps in order. They are much less to read than the steps. */
+    /** Returns the names of the chain's steps in order, without reading the whole steps. */
     readonly findStepNames: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ReadonlyArray<string>>>
-    /** The row must be locked. Runs that have started keep the steps that they have. */
+    /** Replaces the steps of a locked chain. Runs that have started keep their steps. */
     readonly replaceSteps: (chain: ChainRow) => Effect.Effect<void>
     /**
-     * Call it after a chain was removed and its runs were stopped. Removes its steps, except those
-     * that still run.
+     * Removes the steps of a removed chain, except those that still run. Call this after its runs
+     * have been stopped.
      */
     readonly removeSteps: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
   }
@@ -120,8 +120,8 @@ export class ChainsRepo extends Context.Service<
 
           findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
             yield* tasks.findForUpdate(workspaceId, id)
-            // A statement of its own, because one that waits for a lock sees the steps as they were
-            // before.
+            // A separate statement, because the statement that waits for the lock reads the steps
+            // as they were before it.
             return yield* tasks.find(workspaceId, id)
           }),
 

@@ -14,20 +14,24 @@ import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { ChainsRepo } from "./ChainsRepo.ts"
 
 /**
- * What the steps of runs sent. It is not kept, but made again from the same steps and the same
- * answers. Steps that were replaced are gone, so after a change nobody knows.
+ * Reconstructs the requests that the steps of a run sent. They are not stored, but rendered again
+ * from the same steps and responses. After the chain has changed, its old steps are gone and the
+ * requests are unknown.
  */
 export class StepRequests extends Context.Service<
   StepRequests,
   {
-    /** Reads what the step needed, and returns the request of each of its attempts. */
+    /**
+     * Reads what the request of a step depends on, and returns a function that renders the request
+     * of each attempt.
+     */
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
       chainId: ChainId,
       runId: ChainRunId,
       executionId: ExecutionId
     ) => Effect.Effect<
-      /** Of the first attempt when absent. */
+      /** Without `attempt`, renders the request of the first attempt. */
       (attempt?: Pick<Attempt, "number" | "started_at">) => Result.Result<StepRequest, Conflict>,
       NotFound | Conflict
     >

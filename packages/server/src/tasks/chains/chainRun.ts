@@ -7,13 +7,13 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
- * A run as a whole. `chainSteps` are the names of the chain's current steps. They are shown for a
- * run that has not started, or never did.
+ * Converts the rows of a run. `chainSteps` are the names of the chain's present steps, which are
+ * shown for a run that has not started.
  */
 export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun =>
   runWith(run, chainSteps, toStepExecution)
 
-/** The same, with the input of the run and the answers to the steps. */
+/** Converts the rows of a run, with its input and the responses of its steps. */
 export const toChainRunDetail = (
   run: ChainRunRow<AnsweredStepRow>,
   chainSteps: ReadonlyArray<string>
@@ -83,7 +83,7 @@ const finishOf = ({ steps }: ChainRunRow): Date | null =>
     steps.some(isUnfinished) ? null : steps[0].finished_at
   )
 
-/** A run that started and has ended has a row for each step, even the skipped ones. */
+/** A finished run has a row for each step, even for those that were skipped. */
 const namesOf = ({ steps }: ChainRunRow, chainSteps: ReadonlyArray<string>) => {
   const taken = steps.find((row) => row.names !== null)?.names
   if (taken !== null && taken !== undefined) return taken
@@ -103,7 +103,7 @@ const toStepExecution = (row: StepRow): StepExecution => ({
   awaiting_completion_since: timestampOrNull(row.awaiting_since)
 })
 
-/** What a step has that waits to start. */
+/** The fields of a step that has not started. */
 export const justQueued = {
   started_at: null,
   finished_at: null,

@@ -10,7 +10,7 @@ export interface PreviewQuery {
   readonly precision?: Precision
   readonly starts_at?: string
   readonly ends_at?: string
-  /** Dates, with commas between them. */
+  /** Dates, separated by commas. */
   readonly excluded_days?: string
   /** The URL of a calendar that a task of the workspace uses. */
   readonly excluded_calendar?: string

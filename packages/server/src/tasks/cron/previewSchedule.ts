@@ -10,9 +10,9 @@ import { findCalendars } from "../../engine/index.ts"
 import { checkPrecision } from "../Schedules.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 
-/** Lists the next slots of any schedule, whether or not a task has it. */
+/** Lists the next slots of a schedule, which need not belong to a task. */
 export const previewSchedule = (sql: SqlClient.SqlClient) => {
-  // Slices of several at once would add up before the event loop turns.
+  // One preview at a time, because slices of several would together block the event loop.
   const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })
 
   return Effect.fn("CronTasks.preview")(

@@ -27,10 +27,7 @@ import { type Tasks, tasksOf } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
 import { dueFields, pendingFiring } from "./pendingFiring.ts"
 
-/**
- * A row as it is stored. Its status is never `running`: that is derived from `run_at` and the
- * queue.
- */
+/** A stored row. The status `running` is never stored, but derived from `run_at` and the queue. */
 type DelayedTaskRow = Omit<PlainColumns<DelayedTask>, "run_at" | "status"> &
   Omit<TaskRow, "status"> &
   Pick<OptionColumns, "call_options"> & {
@@ -96,7 +93,7 @@ export class DelayedTasks extends Context.Service<
           keptOptions(options, Struct.omit(given, dueFields), before),
         merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
-        // The run of a pending task is in the queue already, but nothing has happened yet.
+        // A pending task already has a run in the queue, which must not be shown as its latest run.
         show: (row: ListedDelayedTask) =>
           show(row, row.status === "pending" ? null : toLastRun(row))
       })
@@ -137,7 +134,7 @@ const hasStatus = (
     case "pending":
       return sql`t.status = 'pending' AND t.run_at > ${now}`
     case "running":
-      // The queue is read once, and not for each task that has ever finished.
+      // The subquery reads the queue once, and not for each finished task.
       return sql`(
         (t.status = 'pending' AND t.run_at <= ${now})
         OR (t.status = 'finished' AND t.id IN (
@@ -149,7 +146,7 @@ const hasStatus = (
         ))
       )`
     case "finished":
-      // Unless somebody has started it once more and that run has not ended.
+      // A finished task that was run again by hand counts as running until that run has finished.
       return sql`t.status = 'finished'
         AND NOT EXISTS (
           SELECT

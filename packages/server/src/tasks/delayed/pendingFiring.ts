@@ -37,9 +37,9 @@ interface PendingRow extends TaskRow {
 }
 
 /**
- * The firing of tasks that run once. Delays begin and runs are due by the clock of the store. A
- * task shows as pending until the node's own clock reaches that time. If the clocks differ, the
- * queue has the last word: it refuses to move or withdraw a run that has started.
+ * Creates the `Firing` of tasks that run once. Delays begin and runs are due by the clock of the
+ * store, but a task shows as pending until the clock of the node reaches that time. If the clocks
+ * differ, the queue decides: it rejects the change or removal of a run that has started.
  */
 export const pendingFiring = Effect.fnUntraced(function* <
   Row extends PendingRow,
@@ -58,7 +58,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
   const queue = yield* RunQueue
   const checkQueue = yield* queueCheck
 
-  /** Fails if the run has started, and so rolls the whole change back. */
+  /** Moves the run to another time. Fails if it has started, which rolls back the whole change. */
   const reschedule = (run: Parameters<RunQueue["Service"]["reschedule"]>[0]) =>
     Effect.flatMap(queue.reschedule(run), (moved) =>
       moved === null ? notPending : Effect.succeed(moved)
@@ -69,10 +69,10 @@ export const pendingFiring = Effect.fnUntraced(function* <
   const firing: Firing<Row, Listed, DelayedTaskDefinition, never, Conflict> = {
     changeOf,
 
-    hold: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
+    beforeChange: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
 
-    // Most are created with one statement and no transaction. On a busy node every statement waits
-    // for a turn of its event loop.
+    // Most tasks are created with one statement and no transaction. On a busy node, each statement
+    // waits for the event loop.
     insert: Effect.fnUntraced(function* (workspaceId, input, rowAt) {
       const at = yield* now
       const run_at = (yield* runAtOf(input, at)) ?? at
@@ -112,8 +112,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
     update: Effect.fnUntraced(function* (_, changed) {
       const { id, run_at, workspace_id } = changed
       yield* repo.update(changed)
-      // Even if the time stays the same, because a run that has just started would not see the
-      // change.
+      // Also if the time stays the same, because a run that has just started would miss the change.
       yield* reschedule({ workspace_id, task_id: id, run_at, trigger: "schedule" })
       return changed
     }),
@@ -122,9 +121,9 @@ export const pendingFiring = Effect.fnUntraced(function* <
 
     isDefined: (row, given) => row.status !== "cancelled" && isDueAs(row, given),
 
-    isOver: ({ status }) => status !== "pending",
+    hasFinished: ({ status }) => status !== "pending",
 
-    /** The task stays on record as cancelled. */
+    /** Cancels the task. Its row remains. */
     remove: Effect.fnUntraced(function* (task) {
       const { id, workspace_id } = task
       const at = yield* now
@@ -163,7 +162,10 @@ export const pendingFiring = Effect.fnUntraced(function* <
   return firing
 })
 
-/** A time that had passed when the task was created or changed meant that moment. */
+/**
+ * Returns whether a definition gives the task its present time. A `run_at` in the past was replaced
+ * by the time of the change.
+ */
 const isDueAs = (
   task: Pick<PendingRow, "run_at" | "updated_at">,
   { run_at }: DelayedTaskDefinition
@@ -171,7 +173,10 @@ const isDueAs = (
   run_at !== undefined &&
   Math.max(Date.parse(run_at), task.updated_at.getTime()) === task.run_at.getTime()
 
-/** When the task should run, if the input says so. A time in the past means now. */
+/**
+ * Returns the time at which the task should run, if the input contains one. A time in the past
+ * means now.
+ */
 const runAtOf = Effect.fnUntraced(function* (due: Due, now: Date) {
   if (due.delay_seconds !== undefined) return new Date(now.getTime() + due.delay_seconds * 1000)
   if (due.run_at === undefined) return undefined

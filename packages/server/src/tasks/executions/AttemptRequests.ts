@@ -13,7 +13,7 @@ import { StepRequests } from "../chains/StepRequests.ts"
 import { type SentCall, shownCall, type WrittenCall } from "./shownCall.ts"
 
 interface KnownCall extends WrittenCall {
-  /** The name and the key that the task has now. */
+  /** The present name of the task. */
   readonly name: string | null
   readonly key: string | null
   /** Null for the call that the task has now. */
@@ -21,20 +21,20 @@ interface KnownCall extends WrittenCall {
 }
 
 /**
- * A node reads a call a moment before it makes it, and a change is visible a moment after it was made.
- * Which call an attempt within this time after a change has sent, is not known.
+ * A node reads a call shortly before it sends it, and a change becomes visible shortly after its
+ * time. If an attempt started within this time after a change, it is unknown whether it sent the
+ * old or the new call.
  */
 const unclearMs = 5_000
 
 /**
- * The requests of attempts. They are not kept with the attempts, but made again from the call that the
- * task had at that time: its own, or one of `replaced_calls`. Its values are filled in again, and secrets
- * are masked.
+ * Reconstructs the requests of attempts. They are not stored, but rendered again from the call that
+ * the task had at that time: its present call, or one of `replaced_calls`. Secrets are masked.
  */
 export class AttemptRequests extends Context.Service<
   AttemptRequests,
   {
-    /** Adds the requests of its attempts to an execution, as far as they are known. */
+    /** Adds to each attempt of an execution its request, if it is known. */
     readonly addTo: (
       workspaceId: AuthorizedWorkspaceId,
       execution: ExecutionDetail
@@ -105,7 +105,7 @@ export class AttemptRequests extends Context.Service<
 
 const unknown = () => undefined
 
-/** The calls of the attempts of a task, as far as they are known. */
+/** Returns a function that renders the call of an attempt, if it is known. */
 const taskCalls =
   (calls: ReadonlyArray<KnownCall>, { id, input, scheduled_for }: ExecutionDetail) =>
   ({ number, started_at }: Attempt): SentCall | undefined => {
@@ -122,7 +122,10 @@ const taskCalls =
     return Result.getOrUndefined(filled)
   }
 
-/** The calls are in the order in which they were replaced. */
+/**
+ * Finds the call that the task had at a time. `calls` must be in the order in which they were
+ * replaced.
+ */
 const callAt = (calls: ReadonlyArray<KnownCall>, atMs: number): KnownCall | undefined => {
   const isUnclear = calls.some(
     ({ replaced_at }) =>

@@ -12,7 +12,7 @@ export interface StatsFilter {
   readonly task_id?: string | undefined
 }
 
-/** A part of the counts. Rows with the same start add up. */
+/** A part of the counts. Rows with the same start are added up. */
 export interface StatsRow {
   readonly start: Date
   readonly queued: number
@@ -28,12 +28,14 @@ export interface StatsRow {
 }
 
 /**
- * Statistics come from `execution_stats` for whole hours, as far as executions are taken into it,
- * and from the executions themselves for the rest. Each execution is counted exactly once:
+ * Computes statistics from `execution_stats` for whole hours, and from the rows of `executions` for
+ * the rest. Each execution counts exactly once:
  *
- * - An execution whose ordinal is after `rolled_up_to` is still read as a row.
- * - If the range begins or ends within the hour of an execution, a part of that hour is read as
- *   rows: the part to add, or the part to take away from the whole hour, whichever is shorter.
+ * - An execution whose ordinal is after `rolled_up_to` is read as a row.
+ *
+ * - If the range begins or ends within an hour, a part of that hour is read as rows: the part to
+ * add, or the part to subtract from the whole hour, whichever is shorter.
+ *
  * - All others are in `execution_stats`.
  */
 export class ExecutionStatsRepo extends Context.Service<
@@ -56,9 +58,9 @@ export class ExecutionStatsRepo extends Context.Service<
 
       return ExecutionStatsRepo.of({
         list: Effect.fn("ExecutionStatsRepo.list")(function* (workspaceId, filter) {
-          // A statement of its own, because the planner must know the value, or it expects a third
-          // of all rows. The second statement reads it again, because a piece may be taken in
-          // between.
+          // A separate statement, because the planner must know the value: otherwise it expects a
+          // third of all rows. The second statement reads it again, because executions may be
+          // rolled up in between.
           const [progress] = yield* sql<{ readonly rolled_up_to: string }>`
             SELECT rolled_up_to::text
             FROM execution_stats_progress`
@@ -73,7 +75,7 @@ export class ExecutionStatsRepo extends Context.Service<
             FROM execution_stats
             WHERE workspace_id = ${workspaceId}
               AND ${task_id === undefined ? sql.literal("task_id IS NULL") : ofTask}`
-          // Nothing is taken away from an hour that retention has removed.
+          // Nothing is subtracted from an hour that retention has already removed.
           const isTakenIn = ({ counts, from }: Edge) => sql`
             ordinal <= ${rolledUpTo}
               AND ${counts === 1 ? sql.literal("true") : sql`EXISTS (SELECT ${hours} AND hour = ${floorHour(from)})`}`
@@ -154,15 +156,15 @@ const floorHour = (time: Date) => new Date(Math.floor(time.getTime() / hour) * h
 interface Edge {
   readonly from: Date
   readonly to: Date
-  /** 1 adds the executions between `from` and `to` to the figures, and -1 subtracts them. */
+  /** 1 adds the executions of the edge to the figures, and -1 subtracts them. */
   readonly counts: 1 | -1
 }
 
 /**
- * Splits a range into whole hours, whose figures are stored, and two edges of at most half an hour,
- * whose executions must be read. The range is rounded to the nearest hours. An edge is added if the
- * rounding cut it off, and subtracted if the rounding brought it in, such as the rest of the current
- * hour.
+ * Splits a range into whole hours with stored figures and two edges of at most half an hour, whose
+ * executions must be read. The range is rounded to the nearest hours. An edge that the rounding
+ * cuts off is added, and one that the rounding includes, such as the rest of the current hour, is
+ * subtracted.
  */
 const wholeHours = (from: Date, to: Date) => {
   const first = new Date(Math.round(from.getTime() / hour) * hour)
@@ -184,7 +186,7 @@ const wholeHours = (from: Date, to: Date) => {
 
 const lowerBounds = `'{${bounds.join()}}'::float8[]`
 
-/** Columns of a row of `executions`: its status, and the buckets that its times fall into. */
+/** The status of a row of `executions`, and the buckets of its times. */
 export const bucketColumns = `
   status,
   CASE WHEN status IN ('succeeded', 'failed')
@@ -192,7 +194,7 @@ export const bucketColumns = `
   END AS duration,
   width_bucket(lateness_ms::float8, ${lowerBounds}) AS lateness`
 
-/** Makes a row of `execution_stats` from rows with a status or a bucket and their number. */
+/** Aggregates rows with a status or a bucket, and their number, into a row of `execution_stats`. */
 export const figureColumns = `
   coalesce(sum(n) FILTER (WHERE status = 'succeeded'), 0)::int AS succeeded,
   coalesce(sum(n) FILTER (WHERE status = 'failed'), 0)::int AS failed,

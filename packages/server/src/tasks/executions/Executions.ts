@@ -27,7 +27,10 @@ type CountedPageQuery = PageQuery & Schema.Struct.Type<typeof TotalQuery>
 export type ExecutionsQuery = CountedPageQuery & Schema.Struct.Type<typeof ExecutionFilters>
 type ExecutionStatsQuery = Schema.Struct.Type<typeof StatsQuery>
 
-/** What ran and what waits to run, in a workspace or, with `task_id`, for one task or chain. */
+/**
+ * Reads and cancels the executions of a workspace or, with `task_id`, of one task or chain,
+ * including those that wait to run.
+ */
 export class Executions extends Context.Service<
   Executions,
   {
@@ -39,7 +42,7 @@ export class Executions extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       query: CountedPageQuery & Schema.Struct.Type<typeof ScheduledFilters>
     ) => Effect.Effect<CountedPage<Execution>>
-    /** Without the requests of its attempts: see `AttemptRequests`. */
+    /** Reads an execution without the requests of its attempts, which `AttemptRequests` adds. */
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
       id: ExecutionId
@@ -48,10 +51,11 @@ export class Executions extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       query: ExecutionStatsQuery
     ) => Effect.Effect<ExecutionStats, ValidationFailed>
-    /** A run that was just queued, as an execution. */
+    /** Converts a run that was just queued to an execution. */
     readonly queued: (run: QueuedRun) => Execution
     /**
-     * Cancelling again changes nothing. An execution that has ended in another way is a conflict.
+     * Cancels an execution. Cancelling it again changes nothing. Fails with a conflict if it has
+     * finished with another result.
      */
     readonly cancel: (
       workspaceId: AuthorizedWorkspaceId,

@@ -22,7 +22,7 @@ import {
   type ScheduledFilter
 } from "./executionConditions.ts"
 
-/** A row of `runs` (queued or running) or of `executions` (ended). Readers need not know which. */
+/** A row of `runs` (queued or running) or of `executions` (finished), with the same columns. */
 export interface ExecutionRow {
   readonly id: string
   readonly kind: ExecutionKind
@@ -38,7 +38,7 @@ export interface ExecutionRow {
   readonly duration_ms: number | null
   readonly attempts_count: number
   readonly status_code: number | null
-  /** As it is stored. */
+  /** The stored error. `shownError` converts it for responses. */
   readonly error: string | null
   readonly awaiting_since: Date | null
 }
@@ -57,7 +57,7 @@ interface AttemptRow extends Pick<
   readonly node: number | null
   readonly worker_id: string | null
   readonly worker_name: string | null
-  /** As `exchangeText` wrote it. */
+  /** The text that `exchangeText` writes. */
   readonly exchange: string | null
 }
 
@@ -113,7 +113,9 @@ const makerOf = ({ node, worker_id, worker_name }: AttemptRow): Attempt["made_by
   return node === null ? null : { kind: "node", id: String(node), name: null }
 }
 
-/** Values of one name stand behind each other. The last line may have been cut. */
+/**
+ * Parses stored header lines. Repeated headers are adjacent, and the last line may be truncated.
+ */
 const headersIn = (lines: string): Readonly<Record<string, string>> => {
   const headers = new Map<string, string>()
   for (const line of lines.split("\n")) {
@@ -128,15 +130,16 @@ const headersIn = (lines: string): Readonly<Record<string, string>> => {
 }
 
 /**
- * What ran and what waits to run. A run that ends leaves `runs` for `executions` in one transaction
- * and keeps its id. So each query here reads both tables in one statement and sees a run once.
+ * Reads runs and the history as one list. A run that finishes moves from `runs` to `executions` in
+ * one transaction and keeps its id, so each query here reads both tables in one statement and sees
+ * a run exactly once.
  */
 export class ExecutionsRepo extends Context.Service<
   ExecutionsRepo,
   {
     /**
-     * Newest first. What is not due by now is left out, unless the filter has a status that
-     * ends.
+     * Lists executions, newest first. Runs that are not due yet are excluded, unless the filter has
+     * a status of finished executions.
      */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -147,7 +150,7 @@ export class ExecutionsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       filter: ExecutionFilter
     ) => Effect.Effect<number>
-    /** Runs that are queued for later, soonest first. */
+    /** Lists runs that are scheduled for later, soonest first. */
     readonly listScheduled: (
       workspaceId: AuthorizedWorkspaceId,
       filter: ScheduledFilter,
@@ -186,9 +189,10 @@ export class ExecutionsRepo extends Context.Service<
                 LIMIT ${limit + 1}
               )`
             ),
-            // The ids come from the primary key alone, which has all columns of the filters, so that a
-            // filter that few executions match reads the rows of those few. The `LIMIT 1` makes PostgreSQL
-            // look up each row in the day of its id, rather than join the ids with all rows of all days.
+            // The inner query reads the ids from the primary key alone, which has all columns of
+            // the filters, so that a filter with few matches reads only these rows. The `LIMIT 1`
+            // makes PostgreSQL look up each row in the partition of its id. Otherwise it joins the
+            // ids with all rows of all days.
             ...executions.map(
               (matches) => sql`
               SELECT found.*
@@ -207,7 +211,8 @@ export class ExecutionsRepo extends Context.Service<
                 LIMIT 1
               ) AS found`
             ),
-            // Not in order of id, because finding the few stray ones that way took 5 s in 10 million.
+            // Stray executions are not read in order of id, because finding the few among 10
+            // million that way took 5 s.
             ...strays.map(
               (matches) => sql`
               SELECT ${history}

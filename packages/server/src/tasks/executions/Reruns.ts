@@ -15,8 +15,8 @@ import { dateOf, Executions } from "./Executions.ts"
 import { type EndedExecution, RerunsRepo } from "./RerunsRepo.ts"
 
 /**
- * Runs again what has ended. The task runs as it is defined now: what it was before is kept for the
- * steps of chains only, and no longer than their runs last.
+ * Runs finished executions again. A task runs with its present definition, because earlier ones are
+ * kept only for the steps of chains, and only while their runs last.
  */
 export class Reruns extends Context.Service<
   Reruns,
@@ -47,7 +47,7 @@ export class Reruns extends Context.Service<
         one: Effect.fn("Reruns.one")(function* (workspaceId, id) {
           const { kind } = yield* executions.get(workspaceId, id)
           const [ended] = yield* repo.list(workspaceId, [id])
-          if (ended === undefined || ended.goes_on) return yield* notEnded
+          if (ended === undefined || ended.is_unfinished) return yield* notEnded
           const [run] = yield* queue.rerun(workspaceId, [ended])
           if (run === undefined) {
             return yield* new NotFound({ resource: kind === "chain" ? "chain" : "task" })
@@ -70,9 +70,9 @@ export class Reruns extends Context.Service<
   )
 }
 
-/** A chain run is found once for each of its steps, but runs again once. */
-const runsAgain = ({ goes_on, is_another, was_passed_over }: EndedExecution) =>
-  !goes_on && !is_another && !was_passed_over
+/** The filter may match several steps of a chain run, which must run again only once. */
+const runsAgain = ({ is_unfinished, follows_match, was_skipped }: EndedExecution) =>
+  !is_unfinished && !follows_match && !was_skipped
 
 const notEnded = Effect.suspend(() =>
   Effect.fail(

@@ -4,26 +4,26 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ExecutionFilter, finishedConditions } from "./executionConditions.ts"
 
-/** An execution that has ended, with what decides whether it may run again. */
+/** A finished execution, with the facts that decide whether it may run again. */
 export interface EndedExecution {
   /** The id of its chain run, if it is a step. */
   readonly id: string
   readonly kind: ExecutionKind
   readonly task_id: string
-  /** Of its chain run, if it is a step. */
+  /** The time of its chain run, if it is a step. */
   readonly scheduled_for: Date
-  /** Its chain run has not ended. */
-  readonly goes_on: boolean
-  /** The filter finds a step before it in its chain run, too. */
-  readonly is_another: boolean
-  /** A step that its chain run passed over. */
-  readonly was_passed_over: boolean
+  /** True if its chain run has not finished. */
+  readonly is_unfinished: boolean
+  /** True if the filter also matches an earlier step of its chain run. */
+  readonly follows_match: boolean
+  /** True for a step that its chain run skipped. */
+  readonly was_skipped: boolean
 }
 
 export class RerunsRepo extends Context.Service<
   RerunsRepo,
   {
-    /** Those of the executions that have ended. */
+    /** Lists those of the executions that have finished. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
@@ -37,7 +37,7 @@ export class RerunsRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       return RerunsRepo.of({
-        // Steps have later ids than their chain run, so the days before it are not read.
+        // Steps have higher ids than their chain run, so earlier days are not read.
         list: Effect.fn("RerunsRepo.list")(function* (workspaceId, ids, filter) {
           const isFound =
             filter === undefined
@@ -59,7 +59,7 @@ export class RerunsRepo extends Context.Service<
                 SELECT
                 FROM runs
                 WHERE runs.chain_run_id = ended.chain_run_id
-              ) AS goes_on,
+              ) AS is_unfinished,
               EXISTS (
                 SELECT
                 FROM executions AS other
@@ -68,9 +68,9 @@ export class RerunsRepo extends Context.Service<
                   AND other.id >= ended.chain_run_id
                   AND other.step_index < ended.step_index
                   AND ${isFound}
-              ) AS is_another,
+              ) AS follows_match,
               coalesce(ended.status = 'skipped' AND ended.id <> ended.chain_run_id, false)
-                AS was_passed_over
+                AS was_skipped
             FROM executions AS ended
             WHERE ended.workspace_id = ${workspaceId}
               AND ended.id = ANY (${ids}::uuid[])`

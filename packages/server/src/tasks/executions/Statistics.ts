@@ -7,7 +7,7 @@ import { timestampOf } from "../../store/index.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
 import { StatisticsHistogram } from "./StatisticsHistogram.ts"
 
-/** Adds up the rows per bucket, including the empty ones, and in total. */
+/** Adds up the rows in each bucket of time, even an empty one, and in total. */
 export const toStats = (
   { bucket, from, to }: StatsRange,
   rows: ReadonlyArray<StatsRow>

@@ -1,12 +1,12 @@
-/** No bucket is wider than this part of the values in it, so a figure is off by 2 % at most. */
+/** The width of a bucket relative to its values. With 4 %, a figure is off by at most 2 %. */
 const widest = 0.04
 
-/** A year. Longer times count as this. */
+/** One year. Longer times count as one year. */
 const longestMs = 365 * 86_400_000
 
 /**
- * The lower bounds of the buckets, in milliseconds: one for each value up to 50, then wider ones.
- * The statistics in the database are made with them, so a change needs a migration.
+ * The lower bounds of the buckets in milliseconds: one for each value up to 50, then wider ones.
+ * Stored statistics depend on them, so a change needs a migration.
  */
 export const bounds: ReadonlyArray<number> = (() => {
   const lower = [0]
@@ -17,7 +17,7 @@ export const bounds: ReadonlyArray<number> = (() => {
   return lower
 })()
 
-/** How often values fell into each bucket. Buckets are counted from 1, as `width_bucket` does. */
+/** Counts the values in each bucket. Buckets are numbered from 1, as by `width_bucket`. */
 export class StatisticsHistogram {
   readonly #counts = new Float64Array(bounds.length + 1)
   #total = 0
@@ -37,7 +37,8 @@ export class StatisticsHistogram {
   }
 
   /**
-   * The smallest value that this many percent of the values do not exceed, give or take its bucket.
+   * The smallest value that this percentage of the values does not exceed, with the accuracy of its
+   * bucket.
    */
   #percentile(percent: number): number {
     let remaining = Math.ceil((this.#total * percent) / 100)

@@ -3,8 +3,8 @@ import { AppConfig, loop } from "../../core/index.ts"
 import { StatsRollUpRepo } from "./StatsRollUpRepo.ts"
 
 /**
- * How long a piece should take. Nobody who needs a lock, or the one connection of the embedded
- * store, waits longer.
+ * The time that a piece should take. A request that needs a lock, or the one connection of the
+ * embedded store, waits no longer.
  */
 const pieceMs = 250
 
@@ -12,9 +12,9 @@ const smallestPiece = 1_000
 const largestPiece = 100_000
 
 /**
- * Every minute, each node adds newly recorded executions to the statistics, piece by piece, and
- * removes statistics that are older than the history. A piece is as large as the database manages
- * in a moment, however much there is.
+ * Every minute, each node adds new executions to the statistics, piece by piece, and removes
+ * statistics that are older than the history. The size of a piece adapts to the speed of the
+ * database.
  */
 export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUpRepo> =
   Layer.effectDiscard(
@@ -28,7 +28,7 @@ export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUp
           Effect.tapCause(() => Effect.sync(() => void (size = smallestPiece)))
         )
         const wanted = size * (pieceMs / Math.max(1, Duration.toMillis(took)))
-        // At most double: a piece may have been quick because it was empty.
+        // The size at most doubles, because a piece may have been fast only because it was empty.
         size = Math.round(Math.min(largestPiece, 2 * size, Math.max(smallestPiece, wanted)))
         return tookIn
       })

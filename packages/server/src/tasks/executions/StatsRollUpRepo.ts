@@ -4,37 +4,37 @@ import { repeatUntilFewerThan, transactionOf } from "../../store/index.ts"
 import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
 
 /**
- * Takes executions into `execution_stats` and, apart from that, into `usage_days`, in the order of
+ * Rolls up executions into `execution_stats` and, independently, into `usage_days`, in the order of
  * their ordinals. `ExecutionStatsRepo` reads all executions after `rolled_up_to` as rows, and
  * `UsageRepo` all after `counted_up_to`. A node locks the progress for each piece, so only one node
- * takes in a piece at a time. The progress moves in the transaction that writes the figures.
+ * rolls up at a time. The progress advances in the transaction that writes the figures.
  */
 export class StatsRollUpRepo extends Context.Service<
   StatsRollUpRepo,
   {
-    /** Makes the index of ordinals know the rows that came in since the last time. */
+    /** Adds the rows that were inserted since the last time to the index of ordinals. */
     readonly indexOrdinals: Effect.Effect<void>
-    /** The last ordinal so far. Waits until all executions up to it are visible. */
+    /** Returns the last ordinal so far, once all executions up to it are visible. */
     readonly settledOrdinal: Effect.Effect<string>
     /**
-     * Takes in the next `size` ordinals, but none after `upTo`. False if nothing is left to take
-     * in, or if another node is doing it right now.
+     * Rolls up the next `size` ordinals, but none after `upTo`. Returns false if nothing is left,
+     * or if another node is doing it now.
      */
     readonly takeIn: (piece: {
       readonly upTo: string
       readonly size: number
     }) => Effect.Effect<boolean>
     /**
-     * Counts the usage of the next `size` ordinals, but of none after `upTo`. Returns the workspaces
-     * whose usage has changed. Undefined if nothing is left to count.
+     * Counts the usage of the next `size` ordinals, but of none after `upTo`. Returns the
+     * workspaces whose usage has changed, or undefined if nothing is left to count.
      */
     readonly countUsage: (piece: {
       readonly upTo: string
       readonly size: number
     }) => Effect.Effect<ReadonlyArray<string> | undefined>
-    /** How long ago the oldest execution ended that is not taken in yet. */
+    /** The age of the oldest finished execution that is not rolled up yet. */
     readonly lagSeconds: Effect.Effect<number>
-    /** Removes whole days, as retention does with the executions themselves. */
+    /** Removes the statistics of whole days, as retention does with the executions. */
     readonly removeOlderThan: (days: number) => Effect.Effect<void>
   }
 >()("@scheduling/server/tasks/executions/StatsRollUpRepo") {
@@ -83,7 +83,7 @@ export class StatsRollUpRepo extends Context.Service<
           (durations, duration_counts) = (${sql.literal(sumOf("durations", "duration_counts"))}),
           (latenesses, lateness_counts) = (${sql.literal(sumOf("latenesses", "lateness_counts"))})`
 
-      /** Only executions that made a call count as used. */
+      /** Only executions that made a call count as usage. */
       const insertUsage = (from: string, to: string) => sql<{ readonly workspace_id: string }>`
         INSERT INTO usage_days AS used (workspace_id, day, executions)
         SELECT workspace_id, (finished_at AT TIME ZONE 'UTC')::date AS day, count(*)
@@ -98,7 +98,7 @@ export class StatsRollUpRepo extends Context.Service<
         RETURNING workspace_id`
 
       return StatsRollUpRepo.of({
-        // Vacuum does it too, but only once a fifth of a day's rows are new.
+        // Vacuum does this too, but only after a fifth of a day's rows are new.
         indexOrdinals: sql`
           SELECT brin_summarize_new_values(inhrelid)
           FROM pg_inherits
@@ -108,10 +108,10 @@ export class StatsRollUpRepo extends Context.Service<
           Effect.withSpan("StatsRollUpRepo.indexOrdinals")
         ),
 
-        // A statement draws an ordinal when it writes and becomes visible when it commits, which
-        // may be after statements with higher ordinals. Every transaction that has drawn one so far
-        // has a transaction id, or gets it within the second. Once all of these have ended, none of
-        // these ordinals can still appear.
+        // A statement draws an ordinal when it writes, but its rows become visible at its commit,
+        // possibly after rows with higher ordinals. Every transaction that has drawn an ordinal so
+        // far has a transaction id, or gets one within a second. Once all of these have ended, no
+        // row with one of these ordinals can still appear.
         settledOrdinal: Effect.gen(function* () {
           const [last] = yield* sql<{ readonly ordinal: string }>`
             SELECT coalesce(pg_sequence_last_value('execution_ordinals'), 0)::text AS ordinal`
@@ -147,7 +147,8 @@ export class StatsRollUpRepo extends Context.Service<
 
         countUsage: Effect.fn("StatsRollUpRepo.countUsage")(
           function* ({ size, upTo }) {
-            // The statement waits for its turn, which comes soon because each piece of statistics is short.
+            // The statement waits for the lock only briefly, because each piece of statistics is
+            // short.
             const [progress] = yield* sql<{ readonly counted_up_to: string }>`
               SELECT counted_up_to::text
               FROM execution_stats_progress
@@ -209,13 +210,13 @@ const endOfPiece = (
 const removeBatch = 5_000
 
 /**
- * If a histogram has fewer buckets than this, the buckets of the next piece are appended as they
- * are, even if one is then there twice.
+ * A histogram with fewer buckets than this is not added up: the buckets of the next piece are
+ * appended, even if a bucket then occurs twice.
  */
 const addUpFrom = 200
 
 /**
- * Makes one histogram of two. Adding up costs four times as much as everything else about a task.
+ * SQL that merges two histograms. Adding up costs four times as much as all other work for a task.
  */
 const sumOf = (buckets: string, counts: string) => `
   SELECT stats.${buckets} || EXCLUDED.${buckets}, stats.${counts} || EXCLUDED.${counts}

@@ -11,13 +11,13 @@ import { earliestIdAt, latestIdAt } from "./idRange.ts"
 export interface ExecutionFilter {
   readonly kind?: ReadonlyArray<ExecutionKind> | undefined
   readonly task_id?: ReadonlyArray<string> | undefined
-  /** Tags of the tasks. A task that was deleted has none. */
+  /** Tags of tasks. A deleted task has none. */
   readonly tag?: ReadonlyArray<string> | undefined
   readonly status?: ReadonlyArray<ExecutionStatus> | undefined
   readonly trigger?: ReadonlyArray<ExecutionTrigger> | undefined
   readonly status_code?: ReadonlyArray<number> | undefined
   readonly min_duration_ms?: number | undefined
-  /** Bounds of `scheduled_for`. `from` is included, `to` is not. */
+  /** Bounds of `scheduled_for`. `from` is inclusive and `to` exclusive. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
   readonly now: Date
@@ -26,8 +26,8 @@ export interface ExecutionFilter {
 export type ScheduledFilter = Pick<ExecutionFilter, "kind" | "task_id" | "tag" | "now">
 
 /**
- * The run's time has come, or the run was started ahead of it. Nodes agree on the clock of the
- * database. The bound by the node's clock keeps thousands of pending runs from being read.
+ * The run is due, or was started before its time. Nodes agree on the clock of the database. The
+ * bound by the clock of the node avoids reading thousands of pending runs.
  */
 const isDue = (
   sql: SqlClient.SqlClient,
@@ -36,15 +36,15 @@ const isDue = (
 ) => sql`
   id < ${latestIdAt(now)} AND (scheduled_for <= now() OR ${sql.literal(hasStarted)})`
 
-/** The condition of a filter that is given. */
+/** Returns the condition of a filter, if the filter is given. */
 const ifGiven = <Value>(
   value: Value | undefined,
   condition: (value: Value) => Statement.Fragment
 ): ReadonlyArray<Statement.Fragment> => (value === undefined ? [] : [condition(value)])
 
 /**
- * A literal, because with a parameter the partial index on the rarer statuses is of no use. The values
- * are those of a closed list.
+ * A literal, because PostgreSQL cannot use the partial index on rare statuses with a parameter. The
+ * values come from a closed list.
  */
 const isOneOf = (
   sql: SqlClient.SqlClient,
@@ -128,8 +128,8 @@ export const finishedConditions = (
 }
 
 /**
- * The conditions of a filter for rows of `runs` and of `executions`, each at most once. With `to`, the
- * stray executions have conditions of their own, because their ids say nothing of their times.
+ * The conditions of a filter for rows of `runs`, of `executions`, and of stray executions, whose
+ * ids do not show their times and which a filter with `to` must therefore read separately.
  */
 export const executionConditions = (
   sql: SqlClient.SqlClient,

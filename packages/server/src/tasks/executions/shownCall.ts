@@ -13,17 +13,20 @@ export interface SentCall {
   readonly body: string | null
 }
 
-/** A call as its task has it. */
+/** A call in the form in which its task stores it, before references are replaced. */
 export interface WrittenCall extends SentCall {
   readonly auth?: CallAuth | null
 }
 
-/** Stands for a secret while a call is filled in. The mask itself cannot stand in a header. */
+/**
+ * Replaces each secret while a call is rendered, because the mask itself is not allowed in a
+ * header.
+ */
 const placeholder = "scheduling-masked-secret"
 
 /**
- * The call that an attempt has sent, with a mask for each secret. It is filled in again from the same
- * values. Fails with the reason why the attempt could send nothing.
+ * Renders the call that an attempt has sent, with each secret masked. Fails with the reason if the
+ * attempt could not send anything.
  */
 export const shownCall = (
   { auth = null, body, headers, method, url }: WrittenCall,

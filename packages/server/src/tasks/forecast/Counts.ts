@@ -6,7 +6,7 @@ const minuteMs = 60_000
 const secondsOfMinute = 60
 const minutesPerStep = 500
 
-/** How many runs begin in each minute of a range. */
+/** Counts the runs that begin in each minute of a range. */
 export class Counts {
   readonly #range: ForecastRange
   readonly #first: number
@@ -24,8 +24,9 @@ export class Counts {
   }
 
   /**
-   * Counts the slots of one schedule for all tasks that share it. Returns the number of slots that it
-   * visited. A generator, because there may be 100,000 slots and other work must run in between.
+   * Counts the slots of one schedule for all tasks that share it. Returns the number of visited
+   * slots. This is a generator, because a schedule may have 100,000 slots and other work must run
+   * in between.
    */
   *addRhythm(rhythm: CountedRhythm): Generator<void, number> {
     const { tasks } = rhythm
@@ -52,8 +53,8 @@ export class Counts {
   }
 
   /**
-   * The most runs in one second, if those of schedules begin so many minutes after their slots.
-   * Pauses, because a week has 600,000 seconds.
+   * The highest number of runs in one second, if the runs of schedules were spread over this many
+   * minutes after their slots. Yields now and then, because a week has 600,000 seconds.
    */
   *mostPerSecond(spreadMinutes: number): Generator<void, number> {
     const spread = spreadMinutes * secondsOfMinute
@@ -79,14 +80,14 @@ export class Counts {
   }
 }
 
-/** The fullest minutes in which several runs begin. */
+/** The minutes in which the most runs begin, if more than one does. */
 export const busiestOf = (minutes: Counts["all"]): Counts["all"] =>
   minutes
     .filter(({ runs }) => runs > 1)
     .toSorted((a, b) => b.runs - a.runs || a.minute - b.minute)
     .slice(0, maxBusiest)
 
-/** Whether the rhythm fires in the minute, as far as it is in the range. */
+/** Returns whether the schedule fires in the part of the minute that is in the range. */
 export function* firesIn(
   rhythm: Rhythm,
   minute: number,

@@ -9,14 +9,20 @@ import { dayMs } from "../../core/index.ts"
 import { findCalendars } from "../../engine/index.ts"
 import { columnsOf } from "../../store/index.ts"
 
-/** The schedule and options that some tasks share, so that they fire at the same slots. */
+/**
+ * A schedule with the options that decide its slots. All tasks with the same rhythm fire at the
+ * same slots.
+ */
 export interface Rhythm {
   readonly schedule: Schedule
   readonly timezone: TimeZone
   readonly dst_overlap: DstOverlap
-  /** The options that exclude slots, as JSON. */
+  /** The options that limit or exclude slots, as JSON. */
   readonly bounds: string
-  /** The days that its calendar excludes, counted from 1970-01-01. Rhythms with one calendar share them. */
+  /**
+   * The days that its calendar excludes, counted from 1970-01-01. Rhythms with the same calendar
+   * share one set.
+   */
   readonly calendar_days?: ReadonlySet<number> | undefined
 }
 
@@ -30,7 +36,7 @@ export interface ForecastTaskRow {
   readonly name: string | null
 }
 
-/** Minutes are whole minutes since 1970. */
+/** Reads the schedules of a workspace for the forecast. Minutes are counted from 1970-01-01. */
 export class ForecastRepo extends Context.Service<
   ForecastRepo,
   {
@@ -41,12 +47,12 @@ export class ForecastRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange
     ) => Effect.Effect<ReadonlyArray<{ readonly minute: number; readonly runs: number }>>
-    /** Lists a few tasks of each rhythm. `index` is the position of the rhythm. */
+    /** Lists a few tasks of each rhythm. `index` is the position of the rhythm in the argument. */
     readonly listOfRhythms: (
       workspaceId: AuthorizedWorkspaceId,
       rhythms: ReadonlyArray<Rhythm>
     ) => Effect.Effect<ReadonlyArray<ForecastTaskRow & { readonly index: number }>>
-    /** Lists a few delayed tasks of each minute. */
+    /** Lists a few of the delayed tasks of each minute. */
     readonly listDelayed: (
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange,

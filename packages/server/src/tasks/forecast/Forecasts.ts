@@ -17,12 +17,15 @@ import { type CountedRhythm, ForecastRepo, type ForecastTaskRow } from "./Foreca
 
 type Query = Schema.Struct.Type<typeof ForecastQuery>
 
-/** A quarter of a second of a node, in slices of a few milliseconds. */
+/**
+ * The maximum number of slots of one forecast. Visiting them takes a node 250 ms, in slices of a
+ * few milliseconds.
+ */
 export const maxSlots = 5_000_000
 
 const minutesPerStep = 500
 
-/** In minutes. */
+/** The numbers of minutes over which the response imagines the runs to be spread. */
 const spreads = [0, 1, 5, 15]
 
 export class Forecasts extends Context.Service<
@@ -38,7 +41,7 @@ export class Forecasts extends Context.Service<
     Forecasts,
     Effect.gen(function* () {
       const repo = yield* ForecastRepo
-      // Slices of several at once would add up before the event loop turns.
+      // One forecast at a time, because slices of several would together block the event loop.
       const oneAtATime = Semaphore.withPermit(yield* Semaphore.make(1))
       const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(runInSlices(steps))
 
@@ -131,7 +134,7 @@ function* summaryOf(counts: Counts) {
   return { busiest, runs: total, minutes, spread }
 }
 
-/** Chooses for each minute as many of its rhythms as are needed to name its tasks. */
+/** Chooses for each minute enough of its rhythms to name its tasks. */
 function* firingIn(
   rhythms: ReadonlyArray<CountedRhythm>,
   minutes: ReadonlyArray<number>,

@@ -6,12 +6,14 @@ import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
 import { dayMs } from "../../core/index.ts"
 import type { Rhythm } from "./ForecastRepo.ts"
 
-/** A schedule with seconds has up to 4,320 slots in this time. */
+/**
+ * The range that is searched at once. Even a schedule with seconds has at most 4,320 slots in it.
+ */
 const stepMs = dayMs / 4
 
 /**
- * Visits the slots of a range in order, and returns how many it visited, excluded days included. It
- * lets other work run after some thousands.
+ * Visits the slots of a range in order. Returns the number of visited slots, including those on
+ * excluded days. Yields after every few thousand slots, so that other work can run.
  */
 export function* visitRhythm(
   { bounds, calendar_days, dst_overlap, schedule, timezone }: Rhythm,

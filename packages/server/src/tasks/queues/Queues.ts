@@ -40,7 +40,7 @@ import { RunQueue } from "../../engine/index.ts"
 import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
 import { queueDefinition, type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
 
-/** Named queues of users. The runner admits their runs. */
+/** The operations on named queues. The engine admits their runs. */
 export class Queues extends Context.Service<
   Queues,
   {
@@ -57,8 +57,8 @@ export class Queues extends Context.Service<
       input: QueueInput
     ) => Effect.Effect<Queue, NotFound | Conflict | QuotaExceeded>
     /**
-     * Creates the queue with the key, or gives it this definition. Changes nothing if it already has
-     * this definition.
+     * Creates the queue with the key, or replaces its definition. Changes nothing if the definition
+     * is the same.
      */
     readonly upsert: (
       workspaceId: AuthorizedWorkspaceId,
@@ -78,7 +78,7 @@ export class Queues extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId
     ) => Effect.Effect<Queue, NotFound>
-    /** The versions of its definition, the newest first. */
+    /** Lists the versions of the queue's definition, newest first. */
     readonly versions: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
@@ -89,7 +89,7 @@ export class Queues extends Context.Service<
       wanted: RecordedDefinition,
       version?: number
     ) => Effect.Effect<Queue, NotFound | Conflict | Stale | ValidationFailed>
-    /** Fails while a task that may still run by itself uses the queue. */
+    /** Removes the queue. Fails while a task that may still fire uses it. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId,
@@ -116,7 +116,10 @@ export class Queues extends Context.Service<
       const find = (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
         found(repo.find(workspaceId, id))
 
-      /** Reads the row after locking it, because a statement that waits for a lock reads the old row. */
+      /**
+       * Reads the row in a second statement, because the statement that waits for the lock reads
+       * the row as it was before it.
+       */
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         id: QueueId
@@ -125,7 +128,7 @@ export class Queues extends Context.Service<
         return yield* find(workspaceId, id)
       })
 
-      /** The row must be locked. */
+      /** Changes a locked queue. */
       const changeLocked = Effect.fnUntraced(function* (
         before: QueueRow,
         { version, ...changes }: QueueUpdate

@@ -79,7 +79,7 @@ export const queueDefinition = (row: StoredQueue): RecordedDefinition => {
 export class QueuesRepo extends Context.Service<
   QueuesRepo,
   {
-    /** Fails if another queue has the key. */
+    /** Inserts the queue. Fails if another queue has the key. */
     readonly insert: (queue: StoredQueue) => Effect.Effect<void, Conflict>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -89,7 +89,7 @@ export class QueuesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       key: string
     ) => Effect.Effect<Option.Option<QueueRow>>
-    /** Locks the queue until the transaction ends: none of its runs is admitted meanwhile. */
+    /** Locks the queue until the transaction ends, so that none of its runs is admitted. */
     readonly lock: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -100,9 +100,12 @@ export class QueuesRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       filters: QueueFilters
     ) => Effect.Effect<number>
-    /** Runs that wait because of a slower rate wait no longer than the new rate says. */
+    /**
+     * Updates the queue. Runs that wait because of the old rate wait no longer than the new rate
+     * requires.
+     */
     readonly update: (queue: StoredQueue) => Effect.Effect<void, Conflict>
-    /** Says whether a task that may still run by itself uses the queue. */
+    /** Returns whether a task that may still fire uses the queue. */
     readonly isUsed: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<void>
   }
@@ -150,7 +153,7 @@ export class QueuesRepo extends Context.Service<
       return QueuesRepo.of({
         insert: Effect.fn("QueuesRepo.insert")(
           function* (queue) {
-            // The rate is kept by the clock of the database.
+            // The rate is enforced by the clock of the database.
             yield* sql`
               INSERT INTO queues (
                 id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused, next_at,
