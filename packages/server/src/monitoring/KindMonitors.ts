@@ -66,8 +66,8 @@ export interface KindMonitors<Types extends KindTypes> {
     input: Types["Input"]
   ) => Effect.Effect<Types["Monitor"], NotFound | Conflict | QuotaExceeded | ValidationFailed>
   /**
-   * Creates the monitor with the key, or updates it to this definition. An equal definition changes
-   * nothing.
+   * Creates the monitor with the key, or replaces its definition. Changes nothing if the definition
+   * is the same.
    */
   readonly upsert: (
     workspaceId: AuthorizedWorkspaceId,
@@ -95,12 +95,15 @@ export interface KindMonitors<Types extends KindTypes> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Types["Monitor"], NotFound>
-  /** The versions of its definition, the newest first. */
+  /** Lists the versions of the monitor's definition, newest first. */
   readonly versions: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
-  /** Gives the monitor the definition of a version. With `version`, only if it has that version. */
+  /**
+   * Restores the definition of an earlier version. With `version`, fails unless the monitor has
+   * that version now.
+   */
   readonly restore: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -112,7 +115,7 @@ export interface KindMonitors<Types extends KindTypes> {
     id: MonitorId,
     query: PageQuery
   ) => Effect.Effect<Page<Types["Event"]>, NotFound>
-  /** Locks the monitor, runs the action and returns the monitor as it is afterwards. */
+  /** Locks the monitor, runs the action and returns the changed monitor. */
   readonly act: <E>(
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId,
@@ -151,7 +154,9 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       return changeLog.record(changesOf("monitor", definition, () => ({ details }))(before, after))
     }
 
-    /** Records a change of the locked monitor, and returns the monitor as it is afterwards. */
+    /**
+     * Records a change of the locked monitor in the change log, and returns the changed monitor.
+     */
     const recorded = Effect.fnUntraced(function* <E>(
       { id, workspace_id }: Types["Row"],
       change: Effect.Effect<unknown, E>
@@ -168,10 +173,10 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
     })
 
-    /** The settings of a definition. `before` is the monitor that it replaces. */
+    /** Converts a definition to settings. `before` is the monitor that the definition replaces. */
     const settingsOf = (input: Types["Input"], before?: Types["Row"]) => {
       const settings = kind.toSettings(input, before)
-      return isSettingsProblem(settings) ? refuse(settings) : Effect.succeed(settings)
+      return isSettingsProblem(settings) ? reject(settings) : Effect.succeed(settings)
     }
 
     const checkTarget = (
@@ -193,7 +198,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       yield* checkTarget(workspace_id, input)
       const created_at = yield* now
       const id = MonitorId.make(yield* ids.next)
-      // A pause is a change of its own, after which a new monitor has its first version.
+      // Pausing counts as a change and increments the version, so that a new monitor has version 1
+      // afterwards.
       const version = paused ? 0 : 1
       const created_by = (yield* currentAuthor).actor
       const common = { id, workspace_id, key, version, name, tags, created_by, created_at }
@@ -223,7 +229,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       if (isSame && paused === isPaused(row)) return
       const at = yield* now
       const updated_by = (yield* currentAuthor).actor
-      // The pause counts as the change, so that the version grows once.
+      // Changing the fields and pausing are one change, so the version increases once.
       const version = paused === isPaused(row) ? row.version + 1 : row.version
       yield* monitors.update({ ...row, version, updated_by, kind: table.kind }, named, at)
       yield* write(row, kind.decideSettings(row, settings, at))
@@ -329,7 +335,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           }
           const settings = kind.changeSettings(row, changes)
           if (isSettingsProblem(settings)) {
-            return yield* refuse(settings)
+            return yield* reject(settings)
           }
           return yield* recorded(row, change(row, changes, settings, paused))
         },
@@ -369,7 +375,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
           const row = yield* found(rows.findForUpdate(workspaceId, id))
           yield* checkVersion(row, version)
           const settings = kind.toSettings(definition as Types["Input"], row)
-          if (isSettingsProblem(settings)) return yield* refuse(settings)
+          if (isSettingsProblem(settings)) return yield* reject(settings)
           const restored = { ...settings, key: key as string | null }
           return yield* recorded(row, change(row, restored, restored, paused === true))
         },
@@ -406,13 +412,13 @@ type Needed =
   | StatusChanges
   | UsageRepo
 
-/** Reads a definition as a PUT does. */
+/** Decodes a definition with the schema of a PUT. */
 const decodeDefinition = (kind: MonitorKindName, definition: object) =>
   Schema.decodeUnknownEffect(definitionOfKind[kind] as Schema.Codec<object, unknown>)(
     definition
   ).pipe(Effect.mapError(({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })))
 
-const refuse = ({ code, path, problem }: FieldProblem) =>
+const reject = ({ code, path, problem }: FieldProblem) =>
   Effect.fail(ValidationFailed.at(path, code, problem))
 
 const pick = (from: object, names: ReadonlyArray<string>) => {
@@ -420,7 +426,7 @@ const pick = (from: object, names: ReadonlyArray<string>) => {
   return Object.fromEntries(names.map((name) => [name, fields.get(name) ?? null]))
 }
 
-/** The given ones of the fields that all kinds have. */
+/** Selects the given fields among those that all kinds have. */
 const namedIn = ({ key, name, tags }: Parameters<MonitorsRepo["Service"]["update"]>[1]) => ({
   ...(key !== undefined && { key }),
   ...(name !== undefined && { name }),

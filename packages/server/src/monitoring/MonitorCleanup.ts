@@ -5,8 +5,9 @@ import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 
 /**
- * Deletes the events and the roll-ups of deleted monitors, old roll-ups, and incidents that were closed longer ago than the
- * retention. Events of existing monitors are dropped by day (see `Partitions`).
+ * Deletes the events and statistics of deleted monitors, old statistics, and incidents that closed
+ * before the retention period. Events of existing monitors are removed with the partition of their
+ * day (see `Partitions`).
  */
 export const MonitorCleanupLayer: Layer.Layer<
   never,

@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
 import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
 
-/** The fields of a body that are handled for all kinds. */
+/** The fields of a request that are handled the same way for all kinds. */
 interface Given {
   readonly key?: string | null
   readonly version?: number
@@ -35,7 +35,7 @@ export interface KindTypes {
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
   readonly rows: MonitorRows<Types["Row"], Types["Columns"], Types["Joined"]>
-  /** The stored values of the fields that `show` masks. */
+  /** Returns the stored values of the fields that `show` masks. */
   readonly stored?: (row: Types["Row"]) => object
   /**
    * Returns the settings of a definition, or the field that contradicts the others. Absent fields
@@ -50,7 +50,7 @@ export interface MonitorKind<Types extends KindTypes> {
     row: Types["Row"],
     changes: Types["Changes"]
   ) => Partial<Types["Columns"]> | FieldProblem
-  /** Fails if the workspace cannot watch this target. It is called before the monitor is locked. */
+  /** Fails if the workspace may not watch this target. Called before the monitor is locked. */
   readonly checkTarget?: (
     workspaceId: AuthorizedWorkspaceId,
     given: Types["Input"] | Types["Changes"]
@@ -101,11 +101,14 @@ export interface MonitorChange<Status extends StoredStatus = StoredStatus> {
   readonly at: number
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** Announces a recovery although the monitor was `new`: its former target was down. */
+  /**
+   * True if a recovery must be announced although the monitor was `new`, because its former target
+   * was down.
+   */
   readonly endsFormerProblem?: boolean
 }
 
-/** Creates the status change and the event of a pause or a resume. */
+/** Returns the status change and the event of a pause or a resume. */
 export const recordPause = (
   { status: from }: Pick<KindRow, "status">,
   isPaused: boolean,

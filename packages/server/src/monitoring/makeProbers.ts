@@ -6,7 +6,7 @@ import { makeProbeDns } from "./dns/probeDns.ts"
 import { makeProbeHttp } from "./http/probeHttp.ts"
 import { makeProbeTcp } from "./tcp/probeTcp.ts"
 
-/** What checks the targets of each kind that has some. */
+/** Creates the prober of each kind whose targets are checked at an interval. */
 export const makeProbers = Effect.all({
   http: makeProbeHttp,
   tcp: makeProbeTcp,

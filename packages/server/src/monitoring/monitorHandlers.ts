@@ -29,9 +29,9 @@ interface Expecting {
 }
 
 /**
- * Creates the handlers of the endpoints that all kinds have (`common`). With `handleMonitor`, a
- * kind creates handlers of its own. `toAnswer` depends on the request: only some callers see the
- * ping URL.
+ * Creates the handlers of the endpoints that all kinds have (`common`). A kind creates its own
+ * handlers with `handleMonitor`. `toAnswer` depends on the request, because only some callers may
+ * see the ping URL.
  */
 export const monitorHandlers = <
   Types extends KindTypes,

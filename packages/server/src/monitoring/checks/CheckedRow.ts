@@ -2,7 +2,7 @@ import type { Check } from "@scheduling/domain/monitors/checks/Check"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
 
-/** The settings of the checks of a monitor. */
+/** The settings that decide how a monitor is checked. */
 export interface CheckRules {
   readonly interval_seconds: number
   readonly timeout_seconds: number
@@ -11,7 +11,7 @@ export interface CheckRules {
 }
 
 export interface CheckedColumns<Target = unknown> extends CheckRules {
-  /** The settings of the kind. */
+  /** The settings that only this kind has. */
   readonly target: Target
   readonly secret_names: ReadonlyArray<string> | null
   readonly check_at: Date | null
@@ -20,7 +20,7 @@ export interface CheckedColumns<Target = unknown> extends CheckRules {
   /** How many checks in a row have succeeded while the monitor is down. */
   readonly successes: number
   readonly last_check: Check | null
-  /** When a check was last written to the events. */
+  /** The time of the last check that was recorded as an event. */
   readonly recorded_at: Date | null
 }
 
@@ -29,7 +29,7 @@ export type CheckedStatus = "new" | "up" | "down" | "paused"
 export interface CheckedRow<Target = unknown>
   extends KindRow<CheckedStatus>, CheckedColumns<Target> {}
 
-/** The table of the kinds whose targets are checked at an interval. */
+/** The table that all kinds with targets checked at an interval share. */
 export const checkedTable = <Target>(
   kind: Monitor["kind"]
 ): MonitorTable<CheckedColumns<Target>> => ({

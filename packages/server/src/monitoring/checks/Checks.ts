@@ -12,43 +12,49 @@ import { ChecksRepo, type CheckUpdate, type DueRow } from "./ChecksRepo.ts"
 import { confirmAfterMs, decideUptime, nextRegularMs, type UptimeDecision } from "./decideUptime.ts"
 import { NetworkWatch } from "./NetworkWatch.ts"
 
-/** What a kind found when it checked a target. */
+/** The outcome of checking a target. */
 export interface CheckOutcome {
   readonly result: CheckResult
-  /** The host to which it connected. Null if nothing was sent. */
+  /** The host to which the check connected. Null if nothing was sent. */
   readonly host: string | null
-  /** True if nothing came back from the network: see `NetworkWatch`. */
+  /** True if nothing was received from the network: see `NetworkWatch`. */
   readonly isUnreached: boolean
 }
 
 /** Checks the target of a monitor. */
 export type Prober = (row: DueRow) => Effect.Effect<CheckOutcome>
 
-/** The probers of the kinds whose targets are checked. */
+/** The prober of each kind whose targets are checked at an interval. */
 export class Probers extends Context.Service<
   Probers,
   { readonly [Kind in Monitor["kind"]]?: Prober }
 >()("@scheduling/server/monitoring/checks/Probers") {}
 
-/** A check waits for its target nearly all the time. */
+/**
+ * The number of concurrent checks of a node. A check spends nearly all its time waiting for its
+ * target.
+ */
 const checksAtOnce = 2_000
 
-/** A workspace whose targets do not answer takes no more than this from the others. */
+/**
+ * The number of concurrent checks of a workspace, so that its unresponsive targets leave room for
+ * others.
+ */
 const checksOfWorkspace = 250
 
 /** The longest wait between two queries, because another node can make a check due earlier. */
 const pollEveryMs = 500
 
-/** Checks that are due within this time begin together, with one statement. */
+/** Checks that are due within this time are started together with one statement. */
 const gatherMs = 100
 
-/** Results that end within this time are written together. */
+/** Results that arrive within this time are written together. */
 const writeEveryMs = 100
 
-/** Of checks that change nothing, one is written to the events in this time. */
+/** Of the checks without a change, one in this time is recorded as an event. */
 const recordEveryMs = 5 * 60_000
 
-/** A timeout that comes this much too late shows that the node itself stood still. */
+/** A timeout that fires this much too late shows that the node itself was paused. */
 const stalledMs = 1_000
 
 /** A finished check. */
@@ -58,12 +64,15 @@ interface Finished {
 }
 
 /**
- * Checks the targets of monitors at their times.
+ * Checks the targets of monitors when they are due.
  *
- * 1. `startDue` leases the due monitors, which moves their `check_at` on, and begins their checks.
+ * 1. `startDue` leases the due monitors, which advances their `check_at`, and begins their checks.
+ *
  * 2. The prober of the kind checks the target.
- * 3. A check that says more about this node than about the target is dropped (`isAboutNode`).
- * 4. The results of a moment are written together (`writeAll`), if the leases still hold.
+ *
+ * 3. A failure for which this node itself is the likely reason is dropped (`isAboutNode`).
+ *
+ * 4. Results that arrive together are written together (`writeAll`), if the leases are still held.
  */
 export class Checks extends Context.Service<
   Checks,
@@ -179,8 +188,8 @@ export class Checks extends Context.Service<
             )
           })
           rows.forEach(start)
-          // No rows: other nodes have leased the due checks, or their workspaces have reached their
-          // limit.
+          // No rows means that other nodes have leased the due checks, or their workspaces have
+          // reached their limit.
           return rows.length === 0 ? pollEveryMs : rows.length < leasedAtOnce ? gatherMs : 0
         }),
 
@@ -203,8 +212,9 @@ export const ChecksLayer: Layer.Layer<never, never, Checks> = Layer.effectDiscar
 )
 
 /**
- * Decides whether a failure is to be dropped, because this node is the likely reason: it reaches
- * nothing, or it stood still. The log says once that the node reaches nothing.
+ * Creates the function that decides whether a failure must be dropped because this node is the
+ * likely reason: it reaches nothing, or it was paused. The log says once that the node reaches
+ * nothing.
  */
 const makeIsAboutNode = Effect.gen(function* () {
   const network = new NetworkWatch()
@@ -232,7 +242,7 @@ const makeIsAboutNode = Effect.gen(function* () {
     }
     if (row.status === "up" && network.noteLost(host)) {
       yield* Effect.logWarning(
-        "this node reaches none of its targets any more: checks that get no answer do not count until one of them answers. Check the network of this machine"
+        "this node reaches none of its targets any more: checks that get no response do not count until one of them answers. Check the network of this machine"
       )
     }
     if (network.isCutOff) countDropped("network")
@@ -285,7 +295,7 @@ const decide = ({ result, row }: Finished, at: Date): Decided => {
   }
 }
 
-/** Writes the changes of status, with their incidents and notifications. */
+/** Creates the function that writes status changes with their incidents and notifications. */
 const makeRecord = Effect.gen(function* () {
   const outbox = yield* Outbox
   const statusChanges = yield* StatusChanges

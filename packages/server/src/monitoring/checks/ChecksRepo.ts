@@ -14,7 +14,7 @@ export interface DueRow extends CheckedRow {
   readonly kind: Monitor["kind"]
 }
 
-/** What a check changes of its monitor. */
+/** The changes that a check makes to its monitor. */
 export interface CheckUpdate {
   readonly row: Pick<KindRow, "monitor_id" | "row_version">
   readonly check_at: Date
@@ -40,7 +40,7 @@ export class ChecksRepo extends Context.Service<
       options: {
         readonly limit: number
         readonly ofWorkspace: number
-        /** Workspaces that have reached their limit of checks at once. */
+        /** Workspaces that have reached their limit of concurrent checks. */
         readonly busy: ReadonlyArray<string>
       }
     ) => Effect.Effect<ReadonlyArray<DueRow>>
@@ -178,14 +178,20 @@ export class ChecksRepo extends Context.Service<
   )
 }
 
-/** The counts of the latency of a check that succeeded, as an array of PostgreSQL. */
+/** The latency of a successful check as a histogram, in the syntax of a PostgreSQL array. */
 const latenciesOf = ({ duration_ms, error }: Check): string | null =>
   error === null && duration_ms !== null ? `{${countsOfLatency(duration_ms).join(",")}}` : null
 
-/** The number of due monitors to choose from. The next call reads the rest of a backlog. */
+/**
+ * The maximum number of due monitors that one call considers. The next call reads the rest of a
+ * backlog.
+ */
 const maxRead = 5_000
 
-/** A check whose node is gone is repeated after this time, although its interval may be a day. */
+/**
+ * The longest time after which a check is repeated if its node has stopped. Its interval may be a
+ * day.
+ */
 const longestLeaseSeconds = 120
 
 const leaseMarginSeconds = 5

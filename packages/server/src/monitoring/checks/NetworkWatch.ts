@@ -1,12 +1,15 @@
 import { isIP } from "node:net"
 
-/** So many different sites must fail before the network of the node is taken for the reason. */
+/**
+ * The number of different sites that must fail before the node's own network is assumed to be the
+ * reason.
+ */
 const sitesUntilCutOff = 5
 
 /**
- * Notices that this node reaches nothing. Five sites that were up have become unreachable since the node
- * last reached any target: then its own network is the likely reason, and not five others. The hosts
- * of one site count once, because the network of one site may well fail as a whole.
+ * Detects that this node has lost its network: five sites that were up became unreachable, and
+ * nothing was reached since, so the node's own network is a likelier reason than five outages. The
+ * hosts of one site count once, because the network of a site can fail as a whole.
  */
 export class NetworkWatch {
   readonly #lost = new Set<string>()
@@ -15,14 +18,17 @@ export class NetworkWatch {
     return this.#lost.size >= sitesUntilCutOff
   }
 
-  /** Records that something answered. Returns true if the node was cut off until now. */
+  /** Records a response. Returns true if the node was considered cut off until now. */
   noteReached(): boolean {
     const wasCutOff = this.isCutOff
     this.#lost.clear()
     return wasCutOff
   }
 
-  /** Records that a target that was up did not answer. Returns true if the node is cut off since now. */
+  /**
+   * Records that a target that was up did not respond. Returns true if the node is considered cut
+   * off from now on.
+   */
   noteLost(host: string): boolean {
     const wasCutOff = this.isCutOff
     this.#lost.add(siteOf(host))
@@ -30,7 +36,7 @@ export class NetworkWatch {
   }
 }
 
-/** The last two labels of a name, or the network of an address. */
+/** Returns the last two labels of a host name, or the network of an IP address. */
 const siteOf = (host: string): string => {
   switch (isIP(host)) {
     case 4:

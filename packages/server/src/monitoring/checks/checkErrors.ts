@@ -7,7 +7,7 @@ import {
 import { nothingMeasured } from "./checkedKind.ts"
 import type { CheckOutcome } from "./Checks.ts"
 
-/** The reason of a failed check as a sentence. */
+/** Turns the reason of a failed check into a sentence. */
 export const checkError = (code: CheckErrorCode, reason: string): CheckError => ({
   code,
   message: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
@@ -18,14 +18,20 @@ const refusedAddress = checkError(
   "the service may not connect to this address. Its operator can allow networks with EGRESS_ALLOW"
 )
 
-/** A check that was refused has measured nothing, because times would tell what a name resolves to. */
+/**
+ * The outcome for a forbidden address. It has no measurements, because durations would reveal what
+ * a name resolves to.
+ */
 export const refusedOutcome: CheckOutcome = {
   result: { ...nothingMeasured, error: refusedAddress },
   host: null,
   isUnreached: false
 }
 
-/** What is refused says only that, so that a monitor finds out nothing about private networks. */
+/**
+ * A forbidden address always gives the same message, so that a monitor reveals nothing about
+ * private networks.
+ */
 export const fromCallError = ({ code, message }: ExecutionError): CheckError => {
   const known = checkErrorCodes.find((one) => one === code) ?? "internal"
   return known === "address_refused" ? refusedAddress : checkError(known, message)

@@ -6,7 +6,7 @@ import type { MonitorKind } from "../MonitorKind.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
 import type { CheckedTypes } from "./checkedKind.ts"
 
-/** Makes the handlers of a kind whose targets are checked. */
+/** Creates the handlers of a kind whose targets are checked at an interval. */
 export const checkedHandlers = <
   Target,
   Input,

@@ -33,12 +33,15 @@ export interface CheckedTypes<Target, Input, Changes, Monitor> extends KindTypes
 export interface TargetOf<Target, Input, Changes, Monitor> {
   readonly kind: AnyMonitor["kind"]
   readonly defaults: CheckRules & { readonly key: null; readonly tags: ReadonlyArray<string> }
-  /** The target of a definition. `before` is the one that it replaces. */
+  /** Returns the target of a definition. `before` is the target that it replaces. */
   readonly toTarget: (input: Input, before?: Target) => Target
   readonly changeTarget: (target: Target, changes: Changes) => Target
-  /** What contradicts in a target. */
+  /** Returns the problem of a target whose fields contradict each other. */
   readonly problemOf?: (target: Target) => FieldProblem | undefined
-  /** The part of a target that says what is checked. Another one makes the monitor `new`. */
+  /**
+   * Returns the fields of a target that identify what is checked. If they change, the monitor
+   * becomes `new`.
+   */
   readonly identityOf: (target: Target) => unknown
   readonly secretsOf?: (target: Target) => ReadonlyArray<string>
   readonly checkTarget: NonNullable<
@@ -47,7 +50,7 @@ export interface TargetOf<Target, Input, Changes, Monitor> {
   readonly show: (row: CheckedRow<Target>, at: Date) => Monitor
 }
 
-/** Makes the kind of a monitor whose target is checked at an interval. */
+/** Creates a kind of monitor whose target is checked at an interval. */
 export const checkedKind = <
   Target,
   Input extends CheckedInput & { readonly name: string },
@@ -112,7 +115,7 @@ export const checkedKind = <
     }
   })
 
-/** The result of a check that has measured nothing. */
+/** The fields of a check without measurements. */
 export const nothingMeasured: Omit<Check, "at"> = {
   error: null,
   duration_ms: null,

@@ -14,7 +14,7 @@ export type UptimeRules = Pick<
 export interface UptimeDecision extends UptimeState {
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** True if the next check confirms this one, within seconds. */
+  /** True if the next check follows within seconds to confirm this one. */
   readonly isToBeConfirmed: boolean
 }
 
@@ -50,11 +50,11 @@ export const decideUptime = (
   }
 }
 
-/** The column is a smallint. */
+/** The limit of the counters, whose columns are smallint. */
 const mostCounted = 30_000
 
 /**
- * The next regular time of a monitor after a time. Each monitor has its own offset within the
+ * Returns the next regular time of a check after `ms`. Each monitor has its own offset within the
  * interval, so that the checks of many monitors are spread over it.
  */
 export const nextRegularMs = (

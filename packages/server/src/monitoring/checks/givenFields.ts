@@ -1,4 +1,4 @@
-/** The record with those of its fields that are given. */
+/** Returns the record without its undefined fields. */
 export const givenFields = <Fields extends object>(
   record: Fields,
   given: { readonly [Name in keyof Fields]?: Fields[Name] | undefined }

@@ -1,6 +1,6 @@
 /**
- * What the kinds have in common whose targets the service checks at an interval. `Checks` runs the
- * checks, and a kind gives a prober and says what its target is.
+ * The code that all kinds with targets checked at an interval share. `Checks` runs the checks. A
+ * kind provides a prober and describes its target.
  */
 import { type Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { ChecksRepo } from "./ChecksRepo.ts"
 
 export { type CheckOutcome, type Prober, Probers } from "./Checks.ts"
 
-/** Checks the targets of all kinds. */
+/** The layer that checks the targets of all kinds. */
 export const checkingLayer = <R>(probers: Effect.Effect<Probers["Service"], never, R>) =>
   onRunnerNodes(
     ChecksLayer.pipe(

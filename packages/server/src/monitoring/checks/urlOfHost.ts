@@ -1,4 +1,4 @@
 import { isIPv6 } from "node:net"
 
-/** A URL with this host, for the check of targets. */
+/** Returns a URL with this host, for functions that check whether a URL may be called. */
 export const urlOfHost = (host: string): string => `https://${isIPv6(host) ? `[${host}]` : host}/`

@@ -9,7 +9,10 @@ import type { DnsTarget } from "./dnsMonitorKind.ts"
 
 const shownValues = 20
 
-/** Looks up the records of a monitor and compares them with the expected ones. */
+/**
+ * Creates the prober that looks up the records of a monitor and compares them with the expected
+ * ones.
+ */
 export const makeProbeDns = Effect.map(DnsProbe, (probe): Prober =>
   Effect.fnUntraced(function* (row) {
     const target = row.target as DnsTarget
@@ -63,7 +66,7 @@ const shown = (values: ReadonlyArray<string>, joint = "and"): string => {
   return all.length === 1 ? all.join("") : `${all.slice(0, -1).join(", ")} ${joint} ${all.at(-1)}`
 }
 
-/** Names and addresses are the same in any letter case. */
+/** Converts names and addresses to lower case, because they are case-insensitive. */
 const normalValue = (type: DnsTarget["record_type"], value: string): string => {
   if (type === "TXT" || type === "CAA") return value
   const lowerCase = value.toLowerCase().replace(/\.$/, "")

@@ -18,9 +18,9 @@ export interface BodyOwner {
 }
 
 /**
- * Limits the ping bodies that are stored, because anybody with a ping URL can send them. The
- * workspace of a ping is known only after the ping was written. So bodies are charged afterwards,
- * and a workspace without budget loses the bodies of its next pings.
+ * Limits the stored ping bodies, because anybody with a ping URL can send them. The workspace of a
+ * ping is known only after the ping was written, so bodies are charged afterwards. A workspace that
+ * has exceeded its budget loses the bodies of its next pings.
  */
 export class BodyBudget {
   readonly #rates: AccountRates
@@ -44,7 +44,7 @@ export class BodyBudget {
     return details
   }
 
-  /** Charges a body that is stored already. */
+  /** Charges a body that has already been stored. */
   charge({ lane, workspace_id }: BodyOwner, { body }: PingDetails, nowMs: number): void {
     if (body === undefined) return
     const forMs = this.#rates.charge(workspace_id, lane, nowMs, Buffer.byteLength(body))

@@ -9,7 +9,7 @@ import { heartbeatState } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { toHeartbeatChanges, toHeartbeatEvents } from "./heartbeatEvents.ts"
 
-/** The time that a punctual ping may still need until it is written. */
+/** The time that a punctual ping may still take until it is written. */
 const patienceMs = 250
 
 /** The longest wait between two queries, because another node can create an earlier deadline. */
@@ -19,7 +19,7 @@ const batch = 500
 
 const firstMonitor = "00000000-0000-0000-0000-000000000000"
 
-/** Opens incidents for heartbeats that got no ping by their deadline. */
+/** Opens incidents for heartbeats that received no ping by their deadline. */
 export class Deadlines extends Context.Service<
   Deadlines,
   {
@@ -81,7 +81,7 @@ export class Deadlines extends Context.Service<
         check: Effect.gen(function* () {
           const nowMs = (yield* now).getTime()
           const by = new Date(nowMs - patienceMs)
-          // Mostly no deadline has passed, and then no transaction is needed.
+          // Usually no deadline has passed, and no transaction is needed.
           const next = yield* repo.findNextCheck
           if (next === undefined) return pollEveryMs
           const dueInMs = next.getTime() - by.getTime()

@@ -14,7 +14,7 @@ import {
 } from "./HeartbeatRow.ts"
 import { type OrdinaryPing, writeOrdinaryPings } from "./writeOrdinaryPings.ts"
 
-/** A heartbeat as it was read, and its new state. */
+/** A heartbeat as it was read, with its new state. */
 export interface DecidedHeartbeat {
   readonly row: HeartbeatRow
   readonly state: HeartbeatState

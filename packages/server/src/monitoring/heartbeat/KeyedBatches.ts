@@ -21,7 +21,7 @@ export class KeyedBatches<A> {
     return this.#waiting.some(this.#isFree)
   }
 
-  /** Takes the oldest items whose keys are free. Their keys are held until `release`. */
+  /** Takes the oldest items whose keys are not in use. Their keys stay in use until `release`. */
   take(): ReadonlyArray<A> {
     const batch: Array<A> = []
     const later: Array<A> = []

@@ -14,7 +14,7 @@ export class PingUrls extends Context.Service<
     readonly make: (owner: RowId) => PingUrlRow
     /** Returns the hash with the current secret, followed by the hashes with retired secrets. */
     readonly hashesOf: (pingId: string) => readonly [string, ...Array<string>]
-    /** Hashes and encrypts the same URL again with the current secret. */
+    /** Hashes and encrypts an existing URL with the current secret. */
     readonly renew: (owner: RowId, pingId: string) => PingUrlRow
     /** Decrypts the id. Returns null if its secret is no longer configured. */
     readonly open: (monitorId: string, sealed: string) => string | null

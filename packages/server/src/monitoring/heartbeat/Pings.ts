@@ -24,8 +24,8 @@ export interface Ping {
  * Records pings in batches. One statement writes all pings of a batch that need no decision. The
  * others take two statements: one reads their monitors, and one writes the decisions, unless
  * another node has changed the monitor in between. While two batches are in progress, further pings
- * wait for the next one, so that a ping costs less the more there are. A ping is answered when it
- * is on disk. `Capacity` limits how many wait.
+ * wait for the next one, so pings get cheaper as their number grows. The response to a ping is sent
+ * when the ping is on disk. `Capacity` limits how many wait.
  */
 export class Pings extends Context.Service<
   Pings,
@@ -54,7 +54,7 @@ export class Pings extends Context.Service<
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
-      /** Returns when the ping arrived, by the clock of the store. */
+      /** Returns the arrival time of the ping by the clock of the store. */
       const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
@@ -68,7 +68,7 @@ export class Pings extends Context.Service<
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
           changes.push(...toHeartbeatChanges(row, decision.changes))
-          // Each ping is counted once, also if it is decided about a second time.
+          // Each ping is counted once, even if it is processed a second time.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)
           waiting.kept ??= waiting.isListed
             ? budget.keep(row, waiting.ping.details, waiting.arrivedMs)
@@ -113,7 +113,7 @@ export class Pings extends Context.Service<
           Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
         )
 
-      /** Writes and answers the pings that need no decision, and returns the others. */
+      /** Writes the pings that need no decision, responds to them, and returns the others. */
       const recordOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
         const ordinary = batch
           .filter(isOrdinary)
@@ -169,7 +169,8 @@ export class Pings extends Context.Service<
             : [urls.renew(row, first.ping.pingId)]
         )
         if (renewed.length > 0) {
-          // These pings are answered already. If this fails, the next ping renews the URL.
+          // These pings have already got their responses. If this fails, the next ping renews the
+          // URL.
           yield* reportFailures(
             "renewing ping URLs",
             Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
@@ -220,13 +221,15 @@ export class Pings extends Context.Service<
 
 // ---------------------------------------------------------------------------
 
-/** One statement with this many pings takes about 10 ms. */
+/** The maximum number of pings in a batch. One statement with so many takes about 10 ms. */
 const maxBatch = 500
 
-/** More batches would be smaller, and cost more for each ping. */
+/** The number of concurrent batches. More batches would be smaller and cost more per ping. */
 const batchesAtOnce = 2
 
-/** Each of these pings holds a database connection while it waits for a locked row. */
+/**
+ * The number of pings that may wait for a locked row. Each holds a database connection meanwhile.
+ */
 const waitingApart = 2
 
 interface Waiting {
@@ -261,7 +264,7 @@ const isAloneOf = (batch: ReadonlyArray<Waiting>) => {
   return ({ ping }: Waiting): boolean => byUrl.get(ping.pingId)?.length === 1
 }
 
-/** Answers the pings. A second answer to the same ping does nothing. */
+/** Responds to the pings. A second response to the same ping does nothing. */
 const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void => {
   for (const { resume } of pings) resume(exit)
 }

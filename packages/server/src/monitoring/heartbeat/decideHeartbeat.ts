@@ -17,7 +17,9 @@ export interface HeartbeatState {
   readonly began_at: number | null
   readonly last_duration_ms: number | null
   readonly expected_at: number | null
-  /** The `rid` of the run that finished last. A job that got no answer sends this ping again. */
+  /**
+   * The `rid` of the run that finished last. A job that received no response sends this ping again.
+   */
   readonly last_rid: string | null
   /** The unfinished runs, oldest first. */
   readonly runs: ReadonlyArray<Run>
@@ -26,7 +28,7 @@ export interface HeartbeatState {
 interface Run {
   readonly rid: string | null
   readonly started_at: number
-  /** True if the run has exceeded its maximum duration, which was announced then. */
+  /** True if the run has exceeded its maximum duration and this was announced. */
   readonly overran: boolean
 }
 
@@ -34,7 +36,7 @@ export type HeartbeatSignal =
   | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
   | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
   | { readonly type: "pause" | "resume" }
-  /** New settings, with the settings before. */
+  /** A change of settings, with the previous ones. */
   | { readonly type: "rules"; readonly before: HeartbeatRules }
   | { readonly type: "time" }
 
@@ -64,7 +66,9 @@ export const newHeartbeat: HeartbeatState = {
   runs: []
 }
 
-/** The number of unfinished runs that are remembered. The oldest is forgotten. */
+/**
+ * The maximum number of unfinished runs that are remembered. Beyond it, the oldest is forgotten.
+ */
 const maxRuns = 20
 
 /**
@@ -103,8 +107,8 @@ export const decideHeartbeat = (
 }
 
 /**
- * Returns when the monitor goes down if no further ping comes. A ping in that millisecond is still
- * in time.
+ * Returns the time at which the monitor goes down without a further ping. A ping in that
+ * millisecond is still in time.
  */
 export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
   if (!isWatched(state)) return null
@@ -115,7 +119,7 @@ export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | 
 
 /**
  * Corrects a heartbeat whose times were written before the clock was set back. No time is later
- * than now, and the next ping is expected as if the last ping had come now.
+ * than now, and the next ping is expected as if the last one had arrived now.
  */
 export const afterClockSetBack = (
   rules: HeartbeatRules,
@@ -139,7 +143,7 @@ const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || s
 const overrunAt = ({ max_duration_seconds: limit }: HeartbeatRules, run: Run): number | null =>
   limit === null || run.overran ? null : run.started_at + limit * 1000
 
-/** Applies a deadline that has passed. The change is dated when the deadline passed. */
+/** Applies a deadline that has passed. The change gets the time of the deadline. */
 const pass = (rules: HeartbeatRules, before: HeartbeatState, at: number): HeartbeatDecision => {
   const due = alertAt(rules, before)
   const state = withOverruns(rules, before, at)

@@ -12,14 +12,13 @@ export interface HeartbeatRhythm {
   readonly grace_seconds: number
 }
 
-/**
- * The time by which a ping can be early for its slot, because clocks differ and jobs start early.
- */
+/** How early a ping may be for its slot, because clocks differ and jobs start early. */
 const maxEarlyMs = 5 * 60_000
 
 /**
- * Returns when the next ping is due after a ping at `at`. `expected` is when that ping was due. A
- * ping counts for the slot that is due, for the next slot if it is slightly early, or for none.
+ * Returns the time at which the next ping is due after a ping at `at`. `expected` is the time at
+ * which that ping was due. A ping counts for the slot that is due, for the next slot if it is
+ * slightly early, or for no slot.
  */
 export const expectedAfter = (
   rhythm: HeartbeatRhythm,

@@ -11,7 +11,7 @@ export interface PingDetails {
   readonly ip?: string
   readonly user_agent?: string
   readonly body?: string
-  /** The body of the ping was dropped, because its workspace had no budget left. */
+  /** True if the body of the ping was dropped, because its workspace had exceeded its budget. */
   readonly body_dropped?: true
 }
 

@@ -34,8 +34,8 @@ export interface HeartbeatTypes {
 }
 
 /**
- * Defines the heartbeat monitor, which waits for pings. `Pings` records pings, and `Deadlines`
- * notices a missing one.
+ * Defines the heartbeat monitor, which waits for pings. `Pings` records them, and `Deadlines`
+ * detects missing ones.
  */
 export const heartbeatKind = Effect.gen(function* () {
   const rows = yield* HeartbeatsRepo

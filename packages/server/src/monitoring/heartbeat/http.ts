@@ -38,7 +38,7 @@ export const HeartbeatMonitorsHandlers = implement(
 )
 
 /**
- * Checks whether the caller sees the ping URL. A ping silences the alarm, so read access is not
+ * Returns whether the caller may see the ping URL. A ping silences the alarm, so read access is not
  * enough.
  */
 const mayPing = (principal: Principal["Service"]) =>
@@ -56,7 +56,7 @@ const toAnswerWith = (publicUrl: string | undefined, isHttps: IsHttps) =>
     })
   })
 
-/** Returns the base URL of the request, which the job can probably reach, too. */
+/** Returns the base URL of the request, which a job can probably reach too. */
 const requestUrl = (request: HttpServerRequest.HttpServerRequest, isHttps: IsHttps): string =>
   `${isHttps(request) ? "https" : "http"}://${request.headers["host"] ?? "localhost"}`
 

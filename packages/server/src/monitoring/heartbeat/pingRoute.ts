@@ -6,8 +6,8 @@ import { Meters } from "../../core/index.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**
- * Answers pings before the router, because a service gets about as many pings as other requests.
- * The answers are plain text for shells. Other requests go on to `answer`.
+ * Handles pings before the router, because a node gets about as many pings as other requests.
+ * Responses are plain text for shells. Other requests are passed to `answer`.
  */
 export const answerPingsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -33,7 +33,7 @@ export const answerPingsOr = <E, R>(
     )
   })
 
-/** Reads the path and the query of a ping, or returns why to refuse it. */
+/** Reads the path and the query of a ping, or returns the reason to reject it. */
 export const readPing = (
   url: string
 ):

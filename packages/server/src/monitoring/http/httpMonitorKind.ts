@@ -18,7 +18,7 @@ import { checkedKind } from "../checks/checkedKind.ts"
 import { toCheckedFields } from "../checks/CheckedRow.ts"
 import { givenFields } from "../checks/givenFields.ts"
 
-/** What is requested, and which answer is expected. */
+/** The request of a check, and the expected response. */
 export interface HttpTarget {
   readonly url: string
   readonly method: CallMethod
@@ -34,7 +34,7 @@ export interface HttpTarget {
   readonly min_certificate_days: number | null
 }
 
-/** Defines the HTTP monitor, which makes a request and checks the answer. */
+/** Defines the HTTP monitor, which sends a request and checks the response. */
 export const httpMonitorKind = Effect.gen(function* () {
   const checkTargets = yield* targetCheck
   return yield* checkedKind<HttpTarget, HttpMonitorInput, HttpMonitorUpdate, HttpMonitor>({
@@ -64,10 +64,7 @@ export const httpMonitorKind = Effect.gen(function* () {
   })
 })
 
-/**
- * The target with the given fields. Credentials that are given as a mask keep the value of
- * `before`.
- */
+/** Returns the target with the given fields. A masked credential keeps its value from `before`. */
 const targetFrom = (
   target: HttpTarget,
   given: Partial<HttpTarget>,

@@ -15,7 +15,7 @@ import { checkError, fromCallError, refusedOutcome } from "../checks/checkErrors
 import type { DueRow } from "../checks/ChecksRepo.ts"
 import type { HttpTarget } from "./httpMonitorKind.ts"
 
-/** Requests the URL of a monitor and checks the answer. */
+/** Creates the prober that requests the URL of a monitor and checks the response. */
 export const makeProbeHttp = Effect.gen(function* () {
   const ids = yield* Ids
   const probe = yield* HttpProbe
@@ -114,7 +114,7 @@ const outcomeOf = (target: HttpTarget, answer: HttpProbeResponse, nowMs: number)
   }
 }
 
-/** The first rule that the answer breaks. */
+/** Returns the first rule that the response breaks. */
 const errorOf = (
   { body_json, max_latency_ms, min_certificate_days }: HttpTarget,
   { certificate_valid_to, duration_ms, error, redirect_problem, response_body }: HttpProbeResponse,
@@ -127,7 +127,7 @@ const errorOf = (
   if (max_latency_ms !== null && duration_ms > max_latency_ms) {
     return checkError(
       "too_slow",
-      `the answer took ${duration_ms} ms, more than ${max_latency_ms} ms`
+      `the response took ${duration_ms} ms, more than ${max_latency_ms} ms`
     )
   }
   if (min_certificate_days !== null && certificate_valid_to !== null) {
@@ -147,9 +147,9 @@ const problemOfJson = (
   body: string
 ): string | undefined => {
   const parsed = Result.try({ try: (): unknown => JSON.parse(body), catch: () => undefined })
-  if (Result.isFailure(parsed)) return "the answer is not JSON of at most 64 KiB"
+  if (Result.isFailure(parsed)) return "the response is not JSON of at most 64 KiB"
   const { found, value } = valueAt(parsed.success, parseJsonPath(path) ?? [])
-  if (!found) return `the answer has nothing at ${path}`
+  if (!found) return `the response has nothing at ${path}`
   return isDeepStrictEqual(value, equals)
     ? undefined
     : `${path} is ${shown(value)} and not ${shown(equals)}`

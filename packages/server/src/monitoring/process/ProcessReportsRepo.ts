@@ -37,7 +37,8 @@ export class ProcessReportsRepo extends Context.Service<
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ReportedRow>>
     /**
-     * Writes the reports, except about monitors whose rules have changed since the agent got them.
+     * Writes the reports, except those about monitors whose rules have changed since the agent
+     * received them.
      */
     readonly upsert: (
       worker: Worker,

@@ -21,7 +21,7 @@ export interface Failing {
 
 export interface ProcessState {
   readonly status: "new" | "up" | "down"
-  /** The time since when the current rules apply. */
+  /** The time from which the current rules apply. */
   readonly sinceMs: number
   /** The rule that the sum of all workers breaks. Null while all rules hold. */
   readonly failing: Failing | null
@@ -31,7 +31,7 @@ type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refu
 
 export interface ReportSummary {
   readonly atMs: number | null
-  /** The sum of the reports of all workers that count. Null if no worker counts. */
+  /** The sum of the reports of all counted workers. Null if no worker counts. */
   readonly total: Counted | null
   /** The rule that any worker has broken for the longest time. */
   readonly failing: Failing | null
@@ -39,7 +39,10 @@ export interface ReportSummary {
 
 export interface ProcessDecision {
   readonly state: ProcessState
-  /** The time to decide again without a report. Null if only a report can change the status. */
+  /**
+   * The time at which the status must be decided again without a report. Null if only a report can
+   * change it.
+   */
   readonly checkAtMs: number | null
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
@@ -57,8 +60,8 @@ export const evaluateReport = (
 }
 
 /**
- * Decides the status of a monitor. A rule counts as broken only after the grace. After the service
- * was away, agents get time to reconnect and to report before the monitor goes down.
+ * Decides the status of a monitor. A rule counts as broken only after the grace period. After an
+ * outage of the service, agents get time to reconnect and report before the monitor goes down.
  */
 export const decideProcess = (
   rules: ProcessRules,
@@ -84,7 +87,8 @@ export const decideProcess = (
   const isDown = isSilent || nowMs >= downAtMs
   const isHealthy = !isDown && failing === null && summary.total !== null
   const next = isDown ? "down" : isHealthy ? "up" : status
-  // A worker that goes offline no longer counts and sends no report, so the monitor is polled.
+  // A worker that goes offline sends no report and no longer counts, so such a monitor must be
+  // decided at an interval.
   const needsPolling = hasManyWorkers && (sumsWorkers || next === "down")
   const pollAtMs = needsPolling ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
   return {
@@ -100,8 +104,8 @@ export const decideProcess = (
 }
 
 /**
- * Returns after how many milliseconds without a report a worker counts as silent. Reports come with
- * the agent's heartbeat to the service, so they can be as late as that.
+ * Returns the number of milliseconds without a report after which a worker counts as silent. An
+ * agent sends its reports with its heartbeat to the service, so they can be as late as that.
  */
 export const silentAfterMs = ({
   grace_seconds,
@@ -110,7 +114,7 @@ export const silentAfterMs = ({
   (interval_seconds + grace_seconds) * 1_000 + agentLeaseMs
 
 /**
- * Checks whether a report can change the status, so that the decision must not wait for `check_at`.
+ * Returns whether a report can change the status. If so, the decision does not wait for `check_at`.
  */
 export const canChangeStatus = (
   { grace_seconds, worker_id }: Pick<ProcessRules, "grace_seconds" | "worker_id">,
@@ -119,7 +123,7 @@ export const canChangeStatus = (
   nowMs: number
 ): boolean => {
   if (status === "new" || checkAtMs === null) return true
-  // While one of many workers breaks a rule, a decision for each report would be too many.
+  // While one of many workers breaks a rule, deciding after each report would be too expensive.
   if (status === "down") return failing === null && (worker_id !== null || isNew)
   if (failing === null) return false
   const downAtMs = failing.sinceMs + grace_seconds * 1_000
@@ -134,8 +138,8 @@ const silenceCause = (hasManyWorkers: boolean): IncidentCause => ({
 })
 
 /**
- * Returns the first rule that the report breaks. An agent that refused to count the processes
- * breaks one.
+ * Returns the first rule that the report breaks. A report that could not count the processes also
+ * breaks a rule.
  */
 export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause | null => {
   const { count, cpu_percent, refused, rss_bytes } = report

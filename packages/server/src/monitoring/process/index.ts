@@ -19,7 +19,7 @@ export const processMonitors = {
       UPDATE process_reports
       SET reported_at = least(reported_at, now()), failing_since = least(failing_since, now())
       WHERE ${sql.literal(isAhead("reported_at"))}`,
-    // A decision depends only on the reports, so it can be repeated at any time.
+    // Deciding again is harmless, because a decision depends only on the reports.
     sql`
       UPDATE process_monitors
       SET

@@ -82,12 +82,12 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
 type Times = Pick<ProcessRules, "grace_seconds" | "interval_seconds">
 
 /**
- * Returns when the monitor goes down if no worker reports. A worker that never reported counts,
- * too.
+ * Returns the time at which the monitor goes down if no worker reports, even one that has never
+ * reported.
  */
 const silentAt = (at: Date, times: Times) => new Date(at.getTime() + silentAfterMs(times))
 
-/** Returns the columns with which watching starts again. Earlier reports no longer count. */
+/** Returns the columns that restart the monitor, so that earlier reports no longer count. */
 const startedAt = (times: Times, isWatched: boolean, at: Date) => ({
   since: at,
   check_at: isWatched ? silentAt(at, times) : null,

@@ -19,11 +19,14 @@ export interface CheckDetails {
   readonly duration_ms?: number
 }
 
-/** A handshake takes 2 ms of CPU time, and a server that does not answer takes 15 s. */
+/**
+ * The number of concurrent checks. A handshake takes 2 ms of CPU time, and an unresponsive server
+ * takes 15 s.
+ */
 const checksAtOnce = 24
 const checksOfWorkspace = 4
 
-/** The time for which a node reserves a check. It is longer than any check takes. */
+/** The duration of the lease of a check, longer than any check takes. */
 const leaseMs = 60_000
 
 /** The longest wait between two queries, because another node can make a check due earlier. */
@@ -67,8 +70,8 @@ export class CertificateChecks extends Context.Service<
       }
 
       /**
-       * Writes the result of a check, unless the monitor was changed or leased by another node
-       * since then.
+       * Writes the result of a check, unless the monitor was changed or leased by another node in
+       * the meantime.
        */
       const write = Effect.fnUntraced(function* (
         checked: SslRow,
@@ -151,8 +154,8 @@ export class CertificateChecks extends Context.Service<
               )
             )
           }
-          // No rows: other nodes have leased the due checks, or their workspaces have reached their
-          // limit.
+          // No rows means that other nodes have leased the due checks, or their workspaces have
+          // reached their limit.
           return rows.length === 0 ? pollEveryMs : 0
         }),
 

@@ -7,8 +7,8 @@ export class SslMonitorsRepo extends Context.Service<
   SslMonitorsRepo,
   MonitorRows<SslRow, SslColumns, unknown> & {
     /**
-     * Leases due monitors until the time at which another node can lease them. It takes only a few
-     * per workspace, so that the unresponsive servers of one workspace do not delay the others.
+     * Leases due monitors until the given time. It takes only a few per workspace, so that the
+     * unresponsive servers of one workspace do not delay the others.
      */
     readonly lease: (
       now: Date,
@@ -16,7 +16,7 @@ export class SslMonitorsRepo extends Context.Service<
         readonly limit: number
         readonly ofWorkspace: number
         readonly until: Date
-        /** Workspaces that have reached their limit of checks at once. */
+        /** Workspaces that have reached their limit of concurrent checks. */
         readonly busy: ReadonlyArray<string>
       }
     ) => Effect.Effect<ReadonlyArray<SslRow>>
@@ -69,5 +69,8 @@ export class SslMonitorsRepo extends Context.Service<
   )
 }
 
-/** The number of due monitors to choose from. The next call reads the rest of a backlog. */
+/**
+ * The maximum number of due monitors that one call considers. The next call reads the rest of a
+ * backlog.
+ */
 const maxRead = 5_000

@@ -6,18 +6,18 @@ import { dayMs } from "../../core/index.ts"
 
 export interface SslState {
   readonly status: "new" | "up" | "warning" | "down" | "paused"
-  /** The number of consecutive checks that found no certificate. */
+  /** The number of consecutive checks that received no certificate. */
   readonly failures: number
   readonly verification: SslVerification | null
   readonly message: string | null
   readonly certificate: ServerCertificate | null
-  /** The latest different certificates. One host can have several servers with different ones. */
+  /** The latest distinct certificates. The servers behind one host can have different ones. */
   readonly seen: ReadonlyArray<SeenCertificate>
 }
 
 interface SeenCertificate {
   readonly fingerprint: string
-  /** The days that were left when the expiry was announced. Null if it was not announced. */
+  /** The remaining days when the expiry was last announced. Null if it was not announced. */
   readonly announced_days: number | null
 }
 
@@ -30,16 +30,14 @@ export interface CheckDecision {
   readonly state: SslState
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** True if the server shows a certificate that is not in `seen`. */
+  /** True if the server sent a certificate that is not in `seen`. */
   readonly isChanged: boolean
-  /** The threshold of `warn_days` that is to be announced now. */
+  /** The threshold of `warn_days` that must be announced now. */
   readonly expiringDays: number | null
   readonly nextCheckMs: number
 }
 
-/**
- * The number of certificates that are remembered. An older one counts as new when it comes back.
- */
+/** The maximum number of remembered certificates. A forgotten one counts as new when it returns. */
 const maxSeen = 10
 
 /** The time until a failure is confirmed, because the server may be restarting. */
@@ -47,8 +45,8 @@ const secondCheckMs = 60_000
 const failuresUntilDown = 2
 
 /**
- * A monitor that is down is checked more often, so that people who repair a server soon see that it
- * works.
+ * The interval of a monitor that is down. It is short, so that people who repair a server soon see
+ * the success.
  */
 const checkWhileDownMs = 600_000
 
@@ -123,8 +121,9 @@ const statusAfter = (
 }
 
 /**
- * Returns the smallest of `warn_days` that any certificate of the chain has reached. A certificate
- * that is valid for a week would warn from its first day, so warnings start in its last third.
+ * Returns the smallest of `warn_days` that any certificate of the chain has reached. Warnings start
+ * in the last third of a certificate's validity, because a certificate that is valid for a week
+ * would otherwise warn from its first day.
  */
 const reachedThreshold = (
   { warn_days }: SslRules,

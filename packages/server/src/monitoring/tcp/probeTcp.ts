@@ -6,7 +6,7 @@ import { fromCallError, refusedOutcome } from "../checks/checkErrors.ts"
 import type { Prober } from "../checks/Checks.ts"
 import type { TcpTarget } from "./tcpMonitorKind.ts"
 
-/** Connects to the server of a monitor. */
+/** Creates the prober that connects to the server of a monitor. */
 export const makeProbeTcp = Effect.map(TcpProbe, (probe): Prober =>
   Effect.fnUntraced(function* ({ target, timeout_seconds }) {
     const { error, ...times } = yield* probe.run({ ...(target as TcpTarget), timeout_seconds })

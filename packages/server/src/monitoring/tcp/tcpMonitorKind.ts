@@ -19,7 +19,7 @@ export interface TcpTarget {
   readonly expect: string | null
 }
 
-/** Defines the TCP monitor, which opens a connection and perhaps waits for a text. */
+/** Defines the TCP monitor, which opens a connection and can also wait for an expected text. */
 export const tcpMonitorKind = Effect.gen(function* () {
   const checkTargets = yield* targetCheck
   return yield* checkedKind<TcpTarget, TcpMonitorInput, TcpMonitorUpdate, TcpMonitor>({

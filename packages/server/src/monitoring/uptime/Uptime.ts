@@ -14,7 +14,7 @@ import { StoreClock, timestampOf } from "../../store/index.ts"
 import { addLatencies, percentilesOf } from "./latencies.ts"
 import { type UptimeBucketRow, UptimeRepo, type WatchedMonitor } from "./UptimeRepo.ts"
 
-/** How much of a period monitors were up. */
+/** Computes the uptime of monitors in a period. */
 export class Uptime extends Context.Service<
   Uptime,
   {
@@ -28,7 +28,7 @@ export class Uptime extends Context.Service<
       id: MonitorId,
       period: UptimePeriod | undefined
     ) => Effect.Effect<MonitorSeries, NotFound>
-    /** Returns the last days of many monitors, oldest first. */
+    /** Returns the uptime of many monitors on each of the last days, oldest first. */
     readonly daily: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
@@ -128,7 +128,7 @@ export class Uptime extends Context.Service<
 
 const found = orNotFound("monitor")
 
-/** The share of time in which a monitor was not down. Null where it was not watched. */
+/** The share of time in which a monitor was not down. Null for a time without monitoring. */
 export interface DailyUptime {
   readonly uptime: number | null
   readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
@@ -138,7 +138,7 @@ interface Bucket extends Omit<UptimeBucketRow, "monitor_id" | "starts_at" | "unw
   readonly watched_ms: number
 }
 
-/** What is known about a bucket: what is stored, and the present status since it began. */
+/** Returns the figures of a bucket: the stored ones, and the time since the last status change. */
 const bucketOf = (
   stored: UptimeBucketRow | undefined,
   { changed_at, created_at, status }: WatchedMonitor,

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { columnsOf, repeatUntilFewerThan } from "../../store/index.ts"
 import type { StoredStatus } from "../MonitorRows.ts"
 
-/** A time that a monitor had one status. */
+/** A span of time in which a monitor had one status. */
 export interface StatusSpan {
   readonly monitor_id: string
   readonly status: StoredStatus
@@ -13,7 +13,7 @@ export interface StatusSpan {
   readonly to: number
 }
 
-/** A monitor, and the status that it has since `changed_at`. */
+/** A monitor, with its status since `changed_at`. */
 export interface WatchedMonitor {
   readonly created_at: Date
   readonly changed_at: Date
@@ -42,7 +42,7 @@ export const bucketWidths = `(
   VALUES ${kept.map(({ days, seconds }) => `(${seconds}, ${days})`).join(", ")}
 ) AS width (seconds, days)`
 
-/** SQL that adds what is inserted to a bucket that exists. */
+/** SQL that adds the inserted figures to an existing bucket. */
 export const addToBucket = `
   ON CONFLICT (monitor_id, seconds, starts_at) DO UPDATE
   SET
@@ -135,7 +135,10 @@ const removeSome = (sql: SqlClient.SqlClient, seconds: number, before: Date) =>
     )
     RETURNING monitor_id`
 
-/** The rows of one monitor and one bucket are added up, because a statement may not write one twice. */
+/**
+ * The rows of one monitor and bucket are added up first, because one statement may not write a row
+ * twice.
+ */
 const addSpans = (
   sql: SqlClient.SqlClient,
   spans: ReadonlyArray<StatusSpan>

@@ -1,6 +1,6 @@
 /**
- * Latencies are counted in buckets, each 26 % wider than the one before, from 1 ms to a minute.
- * Counts of the same buckets can be added, and percentiles of the sums are within an eighth.
+ * Latencies are counted in buckets, each 26 % wider than the one before, from 1 ms to one minute.
+ * The counts of two histograms can be added, and percentiles are accurate within an eighth.
  */
 const perDoubling = 3
 
@@ -10,21 +10,24 @@ export const latencyBuckets = 48
 export const latencyBucket = (ms: number): number =>
   Math.min(latencyBuckets - 1, Math.floor(Math.log2(Math.max(1, ms)) * perDoubling))
 
-/** The counts of a single latency. */
+/** Returns the histogram of a single latency. */
 export const countsOfLatency = (ms: number): ReadonlyArray<number> => {
   const counts = Array<number>(latencyBuckets).fill(0)
   counts[latencyBucket(ms)] = 1
   return counts
 }
 
-/** The counts of both. Null stands for no latencies. */
+/** Adds two histograms. Null is an empty one. */
 export const addLatencies = (
   a: ReadonlyArray<number> | null,
   b: ReadonlyArray<number> | null
 ): ReadonlyArray<number> | null =>
   a === null ? b : b === null ? a : a.map((count, index) => count + (b[index] ?? 0))
 
-/** The latency that this share of the counted ones does not exceed, by the middle of its bucket. */
+/**
+ * Returns the latency that this share of the counted ones does not exceed, as the middle of its
+ * bucket.
+ */
 const percentile = (counts: ReadonlyArray<number>, share: number): number => {
   const total = counts.reduce((sum, count) => sum + count, 0)
   let left = Math.ceil(total * share)
