@@ -40,7 +40,7 @@ interface ApplyOptions {
 
 type InRequest = HttpServerRequest.HttpServerRequest | Principal
 
-/** Applies documents with the definitions of many records, and exports them. */
+/** Applies and exports documents with the definitions of many records. */
 export class Definitions extends Context.Service<
   Definitions,
   {
@@ -72,8 +72,8 @@ export class Definitions extends Context.Service<
       const limits = yield* Limits
       const rates = yield* RequestRates
       const repo = yield* DefinitionsRepo
-      // A document is a transaction of seconds, and the embedded store has one connection.
-      // Those that wait are kept in memory, with ten megabytes of objects each.
+      // Applies one document at a time. A document takes a transaction of seconds, and the embedded
+      // store has one connection. Waiting documents are kept in memory, with 10 MB of objects each.
       const turns = new FairQueue<AuthorizedWorkspaceId, RateLimited>({
         atOnce: 1,
         pause: yieldToEventLoop,
@@ -84,15 +84,15 @@ export class Definitions extends Context.Service<
         const message = NodeHttpServerRequest.toIncomingMessage(
           yield* HttpServerRequest.HttpServerRequest
         )
-        // The request itself was counted as one.
+        // The edge has already counted the request once.
         const more = Math.ceil(records / recordsPerRequest) - 1
         const limited = more < 1 ? undefined : rates.take(message, yield* Principal, more)
         if (limited !== undefined) return yield* limited
       })
 
       /**
-       * Reads calendars, whose servers may take their time, before the transaction and before the
-       * turn, so that nobody else waits for them.
+       * Reads calendars, whose servers may be slow, before the transaction and the queue, so that
+       * other documents do not wait for them.
        */
       const prepare = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -145,7 +145,10 @@ export class Definitions extends Context.Service<
             Effect.catch(refusedBy([sectionOfKind[row.kind], row.key]))
           )
 
-      /** What the owner has and the document does not define. What uses others comes first. */
+      /**
+       * Lists the records of the owner that the document does not define. Records that use others
+       * come first.
+       */
       const unlisted = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         items: ReadonlyArray<Item>,
@@ -164,7 +167,7 @@ export class Definitions extends Context.Service<
         owner: string | null,
         { adopt = false, prune = false }: ApplyOptions
       ) {
-        // Documents of one workspace are applied one after the other. Creates take the same lock.
+        // Documents of one workspace are applied one by one. Creates take the same lock.
         yield* limits.hold(workspaceId)
         const keys = items.flatMap(({ key }) => key ?? [])
         const rows = yield* repo.listByKeys(workspaceId, keys)
@@ -175,7 +178,8 @@ export class Definitions extends Context.Service<
           upsert(workspaceId, item, known.get(nameOf(item)), { owner, adopts: adopt })
         const records = items.filter(({ key }) => key !== null)
         const settings = items.filter(({ key }) => key === null)
-        // Rules may name what is new, and nothing that is gone.
+        // Notification rules are applied after creates and removals, because they may name new
+        // records and no removed ones.
         const outcomes = [
           ...(yield* Effect.forEach(records, applyOne)),
           ...(yield* Effect.forEach(stale, (row) => remove(workspaceId, row))),
@@ -260,7 +264,10 @@ const notPrepared = ValidationFailed.at(
   "could not be read in time with the others; save the task in a request of its own first"
 )
 
-/** Waiting for other documents and a thousand records may take longer than other requests. */
+/**
+ * The time limit of a request, longer than usual, because it waits for other documents and applies
+ * up to a thousand records.
+ */
 const silenceMs = 45_000
 
 const patiently = <A, E, R>(work: Effect.Effect<A, E, R>) =>
@@ -277,7 +284,7 @@ class Planned extends Data.TaggedError("Planned")<{
   readonly outcomes: ReadonlyArray<Outcome>
 }> {}
 
-/** Fails if a record is refused. A plan fails always, so that its transaction is rolled back. */
+/** Fails if a record is rejected. A plan always fails, so that its transaction is rolled back. */
 const decide = (
   outcomes: ReadonlyArray<Outcome>,
   isPlan: boolean

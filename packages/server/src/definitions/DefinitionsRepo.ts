@@ -19,7 +19,7 @@ const tableOf = {
   chain: "tasks"
 } as const
 
-/** The table of a kind. All kinds of monitors are in one. */
+/** Returns the table of a kind. All monitors share one. */
 const ownerTable = (kind: KeyedKind): string =>
   Object.hasOwn(tableOf, kind) ? tableOf[kind as keyof typeof tableOf] : "monitors"
 
@@ -29,7 +29,7 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Delayed tasks that are over are no definitions any more. */
+      /** Finished delayed tasks no longer count as definitions. */
       const listWhere = Effect.fn("DefinitionsRepo.listWhere")(function* (
         workspaceId: AuthorizedWorkspaceId,
         condition: Statement.Fragment,
@@ -61,7 +61,7 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
 
       return {
         listByKeys: (workspaceId: AuthorizedWorkspaceId, keys: ReadonlyArray<string>) =>
-          // Four kinds of tasks and monitors and more may have the same key.
+          // Records of up to ten kinds may have the same key.
           listWhere(workspaceId, sql`key = ANY (${keys}::text[])`, 10 * keys.length),
 
         listByOwner: (workspaceId: AuthorizedWorkspaceId, owner: string, limit: number) =>
@@ -78,7 +78,10 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
           return rows.length
         }),
 
-        /** Gives records a label. Their versions stay, because people see no difference. */
+        /**
+         * Sets the owner of records. Their versions stay the same, because the definition does not
+         * change.
+         */
         updateOwner: Effect.fn("DefinitionsRepo.updateOwner")(function* (
           workspaceId: AuthorizedWorkspaceId,
           records: ReadonlyArray<Pick<KeyedRow, "id" | "kind">>,
@@ -94,7 +97,7 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
           }
         }, Effect.orDie),
 
-        /** Those of the names that secrets of the workspace have. */
+        /** Returns those of the names that belong to secrets of the workspace. */
         findSecretNames: Effect.fn("DefinitionsRepo.findSecretNames")(function* (
           workspaceId: AuthorizedWorkspaceId,
           names: ReadonlyArray<string>

@@ -13,17 +13,19 @@ import { DefinedKinds } from "../http/index.ts"
 import { type DefinitionFields, shortDefinitionOf } from "./definitionOf.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 
-/** A document can be applied only if it fits into a request. */
+/** The maximum size of an exported document, which must fit into a request to be applied. */
 const maxBytes = 1_000_000
 
 const countedTo = 10_000
 
-/** Shows the records with keys, or those of one owner, as a document. */
+/**
+ * Creates the function that exports all records with keys, or those of one owner, as a document.
+ */
 export const makeExport = Effect.gen(function* () {
   const kinds = yield* DefinedKinds
   const repo = yield* DefinitionsRepo
 
-  /** None if the record was deleted a moment ago. */
+  /** Returns none if the record was deleted in the meantime. */
   const itemOf = (workspaceId: AuthorizedWorkspaceId, { id, key, kind }: KeyedRow) =>
     kinds
       .get(kind)
@@ -36,7 +38,9 @@ export const makeExport = Effect.gen(function* () {
         Effect.option
       )
 
-  /** The settings belong to no owner. They are left out while nobody has changed them. */
+  /**
+   * Returns the settings, which belong to no owner. They are omitted if nobody has changed them.
+   */
   const settingsOf = (workspaceId: AuthorizedWorkspaceId) =>
     kinds
       .get("notification_settings")

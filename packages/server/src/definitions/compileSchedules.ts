@@ -6,28 +6,34 @@ import { visitFirings } from "@scheduling/schedules/visitFirings"
 import { stretchAt } from "@scheduling/schedules/ZoneClock"
 import { dayMs } from "../core/index.ts"
 
-/** A task or chain with a schedule, as far as its slots depend on the definition. */
+/** The fields of a scheduled task or chain that decide when its runs begin, and where. */
 export interface ScheduledDefinition extends SlotRule {
   readonly path: DefinitionFinding["path"]
   readonly schedule: string
   readonly timezone: string
   /** The host of its first call. */
   readonly host: string
-  /** Whether runs begin at the slot itself, and not spread over a time or when a queue has a slot. */
+  /** Whether runs begin exactly at their slots, without jitter or a queue. */
   readonly isPunctual: boolean
 }
 
-/** More runs that begin at one host within a minute are a crowd. */
+/** A finding reports a host at which more runs than this begin within a minute. */
 export const crowd = 30
 
 const yearMs = 365 * dayMs
 const weekMs = 7 * dayMs
 const minuteMs = 60_000
 
-/** About a second of a node, in slices of a few milliseconds. The rest is not counted. */
+/**
+ * The maximum number of slots to visit, which takes a node about a second, in slices of a few
+ * milliseconds. Further slots are not counted.
+ */
 const maxVisits = 5_000_000
 
-/** Finds what is probably not meant. It yields often, because other work must run in between. */
+/**
+ * Finds schedules that probably do something else than intended. Yields often, so that other work
+ * can run.
+ */
 export function* compileSchedules(
   definitions: ReadonlyArray<ScheduledDefinition>,
   now: number
@@ -57,7 +63,7 @@ const clockChangesOf = (
 ): ReadonlyArray<DefinitionFinding> => {
   const { path, schedule, timezone } = definition
   const findings: Array<DefinitionFinding> = []
-  // A schedule that counts elapsed time, such as every 15 minutes, means every one of its slots.
+  // A schedule by elapsed time, such as every 15 minutes, is not affected by clock changes.
   if (parsedOf(schedule).byElapsedTime) return findings
   const until = Math.min(
     now + yearMs,
@@ -81,7 +87,9 @@ const clockTexts = {
     `Its time occurs twice, and it does not fire again at ${local}; dst_overlap "both" would`
 } as const
 
-/** Counts the slots of one host at a time, so that memory holds one week of minutes. */
+/**
+ * Counts the slots of one host after the other, so that memory holds the minutes of only one week.
+ */
 function* crowdsOf(
   definitions: ReadonlyArray<ScheduledDefinition>,
   now: number
@@ -102,7 +110,8 @@ function* crowdsOf(
       visitFirings(first.schedule, first.timezone, ...range, first, (at) => {
         visits++
         const minute = Math.floor(at / minuteMs) - start
-        // A schedule with seconds may begin several runs in a minute; they follow each other.
+        // A schedule with seconds may begin several runs in a minute, one after the other, so the
+        // minute counts once.
         if (minute !== last) counts[minute] = (counts[minute] ?? 0) + rhythm.length
         last = minute
       })

@@ -22,7 +22,7 @@ import { isDeepStrictEqual } from "node:util"
 
 export type DefinitionFields = Readonly<Record<string, unknown>>
 
-/** What a definition says of a record that the API shows, by field. */
+/** Selects the fields of a record's response that make up its definition. */
 export const definitionOf = (kind: DefinedKind, shown: object): DefinitionFields => {
   const given = Object.fromEntries(
     Object.entries(shown).filter(([name]) => fieldsOf[kind].has(name))
@@ -30,7 +30,7 @@ export const definitionOf = (kind: DefinedKind, shown: object): DefinitionFields
   return Option.getOrElse(decoders[kind](given), () => given)
 }
 
-/** The definition without what a record has by default, and with keys in place of ids. */
+/** Returns the definition without fields that have their default, and with keys instead of ids. */
 export const shortDefinitionOf = (kind: DefinedKind, shown: object): DefinitionFields => {
   const { queue_id, rules, steps, ...definition } = definitionOf(kind, shown)
   return without(
@@ -56,7 +56,7 @@ const without = (defaults: DefinitionFields, fields: DefinitionFields): Definiti
 const shortened = (list: unknown, shorten: (item: DefinitionFields) => DefinitionFields) =>
   (list as ReadonlyArray<DefinitionFields>).map(shorten)
 
-/** A rule by keys, or by ids where not all of the records have keys. */
+/** Converts a notification rule to keys. Ids remain if not all of the records have keys. */
 const ruleByKeys = (rule: DefinitionFields): DefinitionFields => {
   const unnamed = references.flatMap(([ids, keys]) => {
     const countOf = (name: string) => ((rule[name] ?? []) as ReadonlyArray<string>).length
@@ -90,7 +90,10 @@ const decoders = mapKinds((kind) =>
 const { unset: unsetInCall } = callOptions
 const defaultsOfStep: DefinitionFields = { ...chainStepDefaults, ...unsetInCall }
 
-/** A kind that is not here exports all its fields. */
+/**
+ * The defaults of each kind, which are not exported. A kind that is not listed exports all its
+ * fields.
+ */
 const defaultsOf: Partial<Readonly<Record<DefinedKind, DefinitionFields>>> = {
   queue: queueDefaults,
   cron: { ...cronTaskDefaults, ...unsetInCall, ...firingOptions.unset, ...callbacks.unset },

@@ -1,7 +1,7 @@
 /**
- * The definitions of a workspace as one document: `apply` makes the records as the document says, and
- * `export` gives the document back. Each kind of record is applied by its own service, which its
- * handlers add to `DefinedKinds`.
+ * The definitions of a workspace as one document: `apply` changes the records to match the
+ * document, and `export` returns the document. The service of each kind applies its own records.
+ * Its handlers add it to `DefinedKinds`.
  */
 import { Layer } from "effect"
 import { Definitions } from "./Definitions.ts"

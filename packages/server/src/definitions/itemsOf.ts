@@ -16,7 +16,7 @@ export interface Item {
   readonly kind: DefinedKind
   /** The key of the record. Null for the settings. */
   readonly key: string | null
-  /** Where the definition is in the document. */
+  /** The path of the definition in the document. */
   readonly path: ReadonlyArray<string | number>
   readonly definition: DefinitionFields
 }
@@ -29,7 +29,7 @@ const kindOfSection = {
   chains: "chain"
 } as const
 
-/** The records of a document, in an order in which each comes after those that it names. */
+/** Returns the records of a document, each after the records that it names. */
 export const itemsOf = (document: DefinitionsDocument): ReadonlyArray<Item> => {
   const items = sections.flatMap((section) =>
     (document[section] ?? []).map(({ key, ...fields }, index): Item => {
@@ -63,7 +63,7 @@ interface Scheduled {
   readonly steps?: ReadonlyArray<{ readonly url: string }>
 }
 
-/** What the schedules of a document say, without those of paused tasks. */
+/** Returns the schedules of a document, except those of paused tasks. */
 export const schedulesIn = (items: ReadonlyArray<Item>): ReadonlyArray<ScheduledDefinition> =>
   items.flatMap(({ definition, kind, path }) => {
     const given = definition as Scheduled

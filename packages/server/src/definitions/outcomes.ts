@@ -24,18 +24,18 @@ import { definitionOf, type DefinitionFields } from "./definitionOf.ts"
 import type { KeyedRow } from "./DefinitionsRepo.ts"
 import type { Item } from "./itemsOf.ts"
 
-/** What became of one record of a document. */
+/** The outcome of applying one record of a document. */
 export interface Outcome {
   readonly applied?: AppliedDefinition
-  /** Why the record is refused. */
+  /** The reasons why the record is rejected. */
   readonly issues?: ReadonlyArray<ValidationIssue>
-  /** The record, if it gets the owner of the document as its label. */
+  /** Set if the record must get the owner of the document. */
   readonly labelled?: Pick<KeyedRow, "id" | "kind">
 }
 
 interface Owners {
   readonly owner: string | null
-  /** The owner of the record before. */
+  /** The previous owner of the record. */
   readonly other: string | null
 }
 
@@ -76,7 +76,7 @@ export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): Outcome => {
   }
 }
 
-/** The outcome of a failure, unless nothing more can be applied after it. */
+/** Converts an error to the outcome of a record, unless the error stops the whole document. */
 export const refusedBy =
   (path: ReadonlyArray<string | number>) =>
   (failure: DefinitionFailure): Effect.Effect<Outcome, NotFound | RateLimited> =>
@@ -103,7 +103,7 @@ const below = (path: ReadonlyArray<string | number>, issue: ValidationIssue): Va
   path: [...path, ...issue.path]
 })
 
-/** A long value is cut, because a thousand records may have a quarter of a megabyte each. */
+/** The maximum length of a shown value. Without it, a thousand records could have 250 kB each. */
 const maxShown = 2_000
 
 const shownValue = (value: unknown): ChangedField["old"] => {
@@ -111,7 +111,7 @@ const shownValue = (value: unknown): ChangedField["old"] => {
   return json.length <= maxShown ? JSON.parse(json) : `${json.slice(0, maxShown)}…`
 }
 
-/** If masks hide what differs, the fields with masks are named. */
+/** Describes the differences. If masks hide them, lists the masked fields. */
 const changesBetween = (
   kind: Item["kind"],
   before: object,
@@ -149,6 +149,6 @@ export const shownOutcomes = (
   return { dry_run, counts, data, findings: [...refused, ...findings].slice(0, maxFindings) }
 }
 
-/** The id of a record that a plan would create is given away again. */
+/** Removes the id of a record that a plan would create, because it is not kept. */
 const planned = (one: AppliedDefinition): AppliedDefinition =>
   one.action === "create" ? { ...one, id: null } : one

@@ -1,7 +1,7 @@
 import { hasBraces, parseTemplate } from "@scheduling/domain/calls/Template"
 import { Result } from "effect"
 
-/** The names of the secrets to which the texts of a definition refer. */
+/** Collects the names of the secrets that the strings of a definition reference. */
 export const secretsUsedBy = (value: unknown, names = new Set<string>()): ReadonlySet<string> => {
   if (typeof value === "string" && hasBraces(value)) {
     const parts = Result.getOrElse(parseTemplate(value), () => [])

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Sought {
-  /** The kinds that may be found. */
+  /** The kinds of records to search. */
   readonly kinds: ReadonlyArray<string>
   readonly limit: number
 }
@@ -32,8 +32,8 @@ export class SearchRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       return SearchRepo.of({
-        // The entries are ranked with what stands in the index alone. `place` is that of the first word:
-        // the name stands before the key, and the key before the target.
+        // The ranking uses only columns of the index. `place` is the field in which the first word
+        // was found: the name ranks before the key, and the key before the target.
         findByText: Effect.fn("SearchRepo.findByText")(function* (
           workspaceId,
           text,

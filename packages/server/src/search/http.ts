@@ -38,7 +38,7 @@ export const SearchHandlers = implement(
   })
 )
 
-/** The kinds that an API key with a scope may find. */
+/** The kinds of records that each scope of an API key lets it find. */
 const kindsOfScopes: ReadonlyArray<readonly [Scope, ReadonlyArray<FoundKind>]> = [
   ["tasks:read", [...ExecutionKind.literals, "queue"]],
   ["executions:read", ["execution"]],

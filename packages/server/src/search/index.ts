@@ -1,4 +1,7 @@
-/** Finds the records of a workspace. Triggers keep what is searched (`migrations/baseline/search.ts`). */
+/**
+ * Searches the records of a workspace. Database triggers maintain the search table
+ * (`migrations/baseline/search.ts`).
+ */
 import { Layer } from "effect"
 import { SearchHandlers } from "./http.ts"
 import { SearchRepo } from "./SearchRepo.ts"

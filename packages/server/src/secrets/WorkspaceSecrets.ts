@@ -19,8 +19,8 @@ import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { type SecretRow, SecretsRepo, toSecret } from "./SecretsRepo.ts"
 
 /**
- * The secrets of workspaces. Values are encrypted on arrival, and nothing in this module decrypts
- * them.
+ * Manages the secrets of workspaces. Values are encrypted on arrival, and nothing in this module
+ * decrypts them.
  */
 export class WorkspaceSecrets extends Context.Service<
   WorkspaceSecrets,
@@ -34,7 +34,7 @@ export class WorkspaceSecrets extends Context.Service<
       name: string,
       definition: SecretDefinition
     ) => Effect.Effect<UpsertResult<Secret>, NotFound | QuotaExceeded | ValidationFailed>
-    /** Fails while the secret is in use. */
+    /** Removes a secret. Fails while the secret is in use. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       name: string
@@ -101,7 +101,8 @@ export class WorkspaceSecrets extends Context.Service<
         { allowed_hosts, description = null, value }: SecretDefinition
       ) {
         const hosts = distinct(allowed_hosts)
-        // A user who cannot read the value must not have it sent to a server of their own.
+        // A user who cannot read the value must not be able to have it sent to a server of their
+        // own.
         if (value === undefined && hosts.some((host) => !before.allowed_hosts.includes(host))) {
           return yield* valueRequired("is required to add a host to allowed_hosts")
         }
@@ -188,7 +189,7 @@ const distinct = (hosts: ReadonlyArray<string>): ReadonlyArray<string> => [
 const valueRequired = (problem: string) =>
   Effect.fail(ValidationFailed.at(["value"], "required", problem))
 
-/** Maximum number of uses named in a message. */
+/** The maximum number of uses that a message names. */
 const namedUses = 3
 
 /** `The cron task "Nightly report", the chain "Close the day" and 2 more` */

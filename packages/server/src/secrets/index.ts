@@ -1,5 +1,5 @@
 /**
- * Secrets of workspaces: their names, values and hosts. Calls and channels decrypt them
+ * Secrets of workspaces: their names, values and allowed hosts. Calls and channels decrypt them
  * (`engine/secrets`).
  */
 import { Layer } from "effect"

@@ -1,4 +1,6 @@
-/** What a status page shows to its readers. Nothing else of the workspace may get in here. */
+/**
+ * The content of a status page for its readers. No other data of the workspace may be added here.
+ */
 export interface PublicPage {
   readonly slug: string
   readonly title: string
@@ -8,7 +10,7 @@ export interface PublicPage {
     readonly name: string
     readonly monitors: ReadonlyArray<PublicMonitor>
   }>
-  /** Open incidents, and those of the last days, newest first. */
+  /** Open and recently closed incidents, newest first. */
   readonly incidents: ReadonlyArray<PublicIncident>
   readonly notices: ReadonlyArray<PublicNotice>
   readonly updated_at: string
@@ -19,7 +21,7 @@ export type OverallStatus = "up" | "degraded" | "down" | "unknown"
 export interface PublicMonitor {
   readonly name: string
   readonly status: "new" | "up" | "warning" | "down" | "paused"
-  /** The share of the last 90 days, 0 to 1. Null if the monitor was not watched. */
+  /** The uptime in the last 90 days, from 0 to 1. Null if the monitor was not active. */
   readonly uptime: number | null
   readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
 }
@@ -38,7 +40,7 @@ export interface PublicNotice {
   readonly state: "upcoming" | "current" | "past"
 }
 
-/** The number of days of the bars. */
+/** The number of days for which the uptime bars are shown. */
 export const shownDays = 90
 
 /** The number of days for which closed incidents and past notices are shown. */

@@ -12,10 +12,13 @@ import {
 import { PublicPagesRepo, type ShownMonitorRow } from "./PublicPagesRepo.ts"
 import type { StatusPageRow } from "./StatusPagesRepo.ts"
 
-/** How long a page is served from memory. */
+/** The number of seconds for which a page is served from memory. */
 export const freshSeconds = 15
 
-/** Slugs that nobody has are remembered too, so that asking for them costs no statement each time. */
+/**
+ * The maximum number of remembered slugs. Unknown slugs are remembered too, so that requests for
+ * them need no statement each time.
+ */
 const maxRemembered = 1_000
 
 const maxMonitors = 200
@@ -88,7 +91,8 @@ export class PublicPages extends Context.Service<
           const page = Deferred.makeUnsafe<PublicPage | undefined>()
           if (pages.size >= maxRemembered) pages.clear()
           pages.set(slug, { page, untilMs: now + freshSeconds * 1_000 })
-          // A reader who goes away does not take the page from the others that wait for it.
+          // Other readers may wait for the same page, so it is read even if the first reader
+          // disconnects.
           yield* Effect.uninterruptible(
             Effect.onExit(read(slug), (exit) => {
               if (exit._tag === "Failure") pages.delete(slug)
@@ -102,7 +106,10 @@ export class PublicPages extends Context.Service<
   )
 }
 
-/** The monitors of a group: those that it names, in its order, then those with one of its tags. */
+/**
+ * Returns the monitors of a group: those that it names, in its order, then those with one of its
+ * tags.
+ */
 const chosenBy = (
   { monitor_ids, tags }: StatusPageRow["groups"][number],
   monitors: ReadonlyArray<ShownMonitorRow>

@@ -15,7 +15,10 @@ export interface ShownIncidentRow {
   readonly closed_at: Date | null
 }
 
-/** Reads what status pages show. Nobody is authorized: a page and its groups say what is public. */
+/**
+ * Reads the content of status pages. Readers need no authorization: a page and its groups define
+ * what is public.
+ */
 export class PublicPagesRepo extends Context.Service<
   PublicPagesRepo,
   {

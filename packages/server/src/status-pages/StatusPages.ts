@@ -20,7 +20,7 @@ import {
 import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
-/** The definitions of public status pages. */
+/** The operations on the definitions of status pages. */
 export class StatusPages extends Context.Service<
   StatusPages,
   {
@@ -58,7 +58,7 @@ export class StatusPages extends Context.Service<
 
       const changeOf = changesOf("status_page", definitionOf, ({ slug }) => ({ details: { slug } }))
 
-      /** Refuses monitors that the workspace does not have. */
+      /** Rejects monitors that the workspace does not have. */
       const checkMonitors = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         groups: StatusPage["groups"]
@@ -103,7 +103,7 @@ export class StatusPages extends Context.Service<
         return row
       })
 
-      /** The row must be locked. */
+      /** Changes a locked page. */
       const change = Effect.fnUntraced(function* (before: StatusPageRow, defined: Defined) {
         if (matchesDefinition(before, defined)) return before
         const after = {

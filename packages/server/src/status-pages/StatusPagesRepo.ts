@@ -38,7 +38,7 @@ export class StatusPagesRepo extends Context.Service<
       slug: string
     ) => Effect.Effect<Option.Option<StatusPageRow>>
     readonly count: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
-    /** Returns false if the slug is taken. */
+    /** Inserts the page. Returns false if the slug is taken. */
     readonly insert: (page: StatusPageRow) => Effect.Effect<boolean, NotFound>
     readonly update: (page: StatusPageRow) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, slug: string) => Effect.Effect<void>

@@ -9,14 +9,14 @@ import { renderAtom, renderBadge, renderHtml } from "./renderPage.ts"
 
 const headers = {
   "cache-control": `public, max-age=${freshSeconds}`,
-  // Badges and figures are meant for other sites.
+  // Badges and figures are meant to be embedded in other sites.
   "access-control-allow-origin": "*",
   "referrer-policy": "no-referrer",
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-/** What is served below `/status/`, by the end of the address. */
+/** The formats below `/status/`, by the suffix of the path. */
 const formats = {
   ".json": { contentType: "application/json", render: (page: PublicPage) => JSON.stringify(page) },
   ".atom": { contentType: "application/atom+xml; charset=utf-8", render: renderAtom },
@@ -37,7 +37,7 @@ export const publicRoutesLayer: Layer.Layer<
     const { publicUrl } = yield* AppConfig
     const rendered = new WeakMap<PublicPage, Map<string, HttpServerResponse.HttpServerResponse>>()
 
-    /** A page is rendered once for as long as it is remembered. */
+    /** Renders a page once in each format while it is remembered. */
     const answerOf = (page: PublicPage, format: keyof typeof formats, base: string) => {
       const known = rendered.get(page) ?? new Map()
       rendered.set(page, known)

@@ -23,7 +23,7 @@ const stateTexts: Readonly<Record<PublicNotice["state"], string>> = {
 }
 
 export const percent = (uptime: number): string =>
-  // Rounded down: a page must not say 100 % after an outage.
+  // The figure is rounded down, so that a page never shows 100 % after an outage.
   `${(Math.floor(uptime * 10_000) / 100).toFixed(2)} %`
 
 const when = (time: string): string =>
@@ -32,7 +32,10 @@ const when = (time: string): string =>
 const groupOfDay = (uptime: number | null): "none" | "good" | "some" | "bad" =>
   uptime === null ? "none" : uptime >= 1 ? "good" : uptime >= 0.99 ? "some" : "bad"
 
-/** The days as one drawing with a path for each colour, which takes a tenth of an element for each day. */
+/**
+ * Draws the days as one image with one path per colour, which is a tenth of the size of one element
+ * per day.
+ */
 const bars = ({ days, name, uptime }: PublicMonitor): string => {
   const paths = new Map<string, string>()
   for (const [index, { uptime: share }] of days.entries()) {
@@ -75,7 +78,7 @@ article{background:var(--card);border:1px solid var(--line);border-radius:10px;p
 svg{display:block;width:100%;height:24px;margin:.4rem 0}path{stroke-width:3;fill:none}.good{stroke:var(--good)}.some{stroke:var(--some)}.bad{stroke:var(--bad)}.none{stroke:var(--line)}
 footer{margin-top:2rem}a{color:inherit}`
 
-/** The page as HTML. It needs no script, and nothing from another address. */
+/** Renders the page as HTML, without scripts and without resources from other addresses. */
 export const renderHtml = (page: PublicPage): string => {
   const { description, groups, incidents, notices, slug, status, title, updated_at } = page
   const [open, closed] = [true, false].map((isOpen) =>
@@ -111,11 +114,14 @@ ${section("Past notices", past.map(noticeCard).join(""))}
 </html>`
 }
 
-/** XML cannot contain control characters, not even escaped, besides tabs and line breaks. */
+/**
+ * Escapes text for XML. Control characters except tabs and line breaks are removed, because XML
+ * cannot contain them even when escaped.
+ */
 const escapeXml = (text: string): string =>
   escapeHtml(text.replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, ""))
 
-/** Incidents and notices as an Atom feed (RFC 4287). */
+/** Renders incidents and notices as an Atom feed (RFC 4287). */
 export const renderAtom = (page: PublicPage, address: string): string => {
   const entries = [
     ...page.incidents.map(({ closed_at, monitor, opened_at }) => ({
@@ -159,7 +165,7 @@ const badgeTexts: Readonly<Record<OverallStatus, readonly [text: string, color: 
   unknown: ["unknown", "#5b6472"]
 }
 
-/** A badge for a README. Its text is drawn by the browser, so its width is an estimate. */
+/** Renders a badge for a README. The browser draws its text, so the width is an estimate. */
 export const renderBadge = ({ status, title }: PublicPage): string => {
   const [text, color] = badgeTexts[status]
   const name = title.length > 40 ? `${title.slice(0, 39)}…` : title

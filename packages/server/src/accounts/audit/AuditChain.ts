@@ -21,14 +21,14 @@ import {
 import { type ChainReport, verifyChain } from "./verifyChain.ts"
 
 /**
- * Links all audit events in one chain, so that no event can be changed, inserted or removed
- * unnoticed. The transaction of a change writes its event with a MAC. The link follows right after
- * the commit, so that changes do not wait for each other at the end of the chain.
+ * Links all audit events in one hash chain, so that no event can be changed, inserted or removed
+ * unnoticed. The transaction of a change writes its event with a MAC. The event is linked right
+ * after the commit, so that changes do not wait for each other at the end of the chain.
  */
 export class AuditChain extends Context.Service<
   AuditChain,
   {
-    /** Verifies the whole chain. With a known hash, also checks that its event is in the log. */
+    /** Verifies the whole chain. With a known hash, also verifies that its event is in the log. */
     readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
     /** Replaces MACs made with a retired `APP_SECRET`, and returns their number. */
     readonly renewMacs: Effect.Effect<number>
@@ -50,9 +50,10 @@ export class AuditChain extends Context.Service<
       const signed = (end: ChainEnd): SignedEnd => ({ ...end, mac: attest(ring, endOfChain(end)) })
 
       /**
-       * Returns the end from which to continue the chain. An end without a valid MAC was changed,
-       * or signed by a node with a newer secret. If no such node continues the chain in time, this
-       * node does so after a gap, which `verify` reports for as long as events are kept.
+       * Returns the recorded end from which the chain continues. An end without a valid MAC was
+       * changed, or signed by a node with a newer secret. If no such node continues the chain in
+       * time, this node continues it after a gap, which `verify` reports for as long as events are
+       * kept.
        */
       const findExtendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
         if (checkMac(ring, endOfChain(end), end.mac) === "valid") return end
@@ -65,14 +66,14 @@ export class AuditChain extends Context.Service<
         return { ordinal: Math.max(end.ordinal, last) + 1, hash: "", at: null }
       })
 
-      /** Links a batch of events. Returns the id of the last one if there can be more. */
+      /** Links a batch of events. Returns the id of the last one if more may follow. */
       const linkBatch = Effect.fnUntraced(function* (afterId: string) {
         const signedEnd = yield* repo.lockEnd
         const events = yield* repo.listUnlinked(afterId, linkedAtOnce)
         const [first] = events
         if (first === undefined) return
         const now = yield* DateTime.nowAsDate
-        // The difference is absolute, because somebody could have written a time in the future.
+        // The difference is absolute, because an attacker could have written a time in the future.
         const hasWaited = ({ created_at }: { readonly created_at: Date }) =>
           Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
         const from = yield* findExtendableEnd(signedEnd, hasWaited(first))
@@ -81,7 +82,7 @@ export class AuditChain extends Context.Service<
         const links: Array<EventLink> = []
         for (const event of events) {
           const isValid = checkMac(ring, writtenEvent(event), event.mac) === "valid"
-          // A node with a newer secret can perhaps verify the MAC. After the wait, the event is
+          // A node with a newer secret may be able to verify the MAC. After the wait, the event is
           // linked with the MAC that it has, and `verify` reports it.
           if (!isValid && !hasWaited(event)) continue
           const position = { ordinal: ordinal + 1, previous_hash: hash, previous_at: at }
@@ -162,13 +163,13 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 const pollMs = 10 * 60_000
 
 /**
- * The time in which further events join a batch. Without it, a node that creates hundreds of tasks
- * per second would spend a third of its time on linking them in batches of three. Only the machine's
- * own time counts for that.
+ * Waits for further events of the same batch. Without this, a node that creates hundreds of tasks
+ * per second would spend a third of its time linking them in batches of three. The wait uses the
+ * system clock, even in tests.
  */
 const gather = Effect.provideService(Effect.sleep(300), Clock.Clock, Clock.Clock.defaultValue())
 
-/** The time for which events with unknown MACs are left to nodes with a newer `APP_SECRET`. */
+/** How long events with unknown MACs are left to nodes with a newer `APP_SECRET`. */
 const waitForNewerNodesMs = hourMs
 
 const linkedAtOnce = 500

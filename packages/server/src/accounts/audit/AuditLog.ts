@@ -44,7 +44,7 @@ interface Subject {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** What an event says, before it gets its id, its time and its MAC. */
+/** The content of an event before it gets its id, its time and its MAC. */
 export interface NewEvent {
   readonly action: AuditAction | AccountAction
   readonly workspace_id: AuthorizedWorkspaceId | null
@@ -56,8 +56,8 @@ export interface NewEvent {
 }
 
 /**
- * An append-only log. Call it in the transaction of the change, so that the change and its event
- * are both written, or neither.
+ * Writes and reads the append-only audit log. Record a change in its transaction, so that the
+ * change and its event are both written, or neither.
  */
 export class AuditLog extends Context.Service<
   AuditLog,
@@ -74,22 +74,26 @@ export class AuditLog extends Context.Service<
     ) => Effect.Effect<void>
     readonly record: (event: NewEvent) => Effect.Effect<void>
     /**
-     * Records with the statement that makes the change. `write` gets the insertion of the event, or
-     * undefined if the event is written later, by `together`.
+     * Records an event with the statement that makes the change. `write` receives the SQL that
+     * inserts the event, or undefined if `together` writes the event later.
      */
     readonly recordBy: <A, E, R>(
       event: NewEvent,
       write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
-    /** Writes all events of an effect with one statement at its end, in the same transaction. */
+    /**
+     * Collects the events of an effect, and writes them with one statement at its end, in the same
+     * transaction.
+     */
     readonly together: <A, E, R>(changes: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Forgets the events of a change that fails and is rolled back alone, within `together`. */
+    /** Within `together`, drops the events of a change that fails and is rolled back alone. */
     readonly orForget: <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
-     * Erases all text of the events of a deleted workspace or account. Their actions and ids stay.
+     * Erases all text in the events of a deleted workspace or account. Their actions and ids
+     * remain.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
-    /** Wakes when this node has recorded an event. */
+    /** Wakes the linking loop when this node has recorded an event. */
     readonly recorded: Waker
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -170,7 +174,7 @@ export class AuditLog extends Context.Service<
           later.push(row)
         })
 
-        /** Records a change that the log of the service names, too. */
+        /** Records an event, and writes it to the log of the process as well. */
         const announce = Effect.fnUntraced(function* (event: NewEvent) {
           yield* record(event)
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
@@ -262,9 +266,10 @@ export class AuditLog extends Context.Service<
                   AND action = ANY (${actions}::text[])
                 ${newest}`
             }
-            // One page of each action, from the end of the index, and one page of these. A rare
-            // action is found at once among millions of others. With an equal sign the planner would
-            // read all events of the service in the order of their ids, which takes seconds.
+            // Reads one page of each action from its index, and merges these pages into one, so
+            // that a rare action is found at once among millions of events. The condition on the
+            // action is a range, because with `=` the planner would read all events in the order of
+            // their ids, which takes seconds.
             return yield* sql<AuditRow>`
               SELECT ${columns}
               FROM unnest(${actions}::text[]) AS asked (asked_action)
@@ -284,7 +289,10 @@ export class AuditLog extends Context.Service<
     )
 }
 
-/** The events that are written later, with one statement. Undefined if each is written at once. */
+/**
+ * The events that `together` has collected. Undefined outside of `together`, where each event is
+ * written at once.
+ */
 const Later = Context.Reference<Array<NewRow> | undefined>(
   "@scheduling/server/accounts/audit/AuditLog/Later",
   { defaultValue: () => undefined }
@@ -297,7 +305,10 @@ interface NewRow extends EventContent {
   readonly mac: string
 }
 
-/** The actor as the details keep it, unless it is a user whose id says enough by itself. */
+/**
+ * Returns the part of the details that describes the actor. It is empty for a user whose id is
+ * enough.
+ */
 const shownIn = ({ workspace_id }: NewEvent, { kind, name }: Actor) =>
   kind === "user" && (name === null || workspace_id === null) ? {} : { actor: { kind, name } }
 
@@ -317,7 +328,7 @@ const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
   sql`created_at < ${new Date(ms)}`
 ]
 
-/** The old and the new value of a field. The log has many, so their names are not stored. */
+/** The old and the new value of a field, as a pair without names, which saves space in the log. */
 export type StoredChange = readonly [old: Schema.Json, new: Schema.Json]
 
 export interface AuditRow {

@@ -12,14 +12,16 @@ import { currentAuthor } from "./currentAuthor.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A definition of a record, at one of its versions. */
+/** The definition of a record at one of its versions. */
 export interface RecordedDefinition {
   readonly version: number
   readonly updated_at: Date
   readonly updated_by: Actor | null
-  /** The fields as the API shows them, with masks. */
+  /** The fields as the API shows them, with secrets masked. */
   readonly shown: Fields
-  /** The same fields as the record stores them. They are kept for a restore, and never shown. */
+  /**
+   * The fields as the record stores them. They are needed to restore the version, and never shown.
+   */
   readonly stored: Fields
 }
 
@@ -33,7 +35,7 @@ export type RecordedKind =
 export interface DefinitionChange {
   readonly kind: RecordedKind
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Null for a record of which a workspace has only one. */
+  /** Null for a kind of which a workspace has only one record. */
   readonly id: string | null
   readonly before?: RecordedDefinition
   readonly after?: RecordedDefinition
@@ -41,21 +43,23 @@ export interface DefinitionChange {
 }
 
 /**
- * Records who changed a definition, and how. Call it in the transaction of the change. The author
- * is found in the context.
+ * Records who changed a definition, and how. Record a change in its transaction. The author comes
+ * from the context.
  */
 export class ChangeLog extends Context.Service<
   ChangeLog,
   {
-    /** Records a change. A change of nothing is not recorded. */
+    /** Records a change. A change in which no field differs is not recorded. */
     readonly record: (change: DefinitionChange) => Effect.Effect<void>
-    /** The last versions of a record, the newest first, which is its present definition. */
+    /**
+     * Lists the last versions of a record, newest first. The first one is its present definition.
+     */
     readonly listVersions: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       current: RecordedDefinition
     ) => Effect.Effect<ReadonlyArray<RecordedDefinition>>
-    /** Records a creation with the statement that makes it: see `AuditLog.recordBy`. */
+    /** Records a creation with the statement that inserts the record: see `AuditLog.recordBy`. */
     readonly recordBy: <A, E, R>(
       change: DefinitionChange,
       write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
@@ -76,7 +80,7 @@ export class ChangeLog extends Context.Service<
           Effect.map(currentAuthor, ({ actor, origin }): NewEvent => {
             const name = (change.after ?? change.before)?.shown["name"]
             return {
-              // The type of an action cannot follow from its two parts.
+              // TypeScript cannot derive the type of an action from its two parts.
               action: `${kind}.${verbOf(change, fields)}` as AuditAction,
               workspace_id,
               user_id: null,
@@ -91,7 +95,10 @@ export class ChangeLog extends Context.Service<
             }
           })
 
-        /** Keeps what a change replaces, and removes what is too old or too much. */
+        /**
+         * Stores the values that a change replaces, and removes versions that are too old or too
+         * large.
+         */
         const keep = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: string,
@@ -171,7 +178,10 @@ interface VersionRow {
   readonly updated_at: Date
 }
 
-/** Goes back from the present definition: each row has what its version had instead. */
+/**
+ * Reconstructs the earlier versions from the present definition. Each row has the values that its
+ * version had.
+ */
 const versionsBefore = (
   current: RecordedDefinition,
   rows: ReadonlyArray<VersionRow>
@@ -195,7 +205,7 @@ const versionBefore = (
   shown: { ...shown, ...(row.shown ?? replaced) }
 })
 
-/** The changed fields, with the values that the API shows. */
+/** Returns the changed fields with the values that the API shows. */
 export const changesBetween = (
   before: RecordedDefinition,
   after: RecordedDefinition
@@ -208,7 +218,7 @@ export const changesBetween = (
 const pick = (from: Fields, names: ReadonlyArray<string>) =>
   Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
 
-/** The values that the versions of a record replaced may have so many bytes together. */
+/** The maximum number of bytes that the stored values of a record's versions have together. */
 const maxVersionBytes = 4 * 1024 * 1024
 
 /**
@@ -236,7 +246,10 @@ export const changesOf =
 
 type Sides = Pick<DefinitionChange, "after" | "before">
 
-/** The fields whose stored values differ. Of a creation or deletion, those that are not null. */
+/**
+ * Returns the fields whose stored values differ. For a creation or deletion, returns those that are
+ * not null.
+ */
 const changedFields = ({ after, before }: Sides): ReadonlyArray<string> =>
   Object.keys((after ?? before)?.stored ?? {}).filter((name) => {
     const old = before?.stored[name] ?? null
@@ -257,8 +270,8 @@ const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb =
 }
 
 /**
- * Keeps the log small: a definition of a megabyte could be changed ten times a second. The record
- * itself and its versions have the whole value.
+ * The maximum number of bytes of a value in the log. A definition of 1 MB could be changed ten
+ * times a second. The record itself and its versions have the whole value.
  */
 const longest = 8 * 1024
 
@@ -267,7 +280,7 @@ const shortened = (value: unknown): Schema.Json => {
   if (typeof value === "string" && value.length * 3 <= longest) return value
   const json = canonical(value)
   const bytes = Buffer.byteLength(json)
-  // The fields of a record are JSON.
+  // The cast is safe, because the fields of a record are JSON.
   if (bytes <= longest) return value as Schema.Json
   return { sha256: createHash("sha256").update(json).digest("hex"), bytes }
 }

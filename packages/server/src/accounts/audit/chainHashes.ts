@@ -58,15 +58,15 @@ const hashedFields = (event: EventContent) => [
 ]
 
 /**
- * Hashes details with a salt. The salt is erased with them, so that nobody can guess them from the
- * hash.
+ * Hashes details with a salt. The salt is erased with the details, so that they cannot be guessed
+ * from the hash.
  */
 export const hashDetails = (salt: string, requestId: string | null, details: unknown): string =>
   sha256([salt, requestId, details])
 
 /**
- * Hashes an event and its position. The hash uses no key, so that a hash that an operator noted
- * stays comparable when `APP_SECRET` changes. The MACs protect it.
+ * Hashes an event and its position. The hash uses no key, so that a hash noted by an operator stays
+ * comparable when `APP_SECRET` changes. The MACs protect it.
  */
 export const hashEvent = (event: EventContent, position: ChainPosition): string =>
   sha256([...hashedFields(event), position.ordinal, position.previous_hash, position.previous_at])
@@ -77,10 +77,10 @@ export const hashEvent = (event: EventContent, position: ChainPosition): string 
  */
 export type Attested = readonly [kind: "written" | "linked" | "end", ...values: Array<unknown>]
 
-/** The content for the MAC of an event without a position. */
+/** Returns the content for the MAC of an event that is not linked yet. */
 export const writtenEvent = (event: EventContent): Attested => ["written", ...hashedFields(event)]
 
-/** The content for the MAC of an event with a position. It replaces the first MAC of the event. */
+/** Returns the content for the MAC of a linked event. This MAC replaces the first one. */
 export const linkedEvent = (ordinal: number, hash: string): Attested => ["linked", ordinal, hash]
 
 export const endOfChain = ({ at, hash, ordinal }: ChainEnd): Attested => ["end", ordinal, hash, at]
@@ -89,7 +89,7 @@ export const endOfChain = ({ at, hash, ordinal }: ChainEnd): Attested => ["end",
 export const attest = ([key]: KeyRing, attested: Attested): string =>
   `${key.id}.${mac(key, canonical(attested))}`
 
-/** Checks a MAC. The result is `unknown` if there is no MAC, or its secret is not configured. */
+/** Verifies a MAC. The result is `unknown` if there is no MAC or its secret is not configured. */
 export const checkMac = (
   ring: KeyRing,
   attested: Attested,

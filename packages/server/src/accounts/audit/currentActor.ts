@@ -3,12 +3,15 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { requestOrigin, type RequestOrigin } from "../../http/index.ts"
 
-/** The user or service account that makes a change, with their address, for the audit log. */
+/** The user or service account that makes a change, with its address, for the audit log. */
 export interface Actor extends Omit<UserPrincipal, "lane" | "name" | "role" | "service_account"> {
   readonly origin: RequestOrigin
 }
 
-/** Returns the user or service account of the request. Endpoints for JWTs have refused API keys before this. */
+/**
+ * Returns the user or service account of the request. Endpoints for JWTs have already rejected API
+ * keys.
+ */
 export const currentActor: Effect.Effect<
   Actor,
   never,

@@ -4,15 +4,15 @@ import { Context, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type RequestOrigin, originOf } from "../../http/index.ts"
 
-/** Who makes a change, and from where. */
+/** The author of a change: the actor and the request. */
 export interface Author {
   readonly actor: Actor
   readonly origin: Pick<RequestOrigin, "ip" | "request_id">
 }
 
 /**
- * Makes the service the author of the changes of an effect, also where a request causes them.
- * `cause` says in place of a request id what made the service act.
+ * Makes the service the author of the changes of an effect, even if a request triggers them.
+ * `cause` replaces the request id and says why the service acted.
  */
 export const actingAs = (kind: "plan" | "system", cause: string) =>
   Effect.provideService(Override, {
@@ -26,8 +26,8 @@ const Override = Context.Reference<Author | undefined>(
 )
 
 /**
- * The author of the changes that the current request makes. It is found in the context, so that a
- * service which changes a definition need not be told. Without a request it is the service.
+ * The author of the changes of the current request, or the service if there is no request. It comes
+ * from the context, so that services need no parameter for it.
  */
 export const currentAuthor: Effect.Effect<Author> = Effect.withFiber(({ context }) => {
   const override = Context.get(context, Override)
@@ -45,8 +45,8 @@ const theService: Actor = { kind: "system", id: null, name: null }
 const nowhere = { ip: null, request_id: "service" }
 
 /**
- * The actor with an id. Its name is known if it makes the request. Without an id nobody is known,
- * unless the service acts.
+ * Returns the actor with the id. Its name is known only if it makes the current request. Without an
+ * id, returns null, or the service if the service acts.
  */
 export const namedActor = (id: string | null): Effect.Effect<Actor | null> =>
   Effect.withFiber(({ context }) => {

@@ -17,7 +17,7 @@ export interface ChainReport {
 }
 
 interface Expectations {
-  /** Events before this time may be deleted already. */
+  /** Events before this time may have been deleted. */
   readonly expiredBefore: Date
   /** Events before this time must have a link. */
   readonly linkedBefore: Date
@@ -25,13 +25,17 @@ interface Expectations {
 }
 
 /**
- * Checks the whole audit log:
+ * Verifies the whole audit log:
  *
- * 1. Events without a link have a valid MAC. They come first, because events are linked during the
- *    check.
+ * 1. Unlinked events have a valid MAC. They are verified first, because events are linked in the
+ * meantime.
+ *
  * 2. Every linked event is unchanged and follows the previous one.
+ *
  * 3. The recorded end of the log is the last event.
+ *
  * 4. Every account and workspace has an event of its creation.
+ *
  * 5. The hash that the operator noted is in the log.
  */
 export const verifyChain = Effect.fnUntraced(function* (
@@ -67,7 +71,7 @@ export const verifyChain = Effect.fnUntraced(function* (
     }
   )
   problems.checkEnd(end, { last, isEndFound, expiredBefore })
-  // A log that still has its first event also has the creation of every account and workspace.
+  // A log that still has its first event must have the creation of every account and workspace.
   const hasBeginning = first?.ordinal === 1 && first.created_at >= expiredBefore
   const since = hasBeginning ? new Date(0) : expiredBefore
   for (const { id, kind } of yield* repo.listUnrecorded(since, pageSize)) {
@@ -192,7 +196,7 @@ class ChainProblems {
 }
 
 /**
- * Checks the details of an event. They can be missing only after their account or workspace was
+ * Verifies the details of an event. They may be missing only after their account or workspace was
  * deleted.
  */
 const hasItsDetails = ({

@@ -20,8 +20,8 @@ interface OfVersion<Params> {
 }
 
 /**
- * The handlers of the endpoints with the versions of a record. `idOf` finds the record in the path,
- * and `prepare` is called before a restore, outside of its transaction.
+ * Creates the handlers of the endpoints for the versions of a record. `idOf` returns the id of the
+ * record in the path, and `prepare` runs before a restore, outside of its transaction.
  */
 export const versionHandlers = <Params, Record, E, RestoreError, R = never, F = never>(
   idOf: (params: Params) => string,
