@@ -81,8 +81,8 @@ const checkCommand = (
   args: ReadonlyArray<string>,
   env: object
 ) => {
-  const [program = ""] = entrypoint
-  const { status, stderr, stdout } = spawnSync(program, args, {
+  const [program = "", ...words] = [...entrypoint, ...args]
+  const { status, stderr, stdout } = spawnSync(program, words, {
     cwd: image.workdir,
     encoding: "utf8",
     env: { ...environmentOf({ entrypoint, ...image }), ...env },
@@ -101,6 +101,7 @@ try {
   say(`the server is healthy: ${await get(`${url}/v1/health`)}`)
   await checkPanel(url)
   await get(`${url}/docs`)
+  checkCommand(server, ["node", "start.cjs", "account", "list"], {})
 
   const settings = { SCHEDULING_URL: url, SCHEDULING_WORKER_TOKEN: await workerToken(url) }
   checkCommand(agent, ["check"], settings)

@@ -6,7 +6,8 @@ import { parseArgs } from "node:util"
 import { orSecretFiles } from "./core/index.ts"
 import { move, runCommand } from "./operations/index.ts"
 
-const usage = "npm run move -- --to postgres://USER:PASSWORD@HOST/DATABASE"
+const usage =
+  "npm run move -- --to postgres://USER:PASSWORD@HOST/DATABASE, or scheduling-service move --to …"
 
 const program = Effect.gen(function* () {
   const { values } = yield* Effect.try({

@@ -15,7 +15,7 @@ const program = Effect.gen(function* () {
     return yield* Effect.fail(
       new Error(
         from === undefined
-          ? "npm run restore -- FOLDER"
+          ? "npm run restore -- FOLDER, or scheduling-service restore FOLDER"
           : `${from} is not a backup: it has no file postgres/PG_VERSION`
       )
     )

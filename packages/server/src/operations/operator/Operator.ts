@@ -40,7 +40,8 @@ export const usage = `npm run account -- <command>
 npm run audit:verify            checks that the audit log is unchanged, and prints the hash of its last event
 npm run audit:verify -- HASH    also checks that the event with this hash is still in the log
 npm run audit:export -- ID      prints the events of a workspace as JSON lines, oldest first
-npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs`
+npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs
+In the package, the commands are scheduling-service account, verify-audit, export-audit and backup.`
 
 /** The reason why a command was refused. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
