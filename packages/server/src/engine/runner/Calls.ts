@@ -91,68 +91,11 @@ export const makeCalls = Effect.fnUntraced(function* (
   AccessTokens | CallSecrets | CompletionUrls | SqlClient.SqlClient | Store | SigningSecrets | Call
 > {
   const changes = yield* LiveChanges
-  const tracer = yield* Tracing
-  const runFork = Effect.runForkWith(yield* Effect.context())
-  const execute = yield* makeExecute
   const secretsOf = yield* makeSecretsCache
   const decryptBatch = yield* makeDecryptBatch
-  const completionUrls = yield* CompletionUrls
-  const { budget, clock, intake, loads, meters, options, results } = engine
   const running = new Map<string, RunningCall>()
-
-  const call = (
-    run: StartedRun,
-    owner: number,
-    secrets: ReadonlyArray<Redacted.Redacted>,
-    filling: CallValues | undefined
-  ) => {
-    engine.count("started")
-    const allowance = budget.open(intake.shareOf(run.id) ?? 0)
-    const trace = tracer && beginTrace(tracer, run, clock.now())
-    const execution: Execution = {
-      node: owner,
-      clock,
-      allowance,
-      loads,
-      started_ms: null,
-      traceparent: trace?.traceparent,
-      completionUrls,
-      connectsAhead: intake.answersQuickly(run.id)
-    }
-    const going: RunningCall = { executed: undefined, cancelled: false }
-    running.set(run.id, going)
-    going.executed = execute(run, execution, secrets, filling, (exit) => {
-      running.delete(run.id)
-      const now = clock.now()
-      intake.release(run.id, now, Exit.isSuccess(exit))
-      if (execution.started_ms !== null) meters.called(run.due_ms, execution.started_ms, now)
-      allowance.shrink(0)
-      const settlement = Exit.isSuccess(exit)
-        ? exit.value
-        : interrupted(run, execution, exit.cause, going.cancelled)
-      trace?.called(execution.started_ms, now, settlement)
-      if (settlement !== undefined) results.add(settlement)
-      engine.slotFreed()
-    })
-  }
-
-  /** Returns undefined if the run was abandoned, because another node repeats it. */
-  const interrupted = (
-    run: StartedRun,
-    execution: Execution,
-    cause: Cause.Cause<never>,
-    cancelled: boolean
-  ): Settlement | undefined => {
-    if (cancelled) {
-      return settlementOfExecution(run, execution, { status: "cancelled", error: cancelledError })
-    }
-    if (Cause.hasInterrupts(cause)) return undefined
-    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${shortMessage(cause)}`))
-    return settlementOfExecution(run, execution, {
-      status: "failed",
-      error: executionError("internal", "internal error")
-    })
-  }
+  const call = yield* makeCall(engine, running)
+  const { clock, intake, options } = engine
 
   const begin = Effect.fnUntraced(function* (
     runs: ReadonlyArray<StartedRun>,
@@ -199,6 +142,69 @@ export const makeCalls = Effect.fnUntraced(function* (
       while: () => running.size > 0,
       body: () => Effect.sleep(20),
       step: () => {}
+    })
+  }
+})
+
+/** Steps 3 and 4 of `makeCalls`: makes the call of one run, which is in `running` until it ends. */
+const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<string, RunningCall>) {
+  const tracer = yield* Tracing
+  const execute = yield* makeExecute
+  const completionUrls = yield* CompletionUrls
+  const runFork = Effect.runForkWith(yield* Effect.context())
+  const { budget, clock, intake, loads, meters, results } = engine
+
+  /** Returns undefined if the run was abandoned, because another node repeats it. */
+  const interrupted = (
+    run: StartedRun,
+    execution: Execution,
+    cause: Cause.Cause<never>,
+    cancelled: boolean
+  ): Settlement | undefined => {
+    if (cancelled) {
+      return settlementOfExecution(run, execution, { status: "cancelled", error: cancelledError })
+    }
+    if (Cause.hasInterrupts(cause)) return undefined
+    runFork(Effect.logError(`run ${run.id} failed unexpectedly: ${shortMessage(cause)}`))
+    return settlementOfExecution(run, execution, {
+      status: "failed",
+      error: executionError("internal", "internal error")
+    })
+  }
+
+  return (
+    run: StartedRun,
+    owner: number,
+    secrets: ReadonlyArray<Redacted.Redacted>,
+    filling: CallValues | undefined
+  ) => {
+    engine.count("started")
+    const allowance = budget.open(intake.shareOf(run.id) ?? 0)
+    const trace = tracer && beginTrace(tracer, run, clock.now())
+    const execution: Execution = {
+      node: owner,
+      clock,
+      allowance,
+      loads,
+      started_ms: null,
+      traceparent: trace?.traceparent,
+      completionUrls,
+      connectsAhead: intake.answersQuickly(run.id)
+    }
+    const going: RunningCall = { executed: undefined, cancelled: false }
+    running.set(run.id, going)
+    going.executed = execute(run, execution, secrets, filling, (exit) => {
+      running.delete(run.id)
+      const now = clock.now()
+      intake.release(run.id, now, Exit.isSuccess(exit))
+      if (execution.started_ms !== null) meters.called(run.due_ms, execution.started_ms, now)
+      allowance.shrink(0)
+      const settlement = Exit.isSuccess(exit)
+        ? exit.value
+        : interrupted(run, execution, exit.cause, going.cancelled)
+      trace?.called(execution.started_ms, now, settlement)
+      if (settlement !== undefined) results.add(settlement)
+      engine.slotFreed()
     })
   }
 })
