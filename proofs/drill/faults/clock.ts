@@ -65,13 +65,14 @@ export const clock = Effect.gen(function* () {
   })
 })
 
+/** A preview begins at the clock of its node. Times of records come from the database. */
 const clockOf = async (
   node: Node,
   account: { readonly workspace: string; readonly key: string }
 ) => {
-  const created = await call(node, "POST", `${account.workspace}/delayed`, {
-    token: account.key,
-    body: { name: crypto.randomUUID(), url: "http://127.0.0.1:9/", delay_seconds: 3_600 }
+  const often = new URLSearchParams({ schedule: "*/5 * * * * *", precision: "second", count: "1" })
+  const preview = await call(node, "GET", `${account.workspace}/cron/preview?${often}`, {
+    token: account.key
   })
-  return Date.parse(String(created.body.created_at))
+  return Date.parse(String(preview.body.data[0].at))
 }
