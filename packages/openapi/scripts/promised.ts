@@ -6,10 +6,11 @@ import { readFile, writeFile } from "node:fs/promises"
 import { Api } from "@scheduling/domain/Api"
 import { breakingChanges } from "../src/promises/breakingChanges.ts"
 import { promisedPart } from "../src/promises/promisedPart.ts"
-import { publishedDocument } from "../src/publishedDocument.ts"
+import { openApiDocument } from "../src/OpenApiDocument.ts"
+import { withSharedParameters } from "../src/published/withSharedParameters.ts"
 
 const file = new URL("../promised.json", import.meta.url)
-const current = promisedPart(publishedDocument(Api))
+const current = promisedPart(withSharedParameters(openApiDocument(Api)))
 
 if (process.argv.includes("--renew")) {
   await writeFile(file, `${JSON.stringify(current, null, 1)}\n`)

@@ -17,6 +17,7 @@ import { echoPaths, echoSchemas } from "./undeclared/echo.ts"
 import { pingPaths, pingsTag } from "./undeclared/pings.ts"
 import { tokenPaths, tokenSchemas } from "./undeclared/token.ts"
 import { withChoices } from "./schemas/rewriting.ts"
+import { mapValues } from "./mapValues.ts"
 import { samplesOf } from "./operations/samples.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
 
@@ -126,12 +127,6 @@ const describeOperation = (
 
 const described = (schemas: Components["schemas"]): Components["schemas"] =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withChoices(schema)]))
-
-const mapValues = <A, B>(
-  record: Readonly<Record<string, A>>,
-  f: (value: A) => B
-): Record<string, B> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))
 
 const requestContent = (
   content: OpenApi.OpenApiSpecContent,

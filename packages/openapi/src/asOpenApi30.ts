@@ -7,7 +7,14 @@ type Fields = Readonly<Record<string, unknown>>
  * Converts the document to OpenAPI 3.0, for generators that do not support 3.1, such as
  * oapi-codegen for Go. Webhooks are omitted, because 3.0 cannot describe them.
  */
-export const asOpenApi30 = ({ components, info, paths, servers, tags }: PublishedDocument) => {
+export const asOpenApi30 = ({
+  components,
+  info,
+  paths,
+  security,
+  servers,
+  tags
+}: PublishedDocument) => {
   const { contact, description, license, title, version } = info
   const converted = converter(components.schemas)
   return {
@@ -20,6 +27,7 @@ export const asOpenApi30 = ({ components, info, paths, servers, tags }: Publishe
       ...(license !== undefined && { license: { name: license.name } })
     },
     servers,
+    security,
     tags,
     paths: converted(paths),
     components: converted(components)

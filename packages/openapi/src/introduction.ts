@@ -59,7 +59,8 @@ Every failure has one shape, whatever the status:
 Act on \`error\`, which is stable; \`message\` is for people and may be reworded. A request is checked in
 this order: credential (401), rate limit (429), kind of credential (403), workspace (403 or 404), scope or role (403),
 body and query (422), resource (404), state (409). An unknown route answers 404 and a known one with another method 405, in the
-same shape. Each operation lists the errors that it can answer. These come before any operation:
+same shape. Each operation lists the errors that it can answer; in \`/v1/openapi.json\`, the errors of most
+operations are listed once, as the \`default\` response. These come before any operation:
 
 | status | error | message |
 |---|---|---|

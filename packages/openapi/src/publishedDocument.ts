@@ -1,69 +1,79 @@
+import { type JsonSchema, Struct } from "effect"
 import type { HttpApi, HttpApiGroup, OpenApi } from "effect/http-api"
-import type { Method, OpenApiDocument, Operation, Parameter, Reference } from "./model.ts"
+import { isSchema } from "./schemas/rewriting.ts"
+import type { Operation, Reference, Response } from "./model.ts"
 import { openApiDocument } from "./OpenApiDocument.ts"
+import { mapOperations, mapValues } from "./mapValues.ts"
+import { withDefaultErrors } from "./published/withDefaultErrors.ts"
+import {
+  type SharedDocument,
+  type SharedOperation,
+  withSharedParameters
+} from "./published/withSharedParameters.ts"
+import { withSharedSchemas } from "./published/withSharedSchemas.ts"
 
-type PublishedOperation = Omit<Operation, "parameters"> & {
-  readonly parameters: ReadonlyArray<Parameter | Reference>
-}
+type Schema = JsonSchema.JsonSchema
+type Responses<One> = Readonly<Record<string, One>>
+type PublishedResponse = Omit<Response, "headers"> & Partial<Pick<Response, "headers">>
+type PublishedOperation = Omit<SharedOperation, "responses" | "security" | "x-codeSamples"> &
+  Partial<Pick<Operation, "security">> & {
+    readonly responses: Responses<PublishedResponse | Reference>
+  }
 
-export interface PublishedDocument extends Omit<OpenApiDocument, "components" | "paths"> {
-  readonly paths: Readonly<Record<string, Readonly<Partial<Record<Method, PublishedOperation>>>>>
-  readonly components: OpenApiDocument["components"] & {
-    readonly parameters: Readonly<Record<string, Parameter>>
+export interface PublishedDocument extends Omit<SharedDocument, "components" | "paths"> {
+  readonly security: Operation["security"]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, PublishedOperation>>>>
+  readonly components: Omit<SharedDocument["components"], "responses"> & {
+    readonly responses: Responses<PublishedResponse>
   }
 }
 
-/** The document as published: parameters shared by several operations are components. */
+/**
+ * The document for programs: it says everything that the document of the reference page says, but
+ * only once, and without code samples (docs/adr/0069-a-small-openapi-document.md).
+ */
 export const publishedDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   server?: OpenApi.OpenAPISpecServer
 ): PublishedDocument => {
-  const { components, ...document } = openApiDocument(api, server)
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
-  const names = sharedNames(operations.flatMap(({ parameters }) => parameters))
-  const shared = [...names].map(([text, name]): [string, Parameter] => [name, JSON.parse(text)])
-  const paths: Record<string, Partial<Record<Method, PublishedOperation>>> = {}
-  for (const [path, methods] of Object.entries(document.paths)) {
-    paths[path] = Object.fromEntries(
-      Object.entries(methods).map(([method, operation]) => [
-        method,
-        {
-          ...operation,
-          parameters: operation.parameters.map((parameter) => {
-            const name = names.get(JSON.stringify(parameter))
-            return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
-          })
-        }
-      ])
-    )
+  const { components, paths, ...document } = withDefaultErrors(
+    withSharedParameters(openApiDocument(api, server))
+  )
+  return {
+    ...document,
+    security: [{ bearer: [] }],
+    paths: mapOperations(paths, compact),
+    components: {
+      ...components,
+      schemas: withSharedSchemas(mapValues(components.schemas, withoutComposedExample)),
+      responses: mapValues(components.responses, withoutCommonHeaders),
+      headers: withoutCommon(components.headers)
+    }
   }
-  const parameters = Object.fromEntries(shared.toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  return { ...document, paths, components: { ...components, parameters } }
 }
 
-/**
- * Returns the component names of the shared parameters, by their JSON. If several parameters would
- * get the same name, the most frequent one is shared.
- */
-const sharedNames = (parameters: ReadonlyArray<Parameter>): ReadonlyMap<string, string> => {
-  const counts = new Map<string, number>()
-  for (const parameter of parameters) {
-    const text = JSON.stringify(parameter)
-    counts.set(text, (counts.get(text) ?? 0) + 1)
-  }
-  const texts = new Map<string, string>()
-  for (const [text, count] of [...counts].toSorted(([, one], [, other]) => other - one)) {
-    const name = nameOf(JSON.parse(text))
-    if (count > 1 && !texts.has(name)) texts.set(name, text)
-  }
-  return new Map([...texts].map(([name, text]) => [text, name]))
+/** The introduction of the document describes these headers. */
+const commonHeaders = new Set(["x-request-id", "RateLimit", "RateLimit-Policy"])
+
+const withoutCommon = <A>(headers: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !commonHeaders.has(name)))
+
+const withoutCommonHeaders = ({
+  headers = {},
+  ...response
+}: PublishedResponse): PublishedResponse => {
+  const own = withoutCommon(headers)
+  return { ...response, ...(Object.keys(own).length > 0 && { headers: own }) }
 }
 
-/** `workspace_id` in the path → `WorkspaceIdInPath` */
-const nameOf = ({ in: place, name }: Parameter): string => `${pascal(name)}In${pascal(place)}`
+const compact = ({ responses, security, ...operation }: SharedOperation): PublishedOperation => ({
+  ...Struct.omit(operation, ["x-codeSamples"]),
+  ...(security.length === 0 && { security }),
+  responses: mapValues(responses, (one) => ("$ref" in one ? one : withoutCommonHeaders(one)))
+})
 
-const pascal = (text: string): string =>
-  text
-    .split(/[-_]/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("")
+/** An object needs no example, because tools compose one from the examples of its fields. */
+const withoutComposedExample = (schema: Schema): Schema =>
+  isSchema(schema.properties) || schema.anyOf || schema.oneOf
+    ? Struct.omit(schema, ["examples"])
+    : schema

@@ -379,8 +379,7 @@ describe("the document", () => {
 describe("code samples", () => {
   it("show each operation by the SDK and by curl, with its own body", () => {
     for (const operation of operations) {
-      const [typescript, curl, ...more] = operation["x-codeSamples"]
-      assert.isEmpty(more)
+      const [typescript, curl] = operation["x-codeSamples"]
       assert.include(typescript?.source, `client.${operation.operationId}(`)
       const example = operation.requestBody?.content["application/json"]?.example
       const sent = /-d '([^]*)'$/.exec(curl?.source ?? "")?.[1]?.replaceAll("'\\''", "'")

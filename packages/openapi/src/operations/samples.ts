@@ -6,13 +6,12 @@ interface Sampled {
   readonly answer: "nothing" | "record" | "events"
 }
 
-/** Returns samples of a call with the SDK and with curl. */
-export const samplesOf = (
-  endpoint: Endpoint,
-  { answer, body }: Sampled
-): ReadonlyArray<CodeSample> => [
-  { lang: "TypeScript", label: "TypeScript", source: typescript(endpoint, { answer, body }) },
-  { lang: "Shell", label: "curl", source: curl(endpoint, { answer, body }) }
+/** Returns samples of a call with the SDK, with curl, and with the standard libraries of Python and Go. */
+export const samplesOf = (endpoint: Endpoint, sampled: Sampled): ReadonlyArray<CodeSample> => [
+  { lang: "TypeScript", label: "TypeScript", source: typescript(endpoint, sampled) },
+  { lang: "Shell", label: "curl", source: curl(endpoint, sampled) },
+  { lang: "Python", label: "Python", source: python(endpoint, sampled) },
+  { lang: "Go", label: "Go", source: go(endpoint, sampled) }
 ]
 
 const typescript = (
@@ -42,14 +41,13 @@ const typescript = (
   ].join("\n")
 }
 
-const curl = ({ access, method, path }: Endpoint, { answer, body }: Sampled): string => {
-  const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
+const curl = (endpoint: Endpoint, { answer, body }: Sampled): string => {
+  const url = endpoint.path.replaceAll(pathParameter, (_, name: string) => `$${variable(name)}`)
+  const credential = credentialVariable(endpoint)
   return [
     `curl ${answer === "events" ? "-N " : ""}"$SCHEDULING_URL${url}"`,
-    ...(method === "get" ? [] : [`-X ${method.toUpperCase()}`]),
-    ...(access.kind === "public"
-      ? []
-      : [`-H "Authorization: Bearer $${access.kind === "jwt" ? "ACCESS_TOKEN" : "API_KEY"}"`]),
+    ...(endpoint.method === "get" ? [] : [`-X ${endpoint.method.toUpperCase()}`]),
+    ...(credential === undefined ? [] : [`-H "Authorization: Bearer $${credential}"`]),
     ...(body === undefined
       ? []
       : [
@@ -59,9 +57,99 @@ const curl = ({ access, method, path }: Endpoint, { answer, body }: Sampled): st
   ].join(" \\\n  ")
 }
 
+const python = (endpoint: Endpoint, { answer, body }: Sampled): string => {
+  const url = endpoint.path.replaceAll(
+    pathParameter,
+    (_, name: string) => `{os.environ['${variable(name)}']}`
+  )
+  const credential = credentialVariable(endpoint)
+  const headers = [
+    ...(credential === undefined
+      ? []
+      : [`"Authorization": f"Bearer {os.environ['${credential}']}"`]),
+    ...(body === undefined ? [] : ['"Content-Type": "application/json"'])
+  ]
+  const modules = [
+    ...(body !== undefined || answer === "record" ? ["json"] : []),
+    "os",
+    "urllib.request"
+  ]
+  return [
+    `import ${modules.join(", ")}`,
+    "",
+    ...(body === undefined ? [] : [`body = ${asPython(body)}`]),
+    "request = urllib.request.Request(",
+    `    f"{os.environ['SCHEDULING_URL']}${url}",`,
+    `    method="${endpoint.method.toUpperCase()}",`,
+    ...(headers.length === 0 ? [] : [`    headers={${headers.join(", ")}},`]),
+    ...(body === undefined ? [] : ["    data=json.dumps(body).encode(),"]),
+    ")",
+    "with urllib.request.urlopen(request) as response:",
+    {
+      nothing: "    print(response.status)",
+      record: "    print(json.load(response))",
+      events: '    for line in response:\n        print(line.decode(), end="")'
+    }[answer]
+  ].join("\n")
+}
+
+const go = (endpoint: Endpoint, { body }: Sampled): string => {
+  const url = ['os.Getenv("SCHEDULING_URL")']
+  for (const [index, part] of endpoint.path.split(pathParameter).entries()) {
+    if (part !== "") url.push(index % 2 === 0 ? `"${part}"` : `os.Getenv("${variable(part)}")`)
+  }
+  const credential = credentialVariable(endpoint)
+  const imports = ["io", "log", "net/http", "os", ...(body === undefined ? [] : ["strings"])]
+  return [
+    "package main",
+    "",
+    `import (\n${imports.map((name) => `\t"${name}"`).join("\n")}\n)`,
+    "",
+    "func main() {",
+    ...(body === undefined ? [] : [`\tbody := strings.NewReader(${asGoText(body)})`]),
+    `\trequest, err := http.NewRequest("${endpoint.method.toUpperCase()}", ${url.join("+")}, ${body === undefined ? "nil" : "body"})`,
+    "\tif err != nil {\n\t\tlog.Fatal(err)\n\t}",
+    ...(credential === undefined
+      ? []
+      : [`\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("${credential}"))`]),
+    ...(body === undefined ? [] : ['\trequest.Header.Set("Content-Type", "application/json")']),
+    "\tresponse, err := http.DefaultClient.Do(request)",
+    "\tif err != nil {\n\t\tlog.Fatal(err)\n\t}",
+    "\tdefer response.Body.Close()",
+    "\tlog.Print(response.Status)",
+    "\tio.Copy(os.Stdout, response.Body)",
+    "}"
+  ].join("\n")
+}
+
+// ---------------------------------------------------------------------------
+
+const pathParameter = /\{(\w+)\}/g
+
+/** Returns the environment variable with the value of a path parameter. */
+const variable = (parameter: string): string => parameter.toUpperCase()
+
+const credentialVariable = ({ access }: Endpoint): string | undefined =>
+  access.kind === "public" ? undefined : access.kind === "jwt" ? "ACCESS_TOKEN" : "API_KEY"
+
 /** Formats a value as a literal without unnecessary quotes around names. */
 const asLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, "$1$2:")
+
+const pythonWords: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" }
+
+/** Python writes JSON like JavaScript, apart from three words, which stand alone outside of texts. */
+const asPython = (value: unknown): string =>
+  JSON.stringify(value, null, 4).replaceAll(
+    /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
+    (token) => pythonWords[token] ?? token
+  )
+
+/** A raw string is easier to read, but cannot contain a backquote. */
+const asGoText = (value: unknown): string => {
+  const json = JSON.stringify(value)
+  return json.includes("`") ? JSON.stringify(json) : `\`${json}\``
+}
 
 /** `task_id` → `taskId` */
 const camel = (name: string) =>

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Api } from "@scheduling/domain/Api"
 import { breakingChanges } from "../../src/promises/breakingChanges.ts"
 import { promisedPart } from "../../src/promises/promisedPart.ts"
-import { publishedDocument } from "../../src/publishedDocument.ts"
+import { openApiDocument } from "../../src/OpenApiDocument.ts"
+import { withSharedParameters } from "../../src/published/withSharedParameters.ts"
 
-const promised = JSON.stringify(promisedPart(publishedDocument(Api)))
+const promised = JSON.stringify(promisedPart(withSharedParameters(openApiDocument(Api))))
 
 /** A tree that a test changes wherever it likes. */
 type Tree = ReturnType<typeof JSON.parse>

@@ -1,4 +1,5 @@
 import { asOpenApi30 } from "@scheduling/openapi/asOpenApi30"
+import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import { publishedDocument } from "@scheduling/openapi/publishedDocument"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,11 +14,11 @@ import { makeStaticResponse, type StaticResponse } from "../http/index.ts"
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const document = () => publishedDocument(api, { url: "/" })
-  const documented = api.annotate(OpenApi.Transform, () => ({ ...document() }))
+  const server = { url: "/" }
+  const documented = api.annotate(OpenApi.Transform, () => ({ ...openApiDocument(api, server) }))
   return Layer.mergeAll(
-    json("/v1/openapi.json", () => OpenApi.fromApi(documented)),
-    json("/v1/openapi-3.0.json", () => asOpenApi30(document())),
+    json("/v1/openapi.json", () => publishedDocument(api, server)),
+    json("/v1/openapi-3.0.json", () => asOpenApi30(publishedDocument(api, server))),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
       Layer.provide(cachePage.layer)
