@@ -5,7 +5,7 @@ import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { callOptions } from "../calls/CallOptions.ts"
 import { callbacks } from "../calls/Callbacks.ts"
 import { call, callChecks, callUpdate, callUpdateChecks } from "../calls/HttpCall.ts"
-import { DelayedTaskId, WorkspaceId } from "../shared/Ids.ts"
+import { DelayedTaskId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
 import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
@@ -147,6 +147,11 @@ export const DelayedTask = Schema.Struct({
   ...callbacks.fields,
   status: DelayedTaskStatus,
   run_at: Timestamp.annotate({ description: "When the task runs." }),
+  execution_id: Schema.NullOr(ExecutionId).annotate({
+    description:
+      "The id of the latest execution, or of the coming one while the task is `pending`. A change of `run_at` " +
+      "gives a pending task another execution. Null if the task was cancelled."
+  }),
   last_run: Schema.NullOr(LastRun).annotate({
     description: "The latest run. Null before the first run."
   }),
@@ -176,6 +181,7 @@ export const DelayedTask = Schema.Struct({
       ...callbacks.unset,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",
+      execution_id: ExecutionId.make("019c5b5a-6d40-7c4a-9d2f-3e8b7a6c5d42"),
       last_run: null,
       ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",

@@ -14,6 +14,7 @@ import type {
   DefinitionVersion,
   DelayedTaskId,
   Execution,
+  ExecutionId,
   LastRun,
   QueueId,
   Retry,
@@ -392,6 +393,11 @@ export interface DelayedTask {
   readonly status: DelayedTaskStatus
   /** When the task runs. */
   readonly run_at: Timestamp
+  /**
+   * The id of the latest execution, or of the coming one while the task is `pending`. A change of
+   * `run_at` gives a pending task another execution. Null if the task was cancelled.
+   */
+  readonly execution_id: ExecutionId | null
   /** The latest run. Null before the first run. */
   readonly last_run: LastRun | null
   /** Who created the record. Null if unknown. */

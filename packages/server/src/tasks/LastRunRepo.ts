@@ -1,4 +1,8 @@
-import type { ExecutionStatus, LastRun } from "@scheduling/domain/executions/Execution"
+import type {
+  ExecutionKind,
+  ExecutionStatus,
+  LastRun
+} from "@scheduling/domain/executions/Execution"
 import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -67,16 +71,21 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
 
 /**
  * Joins the latest run of each task `t`: an unfinished run, or one that finished recently. A run
- * that was created ahead of its slot does not count yet. An execution that was cancelled long
+ * that was created ahead of its slot does not count yet, but the run of a pending delayed task does,
+ * because responses show its id. An execution that was cancelled long
  * before it was due has an id from that later time, and counts only if there is no other.
  */
-export const joinLastRun = (sql: SqlClient.SqlClient, recent: RecentIds) => sql`
+export const joinLastRun = (
+  sql: SqlClient.SqlClient,
+  kind: ExecutionKind,
+  recent: RecentIds
+) => sql`
   LEFT JOIN LATERAL (
     SELECT id, ${sql.literal(apiStatus())} AS status, NULL::timestamptz AS finished_at
     FROM runs
     WHERE runs.task_id = t.id
       AND runs.workspace_id = t.workspace_id
-      AND runs.scheduled_for <= now()
+      ${kind === "delayed" ? sql`` : sql`AND runs.scheduled_for <= now()`}
     UNION ALL
     (
       SELECT id, status, finished_at

@@ -42,6 +42,7 @@ export type PlainColumns<Task> = Omit<
   | RareOption
   | "created_at"
   | "created_by"
+  | "execution_id"
   | "last_run"
   | "next_run_at"
   | "paused"
@@ -61,6 +62,7 @@ export interface FiringColumns extends Pick<OptionColumns, "firing_options"> {
 /** Fields of a response without a column of the same name. */
 const otherFields: ReadonlySet<string> = new Set([
   ...rareOptions,
+  "execution_id",
   "last_run",
   "next_run_at",
   "paused",

@@ -156,7 +156,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   const derivedAt = (now: Date) =>
     derived === undefined ? nothing : sql`, ${derived.at(now)} AS ${sql.literal(derived.column)}`
   const lastRun = joinsLastRun ? sql`, ${lastRunColumns(sql)}` : nothing
-  const joinedAt = (now: Date) => (joinsLastRun ? joinLastRun(sql, recentIds(now)) : nothing)
+  const joinedAt = (now: Date) => (joinsLastRun ? joinLastRun(sql, kind, recentIds(now)) : nothing)
 
   const rowsOfPages = rowReader<Listed & { readonly bytes: number; readonly n: number }>([
     ...short,

@@ -94,8 +94,10 @@ export class DelayedTasks extends Context.Service<
         merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         // A pending task already has a run in the queue, which must not be shown as its latest run.
-        show: (row: ListedDelayedTask) =>
-          show(row, row.status === "pending" ? null : toLastRun(row))
+        show: (row: ListedDelayedTask) => ({
+          ...show(row, row.status === "pending" ? null : toLastRun(row)),
+          execution_id: row.last_run_id
+        })
       })
 
       return DelayedTasks.of({

@@ -24,6 +24,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         ...task,
         ...changes,
         version: 2,
+        execution_id: (yield* runsOf(task.id))[0]?.id,
         updated_at: "2026-06-01T12:01:00.000Z"
       }
       assert.deepStrictEqual(changed.body, expected)
@@ -35,8 +36,9 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         [{ delay_seconds: 600 }, "2026-06-01T12:11:00.000Z", 4]
       ] as const) {
         const moved = yield* delayed.update(task.id, due)
-        assert.deepStrictEqual(moved.body, { ...expected, run_at: runAt, version })
         const runs = yield* runsOf(task.id)
+        const execution_id = runs[0]?.id
+        assert.deepStrictEqual(moved.body, { ...expected, run_at: runAt, version, execution_id })
         assert.deepStrictEqual(
           runs.map(({ id, trigger }) => [timeOfId(id), trigger]),
           [[Date.parse(runAt), "schedule"]]
@@ -89,6 +91,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.deepStrictEqual(record, {
         ...task,
         status: "cancelled",
+        execution_id: null,
         version: 2,
         updated_at: "2026-06-01T12:01:00.000Z"
       })

@@ -43,6 +43,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         success_codes: null,
         status: "pending",
         run_at: "2026-06-01T13:00:00.000Z",
+        execution_id: created.body.execution_id,
         last_run: null,
         created_by: created.body.created_by,
         updated_by: created.body.created_by,
@@ -57,6 +58,7 @@ layer(testAppLayer())("delayed task records", (it) => {
       })
       const [run, ...others] = yield* runsOf(id)
       assert.deepStrictEqual(others, [])
+      assert.strictEqual(run?.id, created.body.execution_id)
       assert.strictEqual(run?.kind, "delayed")
       assert.strictEqual(run?.trigger, "schedule")
       assert.strictEqual(timeOfId(run?.id ?? ""), testNow + hour)
@@ -101,6 +103,7 @@ layer(testAppLayer())("delayed task records", (it) => {
         name: "Trial ends",
         status: "pending",
         run_at: "2027-06-01T12:00:00.000Z",
+        execution_id: body.execution_id,
         last_run: null,
         created_by: body.created_by,
         updated_by: body.created_by,
