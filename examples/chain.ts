@@ -36,6 +36,6 @@ const run = await until(() => client.chains.getRun(chain.id, id), hasEnded)
 console.log(`The run ${run.status}:`)
 for (const { execution, name, status } of run.steps) {
   console.log(
-    `  ${name}: ${status}${execution?.status_code == null ? "" : `, answered ${execution.status_code}`}`
+    `  ${name}: ${status}${execution?.status_code == null ? "" : `, responded with ${execution.status_code}`}`
   )
 }

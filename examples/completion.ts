@@ -38,7 +38,7 @@ const get = () => client.executions.get(id)
 
 const waiting = await until(get, (run) => run.awaiting_completion_since !== null)
 console.log(
-  `It is ${waiting.status}: the target answered ${waiting.status_code} and will report later.`
+  `It is ${waiting.status}: the target responded with ${waiting.status_code} and will report later.`
 )
 
 const { attempts, progress, status } = await until(get, hasEnded)

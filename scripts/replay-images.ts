@@ -62,7 +62,7 @@ class Container implements AsyncDisposable {
 const get = async (url: string): Promise<string> => {
   const answer = await fetch(url, { headers: { accept: "text/html, */*" } })
   const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`)
+  if (!answer.ok) throw new Error(`${url} responded with ${answer.status}: ${text}`)
   return text
 }
 

@@ -47,7 +47,7 @@ export const call = async (
   })
   const response_body = await answer.body.text()
   if (answer.statusCode < 200 || answer.statusCode >= 300) {
-    throw new Error(`answered ${answer.statusCode}`)
+    throw new Error(`responded with ${answer.statusCode}`)
   }
   const finished_at = new Date()
   return {

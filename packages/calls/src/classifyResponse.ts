@@ -54,7 +54,7 @@ const unsuccessful = (status: number, error: ExecutionError): ResponseClass => (
 
 const errorOf = (status: number): ExecutionError =>
   status >= 300 && status < 400
-    ? executionError("http_status", `answered ${status}, and redirects are not followed`)
+    ? executionError("http_status", `responded with ${status}, and redirects are not followed`)
     : statusError(status)
 
 const isSuccess = (status: number) => status >= 200 && status < 300

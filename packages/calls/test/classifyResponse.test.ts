@@ -11,11 +11,11 @@ describe("an answer", () => {
   it.each([
     [200, "success", null],
     [299, "success", null],
-    [302, "failed", "http_status: answered 302, and redirects are not followed"],
-    [404, "failed", "http_status: answered 404"],
-    [429, "retryable", "http_status: answered 429"],
-    [503, "retryable", "http_status: answered 503"],
-    [600, "failed", "http_status: answered 600"]
+    [302, "failed", "http_status: responded with 302, and redirects are not followed"],
+    [404, "failed", "http_status: responded with 404"],
+    [429, "retryable", "http_status: responded with 429"],
+    [503, "retryable", "http_status: responded with 503"],
+    [600, "failed", "http_status: responded with 600"]
   ] as const)("of %i is judged by its status where nothing is said", (status, outcome, error) => {
     assert.deepStrictEqual(classify(status, "", null), [outcome, error])
     assert.deepStrictEqual(
@@ -57,7 +57,7 @@ describe("an answer", () => {
   it("is classified by its body only if its status is a success", () => {
     assert.deepStrictEqual(classify(404, "gone", { body_contains: "gone" }), [
       "failed",
-      "http_status: answered 404"
+      "http_status: responded with 404"
     ])
     const rule = { success_codes: ["404"], body_contains: "gone" }
     assert.deepStrictEqual(classify(404, "gone", rule), ["success", null])

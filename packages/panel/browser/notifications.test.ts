@@ -31,7 +31,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     Object.assign(answer, { status: 503, body: "out of paper" })
     await page.getByRole("button", { name: "Send test message" }).click()
     const result = page.getByRole("status").filter({ hasText: "after" })
-    await result.getByText("answered 503: out of paper").waitFor()
+    await result.getByText("responded with 503: out of paper").waitFor()
     Object.assign(answer, { status: 200, body: "thanks" })
     await page.getByRole("button", { name: "Send test message" }).click()
     await result.getByText("Delivered").waitFor()

@@ -15,21 +15,21 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
     /^alan: 422, .+ at run_at\.$/m
   ],
   "callbacks.ts": [
-    /^\/failed: execution\.failed, [\da-f-]{36}, answered 422$/m,
+    /^\/failed: execution\.failed, [\da-f-]{36}, responded with 422$/m,
     /^\/done: execution\.succeeded, [\da-f-]{36}, no error$/m,
     /^2 deliveries, /m
   ],
   "chain.ts": [
     "POST /days/2026-01-31/close, Bearer t0ken",
     "The run failed:",
-    "login: succeeded, answered 200",
-    "close: failed, answered 422",
-    "alarm: succeeded, answered 200",
+    "login: succeeded, responded with 200",
+    "close: failed, responded with 422",
+    "alarm: succeeded, responded with 200",
     /report: skipped$/m
   ],
   "ci-deploy-hook.ts": ['"migrate the search index" succeeded.'],
   "completion.ts": [
-    "It is running: the target answered 202 and will report later.",
+    "It is running: the target responded with 202 and will report later.",
     "  40 of 42 rows",
     'It succeeded: {"rows":42}'
   ],

@@ -118,7 +118,7 @@ const failureOf = (
     case "ETIMEOUT":
     case "ECANCELLED":
       return {
-        error: executionError("timeout", `no name server answered within ${timeout_seconds} s`),
+        error: executionError("timeout", `no name server responded within ${timeout_seconds} s`),
         isAnswered: false
       }
     default:

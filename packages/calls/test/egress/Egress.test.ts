@@ -261,7 +261,7 @@ describe("a call", () => {
       assert.deepInclude(result, {
         status_code: 302,
         outcome: "failed",
-        error: executionError("http_status", "answered 302, and redirects are not followed")
+        error: executionError("http_status", "responded with 302, and redirects are not followed")
       })
     }).pipe(Effect.provide(callLayer()))
   )

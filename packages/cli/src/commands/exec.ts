@@ -59,7 +59,7 @@ const ping = async (url: string, signal: string, rid: string, body?: string): Pr
     signal: AbortSignal.timeout(attemptMs)
   })
   await response.arrayBuffer()
-  if (!response.ok) throw new Error(`the service answered ${response.status}`)
+  if (!response.ok) throw new Error(`the service responded with ${response.status}`)
 }
 
 /** Passed on to the job, which decides what they mean. */

@@ -49,7 +49,9 @@ export const ApiKeyUsage = Schema.Struct({
     description: `The last ${maxListedAddresses} addresses from which the key was used.`
   }),
   refused_addresses: Schema.Array(UsedAddress).annotate({
-    description: `The last ${maxListedAddresses} addresses from which the key was refused because of \`allowed_ips\`.`
+    description:
+      `The last ${maxListedAddresses} addresses from which the key was rejected ` +
+      "because of `allowed_ips`."
   }),
   suggestion: Schema.Struct({
     advice: Advice,

@@ -68,7 +68,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       .annotateMerge(
         docs(
           "Revoke an API key",
-          "All nodes refuse the key from the next request. The key stays in the list."
+          "All nodes reject the key from the next request on. The key stays in the list."
         )
       ),
 

@@ -246,6 +246,6 @@ export class AuthApi extends publicEndpoints
   .annotateMerge(
     OpenApi.annotations({
       title: "Accounts and sessions",
-      description: "Accounts, logins and sessions. API keys are refused on all these endpoints."
+      description: "Accounts, logins and sessions. These endpoints reject API keys."
     })
   ) {}

@@ -108,7 +108,10 @@ export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   )
   .annotate({ examples: [{ authorization: "Bearer 3f9c...", "x-environment": "production" }] })
 
-/** Enough to remove every header of a call and to set as many others. */
+/**
+ * The maximum number of changes in a request, enough to remove every header of a call and to set as
+ * many new ones.
+ */
 const maxChanges = 2 * maxHeaders
 
 const changesProblems = (

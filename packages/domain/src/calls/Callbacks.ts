@@ -12,13 +12,14 @@ export const Callback = Schema.Struct({
 }).annotate({
   identifier: "Callback",
   description:
-    "Where the result of a run is sent: a POST with the same JSON as a webhook channel, " +
-    "signed with the `message_secret` of the URL's origin and retried like notifications.",
+    "The URL that receives the result of a run: a POST with the same JSON as a webhook " +
+    "channel, signed with the `message_secret` of the URL's origin and retried like " +
+    "notifications.",
   examples: [{ url: "https://api.example.com/hooks/scheduling" }]
 })
 export type Callback = typeof Callback.Type
 
-/** Null removes a callback. */
+/** The callbacks of a task in requests and responses. Null in a request removes a callback. */
 export const callbacks = rareOptions({
   on_failure: {
     absent: "No callback",

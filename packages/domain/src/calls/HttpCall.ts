@@ -59,8 +59,10 @@ const always = options({
     input: CallHeaders.annotate({
       description:
         "At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`, " +
-        "`x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is sent as `application/json`. " +
-        `A credential sent as \`${mask}\`, as responses show it, keeps the stored value; if no value is stored, the header is refused.`
+        "`x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a " +
+        `\`content-type\` is sent as \`application/json\`. A credential sent as \`${mask}\`, as ` +
+        "responses show it, keeps the stored value; if no value is stored, the header is " +
+        "rejected."
     }),
     shown: Schema.Record(Schema.String, Schema.String).annotate({
       description:
@@ -74,12 +76,13 @@ const always = options({
     input: CallBodyInput.pipe(
       Schema.annotateEncoded({
         description:
-          "A string, which is sent as is, or any other JSON value, which is sent as JSON. Without " +
-          "a `content-type` header, the body is sent as `application/json`. At most 256 KiB. " +
-          "Refused with GET and HEAD. The body, the URL and the headers may use values that are known when the " +
-          "call is made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`, " +
-          "`{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`. " +
-          "Write `{{ '{{' }}` for two braces.",
+          "A string, which is sent as is, or any other JSON value, which is sent as JSON. " +
+          "Without a `content-type` header, the body is sent as `application/json`. At most " +
+          "256 KiB. Not allowed with GET and HEAD. The body, the URL and the headers may use " +
+          "values that are known when the call is made: `{{ secrets.NAME }}`, `{{ run.id }}`, " +
+          "`{{ run.attempt }}`, `{{ run.scheduled_for }}`, `{{ task.name }}`, " +
+          "`{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`. Write " +
+          "`{{ '{{' }}` for two braces.",
         examples: [{ full: true }]
       })
     ),

@@ -66,10 +66,10 @@ export const ChainStepInput = Schema.Struct({
   .annotate({
     identifier: "ChainStepInput",
     description:
-      "A call that may use the responses of earlier steps in `url`, `headers` and `body`: `{{ " +
-      "steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON, `{{ " +
-      "steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000 " +
-      "bytes of each response can be used. A chain may contain at most 2,000 references."
+      "A call that may use the responses of earlier steps in `url`, `headers` and `body`: " +
+      "`{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON, " +
+      "`{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first " +
+      "10,000 bytes of each response can be used. A chain may contain at most 2,000 references."
   })
 export type ChainStepInput = typeof ChainStepInput.Type
 

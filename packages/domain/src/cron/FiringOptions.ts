@@ -199,8 +199,8 @@ export const firingOptionsQuery = {
   excluded_calendar: Schema.optionalKey(
     CallUrl.annotate({
       description:
-        "The URL of a calendar that a task of the workspace uses. Other URLs are refused, because a " +
-        "preview does not fetch calendars.",
+        "The URL of a calendar that a task of the workspace uses. Other URLs are rejected, " +
+        "because a preview does not fetch calendars.",
       examples: ["https://calendar.example.com/holidays.ics"]
     })
   )

@@ -12,7 +12,7 @@ export const DefinitionsSection = oneOf(sectionNames, {
 
 export const DefinitionAction = oneOf(["create", "update", "unchanged", "delete"], {
   identifier: "DefinitionAction",
-  description: "What becomes of a record."
+  description: "The action for a record."
 })
 export type DefinitionAction = typeof DefinitionAction.Type
 
@@ -34,7 +34,7 @@ export type ChangedField = typeof ChangedField.Type
 export const AppliedDefinition = Schema.Struct({
   section: DefinitionsSection,
   kind: Schema.NullOr(Schema.Literals(monitorKindNames)).annotate({
-    description: "The kind of a monitor. Null for all others.",
+    description: "The kind of the monitor. Null for other records.",
     examples: [null]
   }),
   key: Schema.NullOr(Schema.String).annotate({
@@ -42,7 +42,9 @@ export const AppliedDefinition = Schema.Struct({
     examples: ["reports:nightly"]
   }),
   id: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the record. Null if there is no record, or in a plan none yet.",
+    description:
+      "The id of the record. Null if there is no record, and in a plan if the " +
+      "record does not exist yet.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
   }),
   action: DefinitionAction,
@@ -76,17 +78,19 @@ export const DefinitionFinding = Schema.Struct({
   code: oneOf(findingCodes, {
     identifier: "FindingCode",
     description:
-      "`refused`: the record cannot be applied, so the document cannot. Only a plan has it. " +
-      "`never_fires`: the schedule has no slot left. `clock_change`: within a year a clock change " +
-      "moves, doubles or drops a slot. `crowded_minute`: more than 30 runs begin at one host in one " +
-      "minute of the next week. `missing_secret`: the workspace has no secret of this name, so the " +
-      "calls will fail."
+      "`refused`: the record cannot be applied, and therefore neither can the document. Only a " +
+      "plan contains it. `never_fires`: the schedule has no slot left. `clock_change`: within " +
+      "a year a clock change moves, doubles or drops a slot. `crowded_minute`: more than 30 " +
+      "runs begin at one host in one minute of the next week. `missing_secret`: the workspace " +
+      "has no secret with this name, so the calls will fail."
   }),
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
-    description: "Where in the document it is: names, and indexes counted from 0.",
+    description: "The position in the document: field names, and indexes counted from 0.",
     examples: [["tasks", 3, "schedule"]]
   }),
-  message: Schema.String.annotate({ description: "A sentence for people, which may be reworded." })
+  message: Schema.String.annotate({
+    description: "A human-readable sentence. Its wording may change."
+  })
 }).annotate({
   identifier: "DefinitionFinding",
   examples: [
@@ -100,23 +104,24 @@ export const DefinitionFinding = Schema.Struct({
 export type DefinitionFinding = typeof DefinitionFinding.Type
 
 const count = (which: string) =>
-  Schema.Int.annotate({ description: `How many records are ${which}.` })
+  Schema.Int.annotate({ description: `The number of ${which} records.` })
 
 export const AppliedDefinitions = Schema.Struct({
   dry_run: Schema.Boolean.annotate({
-    description: "Whether this is a plan, for which nothing was changed."
+    description: "True for a plan, which has changed nothing."
   }),
   counts: Schema.Struct({
     create: count("created"),
     update: count("changed"),
-    unchanged: count("as they should be"),
+    unchanged: count("unchanged"),
     delete: count("deleted")
-  }).annotate({ description: "How many records each action concerns." }),
+  }).annotate({ description: "The number of records per action." }),
   data: Schema.Array(AppliedDefinition).annotate({
-    description: "What becomes of each record, in the order in which it is done."
+    description: "The action for each record, in the order of execution."
   }),
   findings: Schema.Array(DefinitionFinding).annotate({
-    description: "What deserves a look, at most 100 findings. Only `refused` stops the document."
+    description:
+      "Possible problems of the document, at most 100. Only `refused` prevents applying it."
   })
 }).annotate({
   identifier: "AppliedDefinitions",

@@ -4,19 +4,19 @@ import { versionField } from "../shared/requests/Version.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 import { FieldChange } from "../workspaces/AuditEvent.ts"
 
-/** How many versions of a record are kept. */
+/** The number of versions that are kept of each record. */
 export const maxVersions = 100
 
 const fields = {
   ...versionField,
   updated_at: Timestamp.annotate({ description: "When the record got this version." }),
   updated_by: Schema.NullOr(Actor).annotate({
-    description: "Who gave it this version. Null if nobody is known."
+    description: "Who made the change that created this version. Null if unknown."
   }),
   changes: Schema.Array(FieldChange).annotate({
     description:
-      "What differs from the version before. Empty for the oldest version that is kept, and if no " +
-      "field has changed."
+      "The differences from the previous version. Empty for the oldest version that is kept, " +
+      "and if no field has changed."
   })
 }
 

@@ -21,11 +21,12 @@ const flag = (description: string) =>
   Schema.optionalKey(Schema.Boolean.annotate({ description, examples: [true] }))
 
 export const ApplyQuery = {
-  dry_run: flag("True: the answer says what would change, and nothing changes."),
+  dry_run: flag("True: the response lists what would change, and nothing changes."),
   prune: flag(
-    "True: deletes what has the `owner` of the document and is not in it. The document must have one."
+    "True: deletes the records of the document's `owner` that the document does not contain. " +
+      "Requires an `owner`."
   ),
-  adopt: flag("True: takes records of other owners over.")
+  adopt: flag("True: takes over records of other owners.")
 }
 
 export class DefinitionsApi extends HttpApiGroup.make("definitions")
@@ -42,9 +43,10 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
         docs(
           "Apply a document of definitions",
           "Creates each record of the document, or gives the one with its key exactly this " +
-            "definition: all of them, or none if one is refused. What is as it should be is not " +
-            "written. An API key needs the scope of each kind of record that the document defines or " +
-            `deletes. At most ${maxDefinitions} records; ten of them count as one request.`
+            "definition: all of them, or none if one is rejected. Unchanged records are not " +
+            "written. An API key needs the scope of each kind of record that the document " +
+            `defines or deletes. At most ${maxDefinitions} records; ten of them count as one ` +
+            "request."
         )
       ),
 
@@ -53,7 +55,7 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
       query: {
         owner: Schema.optionalKey(
           OwnKey.annotate({
-            description: "Shows the records of this owner. All when absent.",
+            description: "Returns the records of this owner. All records when absent.",
             examples: ["billing"]
           })
         )
@@ -64,9 +66,10 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
       .annotateMerge(
         docs(
           "Export the definitions",
-          "The records that have a key, as a document. To apply it changes nothing. A delayed task " +
-            "is shown while it is pending. An API key sees the kinds of records that its scopes let " +
-            `it read. At most ${maxDefinitions} records: export those of one owner if there are more.`
+          "The records that have a key, as a document. Applying it changes nothing. It " +
+            "contains only pending delayed tasks. An API key sees the kinds of records that its " +
+            `scopes let it read. At most ${maxDefinitions} records: export those of one owner if ` +
+            "there are more."
         )
       )
   )

@@ -21,29 +21,35 @@ import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { timestampInput } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 
-/** How many records one document may define. */
+/** The maximum number of records in one document. */
 export const maxDefinitions = 1_000
 
-/** The definitions of a document, in the order in which they are applied. */
+/** The sections of a document, in the order in which they are applied. */
 export const sections = ["queues", "channels", "tasks", "delayed", "chains", "monitors"] as const
 export type Section = (typeof sections)[number]
 
-/** A part of a document. The settings are one record. */
+/** A section of a document. The notification settings are a single record. */
 export type DocumentSection = Section | "notification_settings"
 
-/** The settings of a workspace as they stand in a document. Their version does not matter there. */
+/** The notification settings in a document, where their version is ignored. */
 const SettingsDefinition = NotificationSettingsInput.mapFields(
   Struct.assign({ version: ignored })
 ).annotate({
   identifier: "NotificationSettingsDefinition",
-  description: "The notification settings. Fields that only answers have are ignored.",
+  description: "The notification settings. Fields that only responses have are ignored.",
   examples: [{ rules: [{ events: ["execution.failed"], channel_keys: ["operations"] }] }]
 })
 
-/** What may be defined in a document: the kinds of records with keys, and the settings. */
+/**
+ * The kinds of records that a document may define: all kinds with keys, and the notification
+ * settings.
+ */
 export type DefinedKind = KeyedKind | "notification_settings"
 
-/** The schema of the definition of each kind, without its key. Adding a kind here adds it to documents. */
+/**
+ * The schema of a definition of each kind, without its key. A kind that is added here is supported
+ * in documents.
+ */
 export const definitionOfKind = {
   queue: QueueDefinition,
   notification_channel: NotificationChannelDefinition,
@@ -59,7 +65,7 @@ export const definitionOfKind = {
   notification_settings: SettingsDefinition
 } as const satisfies Readonly<Record<DefinedKind, Schema.Top>>
 
-/** The section in which a record of each kind stands. */
+/** The section of a document that contains each kind of record. */
 export const sectionOfKind = {
   queue: "queues",
   notification_channel: "channels",
@@ -92,13 +98,13 @@ const families = {
 export const scopeOfSection = (section: DocumentSection, access: "read" | "write"): Scope =>
   `${families[section]}:${access}`
 
-/** The fields of a definition without those that only answers have, and without the version. */
+/** Returns the fields of a definition without response-only fields and without the version. */
 const definitionFields = <const Fields extends Schema.Struct.Fields>(fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, field]) => field !== ignored && name !== "version")
   ) as Schema.Struct.Fields as Fields
 
-/** A definition with its key. It refuses what contradicts itself, as the definition does. */
+/** Adds a key to the schema of a definition, and keeps the schema's checks. */
 const withKey = <const Fields extends Schema.Struct.Fields>(definition: Schema.Struct<Fields>) =>
   definition.mapFields((fields) => ({ key: OwnKey, ...definitionFields(fields) }), {
     unsafePreserveChecks: true
@@ -119,13 +125,13 @@ const monitorOf = <const Kind extends MonitorKind, const Fields extends Schema.S
 
 const QueueItem = withKey(QueueDefinition).annotate({
   identifier: "QueueInDocument",
-  description: "A queue with its key. An absent limit is none.",
+  description: "A queue with its key. An absent limit means no limit.",
   examples: [{ key: "billing", name: "Billing server", max_concurrency: 2 }]
 })
 
 const ChannelItem = withKey(NotificationChannelDefinition).annotate({
   identifier: "ChannelInDocument",
-  description: "A channel with its key. A secret may be given as it is shown, and stays then.",
+  description: "A channel with its key. A masked secret keeps its stored value.",
   examples: [
     {
       key: "operations",
@@ -158,8 +164,8 @@ const DelayedItem = DelayedTaskDefinition.mapFields((fields) => ({
   .annotate({
     identifier: "DelayedTaskInDocument",
     description:
-      "A delayed task with its key. It has no `delay_seconds`, because a delay would begin anew " +
-      "whenever the document is applied.",
+      "A delayed task with its key. `delay_seconds` is not supported, because the delay would " +
+      "restart each time the document is applied.",
     examples: [
       {
         key: "trial:ada",
@@ -181,7 +187,10 @@ const ChainItem = withKey(ChainDefinition).annotate({
   ]
 })
 
-/** The monitors of a document, by kind. Adding a kind here adds it to documents. */
+/**
+ * The schemas of the monitors of a document, by kind. A kind that is added here is supported in
+ * documents.
+ */
 const monitorItems = {
   heartbeat: monitorOf("heartbeat", HeartbeatMonitorDefinition).annotate({
     identifier: "HeartbeatMonitorInDocument",
@@ -231,7 +240,7 @@ interface Item {
   readonly kind?: unknown
 }
 
-/** Monitors have keys of their own for each kind, but channels have the same for all. */
+/** Keys of monitors are unique per kind of monitor. Keys of channels are unique among all kinds. */
 const keysAreUnique = (isByKind: boolean) =>
   Schema.makeFilter<ReadonlyArray<Item>>(
     (items) => {
@@ -280,9 +289,9 @@ export const DefinitionsDocument = Schema.Struct({
     "None",
     Schema.NullOr(Owner).annotate({
       description:
-        "A label of your own for all that the document defines, such as the name of its " +
-        "repository. With `prune` what has the label and is not in the document is deleted. A " +
-        "record of another owner is not changed."
+        "A label that you choose for all records of the document, such as the name of its " +
+        "repository. With `prune`, records with this label that the document does not contain " +
+        "are deleted. Records of other owners are not changed."
     })
   ),
   ...content,
@@ -310,23 +319,25 @@ export const DefinitionsDocument = Schema.Struct({
   })
 export type DefinitionsDocument = typeof DefinitionsDocument.Type
 
-/** The document as it is exported, where every section that may be read is present. */
+/** An exported document. It contains every section that the credential may read. */
 export const ExportedDefinitions = Schema.Struct({
   version: Schema.Literal(1).annotate({ description: "The version of this format." }),
   owner: Schema.NullOr(Owner).annotate({
-    description: "The owner that was asked for. Null if all records are shown."
+    description: "The requested owner. Null if all records are shown."
   }),
   ...content,
   notification_settings: Schema.optionalKey(SettingsDefinition),
   without_key: Schema.Int.annotate({
     description:
-      "How many records have no key, and so are not in the document. Ignored when the document is applied."
+      "The number of records without a key, which the document does not contain. Ignored when " +
+      "the document is applied."
   })
 }).annotate({
   identifier: "ExportedDefinitions",
   description:
-    "The definitions without what they have by default. Secrets and headers with credentials are " +
-    "masked; they keep their values when the document is applied to the same workspace.",
+    "The definitions without fields that have their default. Secrets and headers with " +
+    "credentials are masked; they keep their values when the document is applied to the same " +
+    "workspace.",
   examples: [{ version: 1, owner: "billing", tasks: [exampleTask], without_key: 0 }]
 })
 export type ExportedDefinitions = typeof ExportedDefinitions.Type

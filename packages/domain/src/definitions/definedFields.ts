@@ -1,10 +1,13 @@
 import { ignored } from "../shared/requests/putBody.ts"
 import { type DefinedKind, definitionOfKind } from "./DefinitionsDocument.ts"
 
-/** Fields that follow from others: the queue's key from its id, and `run_at` from the delay. */
+/**
+ * Input fields that are not part of a stored definition: `queue_key` and `delay_seconds` only
+ * express `queue_id` and `run_at` in another way.
+ */
 const derived: ReadonlySet<string> = new Set(["delay_seconds", "queue_key", "version"])
 
-/** The names of the fields that make up a definition of a kind, as an answer shows them. */
+/** Returns the names of the response fields that make up a definition of the kind. */
 export const definedFields = (kind: DefinedKind): ReadonlyArray<string> => {
   const fields: Readonly<Record<string, unknown>> = definitionOfKind[kind].fields
   const names = Object.keys(fields).filter((name) => fields[name] !== ignored && !derived.has(name))

@@ -16,8 +16,8 @@ const Version = Schema.String.check(
   .pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.numberFromString))
 
 /**
- * The endpoints with the versions of a record that people edit. `path` names the record, and `of`
- * stands in the names of the endpoints if their group has several kinds of records.
+ * Creates the endpoints for the versions of a record. `path` is the path of the record. `of` is
+ * part of the endpoint names if the group has several kinds of records.
  */
 export const versionEndpoints = <
   const Path extends `/${string}`,
@@ -52,8 +52,8 @@ export const versionEndpoints = <
       .annotateMerge(
         docs(
           `List ${noun}'s versions`,
-          "The last 100 versions of its definition, newest first: who changed what, and when. Long " +
-            "values are kept up to 4 MiB for each record."
+          "The last 100 versions of its definition, newest first: who changed what, and when. " +
+            "At most 4 MiB of values are kept per record."
         )
       ),
 
@@ -75,9 +75,9 @@ export const versionEndpoints = <
       .annotateMerge(
         docs(
           `Restore ${noun}'s version`,
-          "Gives it the definition of this version, with the credentials that it had. This makes a new " +
-            "version. It fails like a change if the definition is not possible any more, such as " +
-            "with a queue that was deleted."
+          "Restores the definition of this version, including its credentials, as a new " +
+            "version. Fails like a change if the definition is no longer valid, for example " +
+            "because its queue was deleted."
         )
       )
   ] as const

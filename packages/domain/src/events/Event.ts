@@ -161,7 +161,7 @@ const failedExecution: EventExecution = {
   status: "failed",
   attempts_count: 3,
   status_code: 503,
-  error: { code: "http_status", message: "answered 503" }
+  error: { code: "http_status", message: "responded with 503" }
 }
 
 const noticeOf = (title: string, name: string, reason: string | null) => ({
@@ -194,7 +194,7 @@ export const ExecutionEvent = Schema.Struct({
   examples: [
     exampleOf("execution.failed", {
       execution: failedExecution,
-      notice: noticeOf("Failed", "Nightly report", "answered 503")
+      notice: noticeOf("Failed", "Nightly report", "responded with 503")
     })
   ]
 })
@@ -274,8 +274,8 @@ export const CertificateEvent = Schema.Struct({
   ...envelope,
   type: typed(
     ["certificate.expiring", "certificate.changed"],
-    "`certificate.expiring`: the certificate expires within `warn_days`. `certificate.changed`: the " +
-      "server presents another certificate."
+    "`certificate.expiring`: the certificate expires within `warn_days`. " +
+      "`certificate.changed`: the server sends another certificate."
   ),
   data: data({ monitor: EventMonitor, notice })
 }).annotate({

@@ -53,10 +53,10 @@ export const TaskId = Schema.String.check(
   .pipe(Schema.brand("TaskId"))
 export type TaskId = typeof TaskId.Type
 
-/** Per execution, across all its attempts. */
+/** The maximum number of progress lines of an execution, across all its attempts. */
 export const maxProgressLines = 50
 
-/** Longer lines are truncated. */
+/** The maximum number of bytes of a progress line. Longer lines are truncated. */
 export const maxProgressBytes = 500
 
 export const ProgressLine = Schema.Struct({

@@ -48,16 +48,16 @@ export const ExecutionErrorCode = oneOf(
 )
 export type ExecutionErrorCode = typeof ExecutionErrorCode.Type
 
-/** Why an attempt or an execution failed. */
+/** The reason why an attempt or an execution failed. */
 export const ExecutionError = Schema.Struct({
   code: ExecutionErrorCode,
   message: Schema.String.annotate({
     description: "A human-readable message in one line. Its wording may change.",
-    examples: ["answered 404"]
+    examples: ["responded with 404"]
   })
 }).annotate({
   identifier: "ExecutionError",
-  examples: [{ code: "http_status", message: "answered 404" }]
+  examples: [{ code: "http_status", message: "responded with 404" }]
 })
 export type ExecutionError = typeof ExecutionError.Type
 
@@ -69,7 +69,7 @@ export const executionError = (code: ExecutionErrorCode, message: string): Execu
 export const cancelledError = executionError("cancelled", "cancelled")
 
 export const statusError = (status: number): ExecutionError =>
-  executionError("http_status", `answered ${status}`)
+  executionError("http_status", `responded with ${status}`)
 
 /** Formats an error in one line for storage, logs and display: `dns: host not found`. */
 export const errorLine = ({ code, message }: ExecutionError): string => `${code}: ${message}`

@@ -42,7 +42,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Remove a member",
-          "The member's next request is refused. API keys that the member created keep working, because they belong to the workspace. Invitations by the member are deleted."
+          "The member's next request is rejected. API keys that the member created keep " +
+            "working, because they belong to the workspace. Invitations by the member are " +
+            "deleted."
         )
       ),
 

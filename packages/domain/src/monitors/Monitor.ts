@@ -14,7 +14,9 @@ import { monitorKindNames } from "./monitorNouns.ts"
 export const MonitorKind = oneOf(monitorKindNames, {
   identifier: "MonitorKind",
   description:
-    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches processes on the machine of a worker, `http` makes a request and checks its answer, `tcp` opens a connection, `dns` looks up records."
+    "`heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches " +
+    "processes on the machine of a worker, `http` makes a request and checks the response, " +
+    "`tcp` opens a connection, `dns` looks up records."
 })
 export type MonitorKind = typeof MonitorKind.Type
 
@@ -32,12 +34,12 @@ export const monitorInput = {
   ...tagsInput
 }
 
-/** The field by which a definition says that a monitor alerts nobody for now. */
+/** The input field that pauses and resumes a monitor. */
 export const monitorPausedInput = {
   paused: withoutField(
-    "When absent, a new monitor is not paused, and an existing one stays as it is.",
+    "Defaults to false for a new monitor. An existing monitor is unchanged.",
     Schema.Boolean.annotate({
-      description: "While it is true, nothing is checked and nobody is alerted."
+      description: "While true, nothing is checked and nobody is notified."
     })
   )
 }
@@ -50,7 +52,8 @@ export const monitorFields = {
   name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
   paused: Schema.Boolean.annotate({
-    description: "Whether it is paused: nothing is checked, and nobody is alerted."
+    description:
+      "Whether the monitor is paused. While paused, nothing is checked and nobody is notified."
   }),
   status: MonitorStatus,
   last_change_at: Schema.NullOr(Timestamp).annotate({

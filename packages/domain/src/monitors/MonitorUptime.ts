@@ -5,12 +5,12 @@ import { Timestamp } from "../shared/Timestamp.ts"
 
 export const UptimePeriod = oneOf(["24h", "7d", "30d", "90d", "365d"], {
   identifier: "UptimePeriod",
-  description: "How far back the figures reach. `24h` when absent.",
+  description: "The period of the figures. `24h` when absent.",
   examples: ["30d"]
 })
 export type UptimePeriod = typeof UptimePeriod.Type
 
-/** The length of a period, and of the buckets in which it is counted. */
+/** The length of each period, and the length of its buckets. */
 export const periods: Readonly<
   Record<UptimePeriod, { readonly seconds: number; readonly bucketSeconds: 300 | 3_600 | 86_400 }>
 > = {
@@ -24,20 +24,19 @@ export const periods: Readonly<
 const figures = {
   uptime: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "The share of the watched time in which the monitor was not `down`, 0 to 1. Null if it was not " +
-      "watched: while it is `new` or `paused`, nothing counts."
+      "The fraction of the monitored time in which the monitor was not `down`, from 0 to 1. " +
+      "Null if it was not monitored: time while it is `new` or `paused` does not count."
   }),
   down_seconds: Schema.Finite.annotate({ description: "How long the monitor was `down`." }),
   watched_seconds: Schema.Finite.annotate({
     description: "How long the monitor was neither `new` nor `paused`."
   }),
   checks: Schema.Int.annotate({
-    description: "How many checks of the target counted. 0 for kinds without a target."
+    description: "The number of checks of the target. 0 for kinds without a target."
   }),
-  failed_checks: Schema.Int.annotate({ description: "How many of them failed." }),
+  failed_checks: Schema.Int.annotate({ description: "The number of failed checks." }),
   latency_ms: Schema.NullOr(Percentiles).annotate({
-    description:
-      "How long the checks took that succeeded, within an eighth. Null if there are none."
+    description: "The duration of successful checks, accurate to an eighth. Null if there are none."
   })
 }
 
@@ -67,7 +66,7 @@ const exampleRange = {
 
 export const MonitorUptime = Schema.Struct({ ...range, ...figures }).annotate({
   identifier: "MonitorUptime",
-  description: "How much of a period a monitor was up.",
+  description: "The uptime of a monitor in a period.",
   examples: [{ ...exampleRange, ...exampleFigures }]
 })
 export type MonitorUptime = typeof MonitorUptime.Type
@@ -86,7 +85,7 @@ export const MonitorSeries = Schema.Struct({
   ).annotate({ description: "Every bucket of the period, including empty ones, oldest first." })
 }).annotate({
   identifier: "MonitorSeries",
-  description: "How a monitor did in each part of a period.",
+  description: "The uptime of a monitor in each part of a period.",
   examples: [
     {
       ...exampleRange,

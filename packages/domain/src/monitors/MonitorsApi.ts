@@ -28,8 +28,8 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
       .annotateMerge(
         docs(
           "List monitors",
-          "Monitors of all kinds, newest first, with the fields that all kinds have. `counts` is about " +
-            "the whole workspace."
+          "Monitors of all kinds, newest first, with the fields that all kinds have. `counts` " +
+            "covers the whole workspace."
         )
       ),
 
@@ -43,8 +43,9 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
       .annotateMerge(
         docs(
           "Get the uptime of a monitor",
-          "For monitors of all kinds, whatever `RETENTION_DAYS` is. Roll-ups by five minutes are kept for 7 days, by " +
-            "the hour for 90, and by the day for 400."
+          "For monitors of all kinds, independent of `RETENTION_DAYS`. Figures for each five " +
+            "minutes are kept for 7 days, for each hour for 90 days, and for each day for 400 " +
+            "days."
         )
       ),
 

@@ -21,7 +21,7 @@ export const monitorParams = (kind: MonitorKind) => ({
 })
 
 /**
- * Creates the endpoints of a kind of monitor: those of all kinds and the kind's `own` ones. `texts`
+ * Creates the endpoints of a kind of monitor: the common ones and the kind's `own` ones. `texts`
  * complete the descriptions of the operations.
  */
 export const monitorEndpoints = <
@@ -119,7 +119,7 @@ export const monitorEndpoints = <
       .annotateMerge(
         docs(
           `Delete ${noun}`,
-          `${texts.remove ?? ""} Deletes also its events and incidents.`.trim()
+          `${texts.remove ?? ""} Also deletes its events and incidents.`.trim()
         )
       ),
 

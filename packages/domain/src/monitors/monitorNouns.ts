@@ -1,4 +1,4 @@
-/** What each kind of monitor is called, with its article. Add a new kind here. */
+/** The noun of each kind of monitor, with its article. Add a new kind here. */
 export const monitorNouns = {
   heartbeat: "a heartbeat monitor",
   ssl: "an SSL monitor",

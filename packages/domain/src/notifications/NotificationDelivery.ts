@@ -7,7 +7,7 @@ import { Timestamp, createdAt, finishedAt } from "../shared/Timestamp.ts"
 import { notificationKinds } from "./NotificationChannel.ts"
 import { DeliveredEvent } from "./NotificationEvent.ts"
 
-/** A message names at most this many events, and the number of further events. */
+/** The maximum number of events that a message lists. It also has the number of further events. */
 export const maxNamedEvents = 10
 
 export const DeliveryStatus = oneOf(

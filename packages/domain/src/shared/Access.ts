@@ -19,15 +19,15 @@ export class Access extends Context.Service<Access, AccessRule>()(
   /** Open to anyone, without a credential. */
   static readonly public: AccessRule = { kind: "public" }
 
-  /** Requires a person's access token; API keys and service accounts are refused. */
+  /** Requires a person's access token; API keys and service accounts are rejected. */
   static readonly jwt: AccessRule = { kind: "jwt", role: null, isForPeople: true }
 
   /**
-   * Requires a member of the workspace in the path with at least this role; API keys are refused.
+   * Requires a member of the workspace in the path with at least this role; API keys are rejected.
    */
   static readonly role = (role: Role): AccessRule => ({ kind: "jwt", role, isForPeople: false })
 
-  /** Like `role`, but service accounts are refused too. */
+  /** Like `role`, but service accounts are rejected too. */
   static readonly personWithRole = (role: Role): AccessRule => ({
     kind: "jwt",
     role,

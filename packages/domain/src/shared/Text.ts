@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 
-/** PostgreSQL text cannot hold NUL or lone surrogates, so strings that contain them are refused. */
+/**
+ * PostgreSQL text cannot hold NUL or lone surrogates, so strings that contain them are rejected.
+ */
 const isStorable = Schema.makeFilter<string>(
   (text) => !text.includes("\u0000") && text.isWellFormed(),
   {

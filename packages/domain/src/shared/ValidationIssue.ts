@@ -24,9 +24,10 @@ export const IssueCode = oneOf(issueCodes, {
   identifier: "IssueCode",
   description:
     "The kind of problem, for programs. `too_short` and `too_long` refer to the characters or " +
-    "bytes of a string, `too_few` and `too_many` to the items of a list. `not_found`: the value names a " +
-    "record that does not exist in this workspace. `conflict` and `quota_exceeded` refer to a record in a " +
-    "document, and are the error that a separate request would have got. `invalid`: any other rule.",
+    "bytes of a string, `too_few` and `too_many` to the items of a list. `not_found`: the " +
+    "value names a record that does not exist in this workspace. `conflict` and " +
+    "`quota_exceeded` refer to a record in a document, and are the error of a separate " +
+    "request. `invalid`: any other rule.",
   examples: ["unknown_value"]
 })
 

@@ -1,6 +1,6 @@
 /**
- * FNV-1a followed by the final mix of MurmurHash 3; without the mix, similar inputs get similar
- * hashes.
+ * Hashes a text with FNV-1a and the final mix of MurmurHash 3. Without the mix, similar texts would
+ * have similar hashes.
  */
 export const hashOf = (text: string): number => {
   let hash = 0x811c9dc5

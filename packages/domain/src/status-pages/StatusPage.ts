@@ -8,7 +8,7 @@ import { whenAbsent } from "../shared/requests/whenAbsent.ts"
 import { label, text } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
 
-/** A workspace can have at most this many status pages. */
+/** The maximum number of status pages of a workspace. */
 export const maxStatusPages = 20
 const maxGroups = 20
 const maxMonitors = 100
@@ -48,7 +48,7 @@ const StatusPageGroupInput = Schema.Struct({
 
 const title = { description: "The headline.", examples: ["Slow checkout"] }
 const body = {
-  description: "What readers should know. Blank lines separate paragraphs.",
+  description: "The text of the message. Blank lines separate paragraphs.",
   examples: ["We are looking into it."]
 }
 const until = {
@@ -59,11 +59,13 @@ const until = {
 const StatusNoticeInput = Schema.Struct({
   title: label(200, title),
   text: text({ min: 1, max: 5_000 }).annotate(body),
-  posted_at: timestampInput("When it applies: a time in the future announces maintenance."),
+  posted_at: timestampInput(
+    "When the message applies. A time in the future announces maintenance."
+  ),
   until: whenAbsent("None", Schema.NullOr(timestampInput(until.description)))
 }).annotate({
   identifier: "StatusNoticeInput",
-  description: "A message to the readers of the page, written by hand."
+  description: "A message that you write for the readers of the page."
 })
 
 const pageTitle = { description: "The title of the page.", examples: ["Acme status"] }
@@ -72,7 +74,7 @@ const description = {
   examples: ["Our public services."]
 }
 const published = {
-  description: "While it is false, the public address answers 404."
+  description: "While false, the public address responds with 404."
 }
 
 export const StatusPage = Schema.Struct({
@@ -94,11 +96,11 @@ export const StatusPage = Schema.Struct({
     Schema.Struct({
       title: Schema.String.annotate(title),
       text: Schema.String.annotate(body),
-      posted_at: Timestamp.annotate({ description: "When it applies." }),
+      posted_at: Timestamp.annotate({ description: "When the message applies." }),
       until: Schema.NullOr(Timestamp).annotate(until)
     }).annotate({
       identifier: "StatusNotice",
-      description: "A message to the readers of the page, written by hand."
+      description: "A message that you write for the readers of the page."
     })
   ).annotate({ description: "Messages to the readers." }),
   ...authorFields,
@@ -106,7 +108,7 @@ export const StatusPage = Schema.Struct({
   updated_at: updatedAt
 }).annotate({
   identifier: "StatusPage",
-  description: "A public page that shows how monitors are doing.",
+  description: "A public page that shows the status of monitors.",
   examples: [
     {
       id: StatusPageId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -148,8 +150,8 @@ export const StatusPageDefinition = Schema.Struct(
 ).annotate({
   identifier: "StatusPageDefinition",
   description:
-    "A status page whose slug is in the path. Absent fields get their defaults. Fields that only " +
-    "answers have are ignored.",
+    "A status page whose slug is in the path. Absent fields get their defaults. Fields that " +
+    "only responses have are ignored.",
   examples: [{ title: "Acme status", groups: [{ name: "Website", tags: ["public"] }] }]
 })
 export type StatusPageDefinition = typeof StatusPageDefinition.Type

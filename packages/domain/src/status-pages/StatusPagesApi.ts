@@ -29,7 +29,7 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
 
     HttpApiEndpoint.get("get", "/:slug", { params: page, success: StatusPage, error: NotFound })
       .annotate(Access, Access.scope("monitors:read"))
-      .annotateMerge(docs("Get a status page", "The definition of the page.")),
+      .annotateMerge(docs("Get a status page", "The definition of the status page.")),
 
     HttpApiEndpoint.put("upsert", "/:slug", {
       params: page,
@@ -42,10 +42,11 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
       .annotateMerge(
         docs(
           "Create or change a status page",
-          "Anybody can read the page at `/status/{slug}`, without JavaScript. It shows the monitors of its groups " +
-            "and nothing else of the workspace. The same is at `/status/{slug}.json`, incidents and notices as a feed at " +
-            "`/status/{slug}.atom`, and a badge at `/status/{slug}.svg`. A change is visible within 15 seconds. " +
-            `A workspace can have ${maxStatusPages} pages.`
+          "Anybody can read the page at `/status/{slug}`, without JavaScript. It shows the " +
+            "monitors of its groups and nothing else of the workspace. The page is also " +
+            "available as JSON at `/status/{slug}.json`, its incidents and notices as a feed at " +
+            "`/status/{slug}.atom`, and a badge at `/status/{slug}.svg`. A change is visible " +
+            `within 15 seconds. A workspace can have ${maxStatusPages} pages.`
         )
       ),
 
@@ -56,7 +57,7 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
-        docs("Delete a status page", "Its public address answers 404 within 15 seconds.")
+        docs("Delete a status page", "The public address responds with 404 within 15 seconds.")
       )
   )
   .middleware(Authentication)
@@ -64,6 +65,6 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
   .annotateMerge(
     OpenApi.annotations({
       title: "Status pages",
-      description: "Public pages that show how chosen monitors are doing."
+      description: "Public pages that show the status of selected monitors."
     })
   ) {}

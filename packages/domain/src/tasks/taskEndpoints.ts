@@ -23,8 +23,8 @@ const read = Access.scope("tasks:read")
 const write = Access.scope("tasks:write")
 
 /**
- * The endpoints that every kind of task has. `path` names one task. `texts` complete the
- * descriptions of the operations.
+ * Creates the endpoints that every kind of task has. `path` is the path of a task. `texts` complete
+ * the descriptions of the operations.
  */
 export const taskEndpoints = <
   const Path extends `/${string}`,
@@ -112,11 +112,11 @@ export const taskEndpoints = <
   }
 }
 
-/** What the PATCH of every kind says of itself. `extra` is what is special about the kind. */
+/** The documentation of the PATCH of every kind. `extra` is appended for one kind. */
 export const updateDocs = (noun: string, extra: string) =>
   docs(`Change ${noun}`, `Changes the fields that are given. ${extra}`)
 
-/** The further endpoints of a kind of task that has a schedule. */
+/** Creates the further endpoints of a kind of task that has a schedule. */
 export const scheduledEndpoints = <
   const Path extends `/${string}`,
   Params extends Schema.Struct.Fields,

@@ -119,8 +119,8 @@ export const FieldChange = Schema.Struct({
 }).annotate({
   identifier: "FieldChange",
   description:
-    "A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB " +
-    "stand its `sha256` and its `bytes`."
+    "A changed field. Secrets are masked as in the record. A value of more than 8 KiB is " +
+    "replaced by its `sha256` and its `bytes`."
 })
 export type FieldChange = typeof FieldChange.Type
 
@@ -134,10 +134,11 @@ export const AuditEvent = Schema.Struct({
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"]
   }),
   actor: Schema.NullOr(Actor).annotate({
-    description: "Who made the change. Null if nobody is known."
+    description: "Who made the change. Null if unknown."
   }),
   request_id: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the request, or of what made the service act. Null if unknown.",
+    description:
+      "The id of the request, or the reason why the service made the change. Null if unknown.",
     examples: ["019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"]
   }),
   ip: Schema.NullOr(Schema.String).annotate({
@@ -146,8 +147,8 @@ export const AuditEvent = Schema.Struct({
   }),
   changes: Schema.Array(FieldChange).annotate({
     description:
-      "The changed fields. A new record has all that are not null. Empty if the action changes no " +
-      "definition."
+      "The changed fields. For a new record, all fields that are not null. Empty if the action " +
+      "changes no definition."
   }),
   details: Schema.Record(Schema.String, Schema.Unknown).annotate({
     description: "Details of the action, such as the name of the record."

@@ -16,7 +16,7 @@ describe("the line of an error", () => {
     assert.deepStrictEqual(parseErrorLine(errorLine(error)), error)
   })
 
-  it.each(["connection refused", "", ": x", "constructor: x", "step a: answered 500", "dns"])(
+  it.each(["connection refused", "", ": x", "constructor: x", "step a: responded with 500", "dns"])(
     "without a known code is read whole: %j",
     (line) => {
       assert.deepStrictEqual(parseErrorLine(line), { code: "unknown", message: line })

@@ -19,11 +19,11 @@ const sentence = (access: AccessRule): string => {
       return "Needs no credential."
     case "jwt":
       if (access.isForPeople) {
-        return "Needs an access token of a person; API keys and service accounts are refused."
+        return "Needs an access token of a person; API keys and service accounts are rejected."
       }
       return access.role === null || access.role === "viewer"
-        ? "Needs an access token; API keys are refused."
-        : `Needs an access token of a member who is ${atLeast(access.role)}; API keys are refused.`
+        ? "Needs an access token; API keys are rejected."
+        : `Needs an access token of a member who is ${atLeast(access.role)}; API keys are rejected.`
     case "scope":
       return access.role === "viewer"
         ? `Needs an access token, or an API key with the scope \`${access.scope}\`.`

@@ -72,10 +72,11 @@ const phrases: Readonly<Record<number, string>> = {
   400: "The body cannot be read",
   401: "Not authenticated",
   402: "A limit of the workspace has been reached",
-  403: "Refused",
+  403: "Not allowed",
   404: "Not found",
   405: "The route does not support this method",
   409: "Conflicts with the current state",
+  412: "The record has changed",
   413: "The body is too large",
   415: "The body is not JSON",
   422: "The request is not valid",
@@ -102,7 +103,7 @@ export const errorExample = (error: ErrorClass, schemas: Schemas) =>
 
 /** Describes the response for all errors with one status. */
 const errorResponse = (errors: ReadonlyArray<ErrorClass>, schemas: Schemas): Response => {
-  const phrase = phrases[errors[0]?.status ?? 500] ?? "Refused"
+  const phrase = phrases[errors[0]?.status ?? 500] ?? "Rejected"
   const instances = errors.map((error) => instance(error, schemas))
   const headers = new Set(instances.flatMap((one) => Object.keys(one.headers)))
   const references = errors.map((error) => reference(componentName(error)))

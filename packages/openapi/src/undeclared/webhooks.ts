@@ -121,24 +121,25 @@ export const webhooks: Readonly<Record<string, { readonly post: Webhook }>> = {
       ],
       requestBody: {
         description:
-          "The body of the task as it was given, or of the step with its references filled in. Its " +
-          "type is `application/json` unless the task's headers say otherwise. A task without a " +
-          "body sends none.",
+          "The body of the task as it was given, or of the step with its references filled in. " +
+          "Its type is `application/json` unless the task's headers say otherwise. Without a " +
+          "body, the request has none.",
         content: { "*/*": { schema: { type: "string" } } }
       },
       responses: {
         "2XX": {
           description:
-            "The call has succeeded, unless the task says otherwise (`success_codes`, " +
-            "`body_contains`, `body_lacks`). The first 10,000 bytes are kept."
+            "The call has succeeded, unless the rules of the task say otherwise " +
+            "(`success_codes`, `body_contains`, `body_lacks`). The first 10,000 bytes of the " +
+            "body are stored."
         },
-        "408": { description: "Tried again, if `retry_count` allows it." },
-        "425": { description: "Tried again, if `retry_count` allows it." },
+        "408": { description: "Retried if `retry_count` allows it." },
+        "425": { description: "Retried if `retry_count` allows it." },
         "429": {
-          description: "Tried again, if `retry_count` allows it, and not before `Retry-After`."
+          description: "Retried if `retry_count` allows it, but not before `Retry-After`."
         },
         "5XX": {
-          description: "Tried again, if `retry_count` allows it, and not before `Retry-After`."
+          description: "Retried if `retry_count` allows it, but not before `Retry-After`."
         },
         default: {
           description:

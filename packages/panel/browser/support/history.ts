@@ -46,7 +46,7 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
           due, started_at, started_at + took * interval '1 millisecond',
           4, took, 1, started_at,
           CASE WHEN failed THEN 503 ELSE 200 END,
-          CASE WHEN failed THEN 'http_status: answered 503' END
+          CASE WHEN failed THEN 'http_status: responded with 503' END
         FROM (
           SELECT array_agg(id ORDER BY id) AS ids
           FROM tasks

@@ -108,7 +108,7 @@ const columnsFor = (
         <span className="flex items-center gap-2 overflow-hidden">
           {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
           {triggers[trigger] !== undefined && <Badge>{triggers[trigger]}</Badge>}
-          {error !== null && error.message !== `answered ${status_code}` && (
+          {error !== null && error.message !== `responded with ${status_code}` && (
             <span className="truncate text-soft" title={error.message}>
               {error.message}
             </span>

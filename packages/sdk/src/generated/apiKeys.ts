@@ -13,7 +13,7 @@ export class ApiKeysResource extends Resource {
    *
    * All keys of the workspace, including revoked and expired ones, newest first.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * for await (const apiKey of client.apiKeys.list()) {
@@ -35,7 +35,7 @@ export class ApiKeysResource extends Resource {
    * Only this response contains the key. The plan limits the number of active keys
    * (`active_api_keys`, 100 by default).
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const createdApiKey = await client.apiKeys.create({
@@ -58,7 +58,7 @@ export class ApiKeysResource extends Resource {
    *
    * The record of the key, without the key itself.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -79,7 +79,7 @@ export class ApiKeysResource extends Resource {
    * Returns the scopes that were used in the last 90 days, the addresses, and the scopes that would
    * suffice. Uses are recorded within seconds, rounded to the hour.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -97,9 +97,9 @@ export class ApiKeysResource extends Resource {
   /**
    * Revoke an API key.
    *
-   * All nodes refuse the key from the next request. The key stays in the list.
+   * All nodes reject the key from the next request on. The key stays in the list.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -120,7 +120,7 @@ export class ApiKeysResource extends Resource {
    * Creates a new key with the same name, scopes and expiry. The old key keeps working for
    * `grace_seconds`. Rotating the old key again returns 409 with the id of the new key.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -145,7 +145,7 @@ export class ApiKeysResource extends Resource {
    *
    * Revokes the key and removes it from the list.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const keyId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -230,7 +230,7 @@ export interface ApiKeyUsage {
   readonly scopes: ReadonlyArray<UsedScope>
   /** The last 10 addresses from which the key was used. */
   readonly addresses: ReadonlyArray<UsedAddress>
-  /** The last 10 addresses from which the key was refused because of `allowed_ips`. */
+  /** The last 10 addresses from which the key was rejected because of `allowed_ips`. */
   readonly refused_addresses: ReadonlyArray<UsedAddress>
   /** Advice about the scopes of the key. */
   readonly suggestion: {

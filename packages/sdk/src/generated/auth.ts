@@ -6,7 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { PasswordChange, SessionId, Timestamp, TokenPair, User, Workspace } from "./shared.ts"
 
-/** Accounts, logins and sessions. API keys are refused on all these endpoints. */
+/** Accounts, logins and sessions. These endpoints reject API keys. */
 export class AuthResource extends Resource {
   /**
    * Register.
@@ -129,7 +129,7 @@ export class AuthResource extends Resource {
    *
    * Ends the session of the access token. Its access and refresh tokens stop working immediately.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.auth.logout()
@@ -143,7 +143,7 @@ export class AuthResource extends Resource {
    *
    * The account that the access token belongs to.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const user = await client.auth.getMe()
@@ -159,7 +159,7 @@ export class AuthResource extends Resource {
    * `pending_email` until the mailed link is opened. If the server sends no mail, the operator can
    * create a token.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const user = await client.auth.updateMe({
@@ -178,7 +178,7 @@ export class AuthResource extends Resource {
    * Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working.
    * The response is 409 if there is no email to verify, or the server sends no mail.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.auth.resendEmailLink()
@@ -192,7 +192,7 @@ export class AuthResource extends Resource {
    *
    * Deletes the account, and every workspace of which it is the only owner, with all its contents.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.auth.deleteMe({ current_password: "correct horse battery staple" })
@@ -207,7 +207,7 @@ export class AuthResource extends Resource {
    * Ends all sessions of the account, including this one, and revokes their tokens immediately.
    * Returns the token pair of a new session.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const tokenPair = await client.auth.changePassword({
@@ -224,7 +224,7 @@ export class AuthResource extends Resource {
    *
    * The sessions of the account, newest first.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * for await (const session of client.auth.listSessions()) {
@@ -240,7 +240,7 @@ export class AuthResource extends Resource {
    *
    * Ends one of your sessions, on any device.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const sessionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

@@ -11,7 +11,7 @@ export class BillingResource extends Resource {
    *
    * The plan of the workspace, its subscription and its usage.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const workspaceBilling = await client.billing.get()
@@ -25,7 +25,7 @@ export class BillingResource extends Resource {
    *
    * The number of executions, notifications, monitors and seats per UTC day. At most 366 days.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const usage = await client.billing.getUsage({ from: "2026-01-31" })
@@ -47,7 +47,7 @@ export class BillingResource extends Resource {
    *
    * Returns the URL of a payment page. Earlier unused payment pages stop working.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const billingPage = await client.billing.checkout({ price: "price_1SVqTeam" })
@@ -66,7 +66,7 @@ export class BillingResource extends Resource {
    *
    * Returns the URL of a page to change cards and addresses and to see invoices.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const billingPage = await client.billing.portal()
@@ -85,7 +85,7 @@ export class BillingResource extends Resource {
    * An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at
    * the end of the period. During a trial, both take effect immediately.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const workspaceBilling = await client.billing.change({ price: "price_1SVqTeam" })
@@ -104,7 +104,7 @@ export class BillingResource extends Resource {
    *
    * The subscription ends at the end of the paid period.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const workspaceBilling = await client.billing.cancel()
@@ -122,7 +122,7 @@ export class BillingResource extends Resource {
    *
    * Cancels a pending cancellation or downgrade, or resumes a paused subscription.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const workspaceBilling = await client.billing.resume()
@@ -140,7 +140,7 @@ export class BillingResource extends Resource {
    *
    * The latest 100 invoices, newest first.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const invoices = await client.billing.listInvoices()

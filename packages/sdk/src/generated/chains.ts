@@ -109,8 +109,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Create up to 100 chains.
    *
-   * Each item is created or refused independently and has its own status in the response. The
-   * response is 200 even if items were refused. Each item counts as one request.
+   * Each item is created or rejected independently and has its own status in the response. The
+   * response is 200 even if items were rejected. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -353,8 +353,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * List a chain's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -399,9 +399,8 @@ export class ChainsResource extends ChainsBase {
   /**
    * Restore a chain's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -486,7 +485,7 @@ export class ChainsResource extends ChainsBase {
    * chain was changed after the run started, the response is 409, because only its current steps are
    * stored.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token; API keys are rejected.
    *
    * Only for the control panel: may change or disappear in any version without notice.
    *
@@ -595,7 +594,7 @@ export interface ChainBatchResult {
         readonly data: Chain
       }
     | {
-        /** The item was refused. */
+        /** The item was rejected. */
         readonly status: 402 | 409 | 422
         readonly error: BatchError
       }

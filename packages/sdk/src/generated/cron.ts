@@ -97,8 +97,8 @@ export class CronResource extends CronBase {
   /**
    * Create up to 100 cron tasks.
    *
-   * Each item is created or refused independently and has its own status in the response. The
-   * response is 200 even if items were refused. Each item counts as one request.
+   * Each item is created or rejected independently and has its own status in the response. The
+   * response is 200 even if items were rejected. Each item counts as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -334,8 +334,8 @@ export class CronResource extends CronBase {
   /**
    * List a cron task's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -383,9 +383,8 @@ export class CronResource extends CronBase {
   /**
    * Restore a cron task's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -572,7 +571,7 @@ export interface CronTaskBatchResult {
         readonly data: CronTask
       }
     | {
-        /** The item was refused. */
+        /** The item was rejected. */
         readonly status: 402 | 409 | 422
         readonly error: BatchError
       }
@@ -605,16 +604,16 @@ export interface CronTaskDefinition {
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
    * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is refused. None when absent.
+   * value; if no value is stored, the header is rejected. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
@@ -769,16 +768,16 @@ export interface CronTaskInput {
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
    * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is refused. None when absent.
+   * value; if no value is stored, the header is rejected. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
@@ -940,9 +939,9 @@ export interface CronTaskUpdate {
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. Null removes it.
    */
@@ -1143,7 +1142,7 @@ export interface CronPreviewQuery {
   /** Dates on which the schedule does not fire, separated by commas. At most 100. */
   readonly excluded_days?: string | undefined
   /**
-   * The URL of a calendar that a task of the workspace uses. Other URLs are refused, because a
+   * The URL of a calendar that a task of the workspace uses. Other URLs are rejected, because a
    * preview does not fetch calendars. At most 2,048 characters.
    */
   readonly excluded_calendar?: string | undefined

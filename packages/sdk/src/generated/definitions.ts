@@ -36,7 +36,7 @@ export class DefinitionsResource extends Resource {
    * Apply a document of definitions.
    *
    * Creates each record of the document, or gives the one with its key exactly this definition: all
-   * of them, or none if one is refused. What is as it should be is not written. An API key needs the
+   * of them, or none if one is rejected. Unchanged records are not written. An API key needs the
    * scope of each kind of record that the document defines or deletes. At most 1000 records; ten of
    * them count as one request.
    *
@@ -74,8 +74,8 @@ export class DefinitionsResource extends Resource {
   /**
    * Export the definitions.
    *
-   * The records that have a key, as a document. To apply it changes nothing. A delayed task is shown
-   * while it is pending. An API key sees the kinds of records that its scopes let it read. At most
+   * The records that have a key, as a document. Applying it changes nothing. It contains only
+   * pending delayed tasks. An API key sees the kinds of records that its scopes let it read. At most
    * 1000 records: export those of one owner if there are more.
    *
    * Needs an access token, or an API key with one of the scopes `tasks:read`, `monitors:read`,
@@ -94,11 +94,14 @@ export class DefinitionsResource extends Resource {
 
 export interface AppliedDefinition {
   readonly section: DefinitionsSection
-  /** The kind of a monitor. Null for all others. */
+  /** The kind of the monitor. Null for other records. */
   readonly kind: "heartbeat" | "ssl" | "process" | "http" | "tcp" | "dns" | null
   /** The key of the record. Null for the notification settings. */
   readonly key: string | null
-  /** The id of the record. Null if there is no record, or in a plan none yet. */
+  /**
+   * The id of the record. Null if there is no record, and in a plan if the record does not exist
+   * yet.
+   */
   readonly id: string | null
   readonly action: DefinitionAction
   /** The fields that an update changes. */
@@ -106,22 +109,22 @@ export interface AppliedDefinition {
 }
 
 export interface AppliedDefinitions {
-  /** Whether this is a plan, for which nothing was changed. */
+  /** True for a plan, which has changed nothing. */
   readonly dry_run: boolean
-  /** How many records each action concerns. */
+  /** The number of records per action. */
   readonly counts: {
-    /** How many records are created. */
+    /** The number of created records. */
     readonly create: number
-    /** How many records are changed. */
+    /** The number of changed records. */
     readonly update: number
-    /** How many records are as they should be. */
+    /** The number of unchanged records. */
     readonly unchanged: number
-    /** How many records are deleted. */
+    /** The number of deleted records. */
     readonly delete: number
   }
-  /** What becomes of each record, in the order in which it is done. */
+  /** The action for each record, in the order of execution. */
   readonly data: ReadonlyArray<AppliedDefinition>
-  /** What deserves a look, at most 100 findings. Only `refused` stops the document. */
+  /** Possible problems of the document, at most 100. Only `refused` prevents applying it. */
   readonly findings: ReadonlyArray<DefinitionFinding>
 }
 
@@ -219,7 +222,7 @@ export interface ChangedField {
   readonly new: unknown
 }
 
-/** A channel with its key. A secret may be given as it is shown, and stays then. */
+/** A channel with its key. A masked secret keeps its stored value. */
 export interface ChannelInDocument {
   /** An id that you choose. 1 to 200 characters. */
   readonly key: string
@@ -265,16 +268,16 @@ export interface CronTaskInDocument {
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
    * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is refused. None when absent.
+   * value; if no value is stored, the header is rejected. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
@@ -402,14 +405,14 @@ export interface CronTaskInDocument {
   readonly paused?: boolean | undefined
 }
 
-/** What becomes of a record. */
+/** The action for a record. */
 export type DefinitionAction = "create" | "update" | "unchanged" | "delete"
 
 export interface DefinitionFinding {
   readonly code: FindingCode
-  /** Where in the document it is: names, and indexes counted from 0. */
+  /** The position in the document: field names, and indexes counted from 0. */
   readonly path: ReadonlyArray<string | number>
-  /** A sentence for people, which may be reworded. */
+  /** A human-readable sentence. Its wording may change. */
   readonly message: string
 }
 
@@ -421,9 +424,9 @@ export interface DefinitionsDocument {
   /** The version of this format. */
   readonly version: 1
   /**
-   * A label of your own for all that the document defines, such as the name of its repository. With
-   * `prune` what has the label and is not in the document is deleted. A record of another owner is
-   * not changed. None when absent or null. 1 to 200 characters.
+   * A label that you choose for all records of the document, such as the name of its repository.
+   * With `prune`, records with this label that the document does not contain are deleted. Records of
+   * other owners are not changed. None when absent or null. 1 to 200 characters.
    */
   readonly owner?: string | null | undefined
   /** The queues, each with its key. At most 1,000 items. */
@@ -461,8 +464,8 @@ export type DefinitionsSection =
   | "notification_settings"
 
 /**
- * A delayed task with its key. It has no `delay_seconds`, because a delay would begin anew
- * whenever the document is applied.
+ * A delayed task with its key. `delay_seconds` is not supported, because the delay would restart
+ * each time the document is applied.
  */
 export interface DelayedTaskInDocument {
   /** An id that you choose. 1 to 200 characters. */
@@ -480,16 +483,16 @@ export interface DelayedTaskInDocument {
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
    * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is refused. None when absent.
+   * value; if no value is stored, the header is rejected. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
@@ -581,49 +584,49 @@ export interface DnsMonitorInDocument {
    */
   readonly record_type?: DnsRecordType | undefined
   /**
-   * The address of the name server to ask, perhaps with a port. The name servers of the service when
-   * absent or null. 2 to 53 characters.
+   * The address of the name server to query, optionally with a port. The name servers of the service
+   * when absent or null. 2 to 53 characters.
    */
   readonly resolver?: string | null | undefined
   /**
-   * The values that the answer must have, as `match` says. At most 20. Any answer when absent or
+   * The values to find in the answer, according to `match`. At most 20. Any answer when absent or
    * null.
    */
   readonly expected_values?: ReadonlyArray<string> | null | undefined
   /**
-   * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+   * Which of `expected_values` must be in the answer. `all`: all of them, and possibly others.
    * `exactly`: all of them and no others. `any`: at least one. all when absent.
    */
   readonly match?: DnsMatch | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 /**
- * The definitions without what they have by default. Secrets and headers with credentials are
+ * The definitions without fields that have their default. Secrets and headers with credentials are
  * masked; they keep their values when the document is applied to the same workspace.
  */
 export interface ExportedDefinitions {
   /** The version of this format. */
   readonly version: 1
-  /** The owner that was asked for. Null if all records are shown. */
+  /** The requested owner. Null if all records are shown. */
   readonly owner: string | null
   /** The queues, each with its key. */
   readonly queues?: ReadonlyArray<QueueInDocument>
@@ -646,18 +649,18 @@ export interface ExportedDefinitions {
   >
   readonly notification_settings?: NotificationSettingsDefinition
   /**
-   * How many records have no key, and so are not in the document. Ignored when the document is
-   * applied.
+   * The number of records without a key, which the document does not contain. Ignored when the
+   * document is applied.
    */
   readonly without_key: number
 }
 
 /**
- * `refused`: the record cannot be applied, so the document cannot. Only a plan has it.
- * `never_fires`: the schedule has no slot left. `clock_change`: within a year a clock change
- * moves, doubles or drops a slot. `crowded_minute`: more than 30 runs begin at one host in one
- * minute of the next week. `missing_secret`: the workspace has no secret of this name, so the
- * calls will fail.
+ * `refused`: the record cannot be applied, and therefore neither can the document. Only a plan
+ * contains it. `never_fires`: the schedule has no slot left. `clock_change`: within a year a clock
+ * change moves, doubles or drops a slot. `crowded_minute`: more than 30 runs begin at one host in
+ * one minute of the next week. `missing_secret`: the workspace has no secret with this name, so
+ * the calls will fail.
  */
 export type FindingCode =
   | "refused"
@@ -694,13 +697,13 @@ export interface HeartbeatMonitorInDocument {
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
-   * an incident. No limit when absent or null. 1 to 31,536,000.
+   * The minimum number of seconds between the starts of two runs. A run that starts earlier also
+   * opens an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
@@ -716,85 +719,82 @@ export interface HttpMonitorInDocument {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
+   * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. GET when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as answers show
-   * it, keeps the stored value. None when absent.
+   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as responses
+   * show it, keeps the stored value. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Not allowed with
    * GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`. None when absent or
    * null.
    */
   readonly body?: unknown | undefined
   /**
-   * How the request authenticates itself, in place of an `authorization` header. The secret parts
-   * are references to secrets of the workspace. None when absent or null.
+   * How the request authenticates, instead of with an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers`
-   * and `auth`. The rules are for the last answer. true when absent.
+   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
+   * and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails unless the first 64 KiB of the response contain this text. None when absent or
+   * null. 1 to 500 characters.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must not contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails if the first 64 KiB of the response contain this text. None when absent or null.
+   * 1 to 500 characters.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * A value that the answer, which must be JSON of at most 64 KiB, must hold. None when absent or
-   * null.
+   * A value that the response must contain. The response must be JSON of at most 64 KiB. None when
+   * absent or null.
    */
   readonly body_json?: JsonRule | null | undefined
   /**
-   * The longest time of a good answer in milliseconds, from the name lookup to the end of the
-   * answer. None when absent or null. 1 to 60,000.
+   * The maximum response time in milliseconds, from the name lookup to the end of the response. None
+   * when absent or null. 1 to 60,000.
    */
   readonly max_latency_ms?: number | null | undefined
   /**
-   * For how many days the certificate of the server must still be valid. An SSL monitor warns
-   * without going down. None when absent or null. 1 to 365.
+   * The minimum number of days for which the server's certificate must still be valid. To be warned
+   * without going down, use an SSL monitor. None when absent or null. 1 to 365.
    */
   readonly min_certificate_days?: number | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
-/** The notification settings. Fields that only answers have are ignored. */
+/** The notification settings. Fields that only responses have are ignored. */
 export interface NotificationSettingsDefinition {
   /** If several rules apply to an event, each channel is notified once. At most 20 items. */
   readonly rules: ReadonlyArray<NotificationRuleInput>
@@ -860,13 +860,13 @@ export interface ProcessMonitorInDocument {
    */
   readonly grace_seconds?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
-/** A queue with its key. An absent limit is none. */
+/** A queue with its key. An absent limit means no limit. */
 export type QueueInDocument = {
   /** An id that you choose. 1 to 200 characters. */
   readonly key: string
@@ -939,8 +939,8 @@ export interface SslMonitorInDocument {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
@@ -965,41 +965,44 @@ export interface TcpMonitorInDocument {
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without one, an open connection is
-   * enough. None when absent or null. 1 to 500 characters.
+   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 export interface DefinitionsApplyQuery {
-  /** True: the answer says what would change, and nothing changes. */
+  /** True: the response lists what would change, and nothing changes. */
   readonly dry_run?: boolean | undefined
-  /** True: deletes what has the `owner` of the document and is not in it. The document must have one. */
+  /**
+   * True: deletes the records of the document's `owner` that the document does not contain. Requires
+   * an `owner`.
+   */
   readonly prune?: boolean | undefined
-  /** True: takes records of other owners over. */
+  /** True: takes over records of other owners. */
   readonly adopt?: boolean | undefined
 }
 
 export interface DefinitionsExportQuery {
-  /** Shows the records of this owner. All when absent. 1 to 200 characters. */
+  /** Returns the records of this owner. All records when absent. 1 to 200 characters. */
   readonly owner?: string | undefined
 }

@@ -21,8 +21,8 @@ import type {
 } from "./shared.ts"
 
 /**
- * Monitors of the records of a name. A monitor asks a name server at an interval, and goes down
- * when there is no answer, or another one than expected.
+ * Monitors of the records of a name. A monitor queries a name server at an interval, and goes down
+ * when there is no answer or an unexpected one.
  */
 export class DnsMonitorsResource extends Resource {
   /**
@@ -52,7 +52,7 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Create a DNS monitor.
    *
-   * The records are looked up at once, and then at an interval. The plan limits the number of
+   * The records are looked up immediately, and then at an interval. The plan limits the number of
    * monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -159,7 +159,7 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Delete a DNS monitor.
    *
-   * Deletes also its events and incidents.
+   * Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -205,7 +205,8 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Resume a DNS monitor.
    *
-   * The monitor is `new` again, and the target is checked at once. Resuming again changes nothing.
+   * The monitor is `new` again, and the target is checked immediately. Resuming again changes
+   * nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -226,8 +227,8 @@ export class DnsMonitorsResource extends Resource {
   /**
    * List a DNS monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -275,9 +276,8 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Restore a DNS monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -303,8 +303,8 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Check a DNS monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The answer for a
-   * paused monitor is 409.
+   * Requests a check within a second. The monitor shows the result a moment later. The response for
+   * a paused monitor is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -325,8 +325,9 @@ export class DnsMonitorsResource extends Resource {
   /**
    * List a DNS monitor's events.
    *
-   * Checks, newest first, kept for 30 days by default. Each check that failed or changed the status
-   * is there, and of the others one in five minutes. All of them count in `uptime` and `series`.
+   * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed
+   * the status, and one of the other checks every five minutes. All checks count in `uptime` and
+   * `series`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -364,7 +365,7 @@ export interface DnsMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -384,20 +385,20 @@ export interface DnsMonitor {
   /** The name whose records are looked up. */
   readonly host: string
   readonly record_type: DnsRecordType
-  /** The address of the name server. Null: those of the service. */
+  /** The address of the name server. Null: the name servers of the service. */
   readonly resolver: string | null
-  /** The values that the answer must have. Null if any record is enough. */
+  /** The values to find in the answer. Null if any record is sufficient. */
   readonly expected_values: ReadonlyArray<string> | null
   readonly match: DnsMatch
   /** Number of seconds between two checks. */
   readonly interval_seconds: number
-  /** How long one check may take. */
+  /** The timeout of one check. */
   readonly timeout_seconds: number
-  /** How many checks in a row must fail before the monitor is `down`. */
+  /** The number of consecutive failed checks after which the monitor is `down`. */
   readonly confirm_after: number
-  /** How many checks in a row must succeed before the monitor is `up` again. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
-  /** How many checks in a row have failed. 0 if the latest one succeeded. */
+  /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
   /** The latest check. Null before the first one. */
   readonly last_check: Check | null
@@ -405,7 +406,7 @@ export interface DnsMonitor {
 
 /**
  * A DNS monitor whose key is in the path. Absent fields get their defaults. Fields that only
- * answers have are ignored.
+ * responses have are ignored.
  */
 export interface DnsMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -421,37 +422,37 @@ export interface DnsMonitorDefinition {
    */
   readonly record_type?: DnsRecordType | undefined
   /**
-   * The address of the name server to ask, perhaps with a port. The name servers of the service when
-   * absent or null. 2 to 53 characters.
+   * The address of the name server to query, optionally with a port. The name servers of the service
+   * when absent or null. 2 to 53 characters.
    */
   readonly resolver?: string | null | undefined
   /**
-   * The values that the answer must have, as `match` says. At most 20. Any answer when absent or
+   * The values to find in the answer, according to `match`. At most 20. Any answer when absent or
    * null.
    */
   readonly expected_values?: ReadonlyArray<string> | null | undefined
   /**
-   * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+   * Which of `expected_values` must be in the answer. `all`: all of them, and possibly others.
    * `exactly`: all of them and no others. `any`: at least one. all when absent.
    */
   readonly match?: DnsMatch | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -475,32 +476,32 @@ export interface DnsMonitorInput {
    */
   readonly record_type?: DnsRecordType | undefined
   /**
-   * The address of the name server to ask, perhaps with a port. The name servers of the service when
-   * absent or null. 2 to 53 characters.
+   * The address of the name server to query, optionally with a port. The name servers of the service
+   * when absent or null. 2 to 53 characters.
    */
   readonly resolver?: string | null | undefined
   /**
-   * The values that the answer must have, as `match` says. At most 20. Any answer when absent or
+   * The values to find in the answer, according to `match`. At most 20. Any answer when absent or
    * null.
    */
   readonly expected_values?: ReadonlyArray<string> | null | undefined
   /**
-   * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+   * Which of `expected_values` must be in the answer. `all`: all of them, and possibly others.
    * `exactly`: all of them and no others. `any`: at least one. all when absent.
    */
   readonly match?: DnsMatch | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
@@ -510,14 +511,14 @@ export interface DnsMonitorInput {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 /**
- * Any of the fields. Absent fields keep their values. The target is checked again. Another host,
+ * Any of the fields. Absent fields are unchanged. The target is checked again. Another host,
  * record type or resolver makes the monitor `new` and closes its incident.
  */
 export interface DnsMonitorUpdate {
@@ -533,27 +534,27 @@ export interface DnsMonitorUpdate {
    */
   readonly record_type?: DnsRecordType | undefined
   /**
-   * The address of the name server to ask, perhaps with a port. Null: the name servers of the
+   * The address of the name server to query, optionally with a port. Null: the name servers of the
    * service. 2 to 53 characters.
    */
   readonly resolver?: string | null | undefined
-  /** The values that the answer must have, as `match` says. At most 20. Null: any answer. */
+  /** The values to find in the answer, according to `match`. At most 20. Null: any answer. */
   readonly expected_values?: ReadonlyArray<string> | null | undefined
   /**
-   * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+   * Which of `expected_values` must be in the answer. `all`: all of them, and possibly others.
    * `exactly`: all of them and no others. `any`: at least one.
    */
   readonly match?: DnsMatch | undefined
   /** Number of seconds between two checks. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 1 to 60. */
+  /** The timeout of one check. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 1 to 10.
    */
   readonly confirm_after?: number | undefined
-  /** How many checks in a row must succeed before a monitor that is down is `up`. 1 to 10. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
@@ -561,7 +562,7 @@ export interface DnsMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

@@ -21,8 +21,8 @@ import type {
  * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
  * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
  * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
- * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer is
- * `OK` when the ping is on disk.
+ * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The response
+ * is `OK` once the ping is on disk.
  */
 export class HeartbeatMonitorsResource extends Resource {
   /**
@@ -52,7 +52,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Create a heartbeat monitor.
    *
-   * Let the job request the `ping_url` when it has finished. The monitor waits for the first ping
+   * The job should request the `ping_url` when it has finished. The monitor waits for the first ping
    * and opens no incident until then. The plan limits the number of monitors (`monitors`, 1,000 by
    * default).
    *
@@ -166,7 +166,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Delete a heartbeat monitor.
    *
-   * The ping URL answers 404 at once. Deletes also its events and incidents.
+   * The ping URL responds with 404 immediately. Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -215,8 +215,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Resume a heartbeat monitor.
    *
-   * The monitor is `new` again. If it ever got a ping, the next one is due as if a ping had come
-   * now. Resuming again changes nothing.
+   * The monitor is `new` again. If it has ever received a ping, the next one is due as if a ping had
+   * arrived now. Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -240,8 +240,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * List a heartbeat monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -289,9 +289,8 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Restore a heartbeat monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -317,7 +316,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Replace the ping URL.
    *
-   * Creates a new `ping_url`. The old URL answers 404 at once.
+   * Creates a new `ping_url`. The old URL responds with 404 immediately.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -389,15 +388,15 @@ export interface HeartbeatEvent {
   /** The first 10,000 bytes of the ping's body. Null if there was none or it was dropped. */
   readonly body: string | null
   /**
-   * True if the body was dropped, because the workspace or its account had used up its bytes of the
-   * day. The ping still counts.
+   * True if the body was dropped, because the workspace or its account had used up its daily limit
+   * of bytes. The ping still counts.
    */
   readonly body_dropped: boolean
 }
 
 /**
- * `success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: a run
- * exceeded its maximum duration. `paused` and `resumed`: a user did this.
+ * `success`, `fail`, `start` and `log` are pings. `missed`: no ping arrived in time. `overran`: a
+ * run exceeded its maximum duration. `paused` and `resumed`: a user did this.
  */
 export type HeartbeatEventType =
   | "success"
@@ -422,7 +421,7 @@ export interface HeartbeatMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -449,7 +448,7 @@ export interface HeartbeatMonitor {
   readonly grace_seconds: number
   /** The maximum duration of a run in seconds. Null if there is none. */
   readonly max_duration_seconds: number | null
-  /** The least number of seconds between the starts of two runs. Null if there is none. */
+  /** The minimum number of seconds between the starts of two runs. Null if there is none. */
   readonly min_interval_seconds: number | null
   /**
    * The URL that the job requests when it has finished. It is a secret: anybody who has it can ping.
@@ -464,13 +463,13 @@ export interface HeartbeatMonitor {
   readonly running_since: Timestamp | null
   /** When the next ping is due. Null before the first ping, and while paused. */
   readonly expected_at: Timestamp | null
-  /** When the monitor goes down unless a ping comes before. */
+  /** When the monitor goes down unless a ping arrives before. */
   readonly alert_at: Timestamp | null
 }
 
 /**
  * A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`.
- * Absent fields get their defaults. Fields that only answers have are ignored.
+ * Absent fields get their defaults. Fields that only responses have are ignored.
  */
 export interface HeartbeatMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -495,13 +494,13 @@ export interface HeartbeatMonitorDefinition {
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
-   * an incident. No limit when absent or null. 1 to 31,536,000.
+   * The minimum number of seconds between the starts of two runs. A run that starts earlier also
+   * opens an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -528,8 +527,8 @@ export type HeartbeatMonitorInput = {
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
-   * an incident. No limit when absent or null. 1 to 31,536,000.
+   * The minimum number of seconds between the starts of two runs. A run that starts earlier also
+   * opens an incident. No limit when absent or null. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
@@ -539,8 +538,8 @@ export type HeartbeatMonitorInput = {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 } & (
@@ -560,7 +559,7 @@ export type HeartbeatMonitorInput = {
 )
 
 /**
- * Any of the fields. Absent fields keep their values. `period_seconds` replaces a schedule, and a
+ * Any of the fields. Absent fields are unchanged. `period_seconds` replaces a schedule, and a
  * schedule replaces a period. A deadline that would have passed under the new settings counts from
  * now.
  */
@@ -587,8 +586,8 @@ export interface HeartbeatMonitorUpdate {
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
-   * The least number of seconds between the starts of two runs. A run that starts earlier also opens
-   * an incident. Null: no limit. 1 to 31,536,000.
+   * The minimum number of seconds between the starts of two runs. A run that starts earlier also
+   * opens an incident. Null: no limit. 1 to 31,536,000.
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
@@ -597,7 +596,7 @@ export interface HeartbeatMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

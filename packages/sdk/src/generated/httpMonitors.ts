@@ -23,7 +23,7 @@ import type {
 
 /**
  * Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the
- * answers break one of its rules, or none comes.
+ * responses break one of its rules or are missing.
  */
 export class HttpMonitorsResource extends Resource {
   /**
@@ -53,8 +53,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Create an HTTP monitor.
    *
-   * The URL is requested at once, and then at an interval. The plan limits the number of monitors
-   * (`monitors`, 1,000 by default).
+   * The URL is requested immediately, and then at an interval. The plan limits the number of
+   * monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -162,7 +162,7 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Delete an HTTP monitor.
    *
-   * Deletes also its events and incidents.
+   * Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -208,7 +208,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Resume an HTTP monitor.
    *
-   * The monitor is `new` again, and the target is checked at once. Resuming again changes nothing.
+   * The monitor is `new` again, and the target is checked immediately. Resuming again changes
+   * nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -229,8 +230,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * List an HTTP monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -278,9 +279,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Restore an HTTP monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -306,8 +306,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Check an HTTP monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The answer for a
-   * paused monitor is 409.
+   * Requests a check within a second. The monitor shows the result a moment later. The response for
+   * a paused monitor is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -328,8 +328,9 @@ export class HttpMonitorsResource extends Resource {
   /**
    * List an HTTP monitor's events.
    *
-   * Checks, newest first, kept for 30 days by default. Each check that failed or changed the status
-   * is there, and of the others one in five minutes. All of them count in `uptime` and `series`.
+   * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed
+   * the status, and one of the other checks every five minutes. All checks count in `uptime` and
+   * `series`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -367,7 +368,7 @@ export interface HttpMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -384,38 +385,41 @@ export interface HttpMonitor {
   readonly created_at: Timestamp
   /** When it was last changed. */
   readonly updated_at: Timestamp
-  /** The address that is requested. */
+  /** The requested URL. */
   readonly url: string
   readonly method: CallMethod
   /** The headers of the request. Values that look like credentials are shown as `•••`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of the request as it is sent. Null if it has none. */
+  /** The request body. Null if there is none. */
   readonly body: string | null
-  /** How the request authenticates itself. Null if only its headers say. */
+  /** How the request authenticates. Null if it only uses its headers. */
   readonly auth: CallAuth | null
   /** Whether a GET or HEAD follows redirects. */
   readonly follow_redirects: boolean
-  /** The statuses that count as a success. Null if 200-299 do. */
+  /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** What the answer must contain. Null if nothing. */
+  /** The text that the response must contain. Null if none. */
   readonly body_contains: string | null
-  /** What the answer must not contain. Null if nothing. */
+  /** The text that the response must not contain. Null if none. */
   readonly body_lacks: string | null
-  /** The value that the JSON of the answer must hold. Null if it need not. */
+  /** The value that the JSON of the response must contain. Null if none. */
   readonly body_json: JsonRule | null
-  /** The longest time of a good answer in milliseconds. Null if none is set. */
+  /** The maximum response time in milliseconds. Null if there is none. */
   readonly max_latency_ms: number | null
-  /** For how many days the certificate must still be valid. Null if it need only be valid. */
+  /**
+   * The minimum number of days for which the certificate must still be valid. Null if it only has to
+   * be valid now.
+   */
   readonly min_certificate_days: number | null
   /** Number of seconds between two checks. */
   readonly interval_seconds: number
-  /** How long one check may take. */
+  /** The timeout of one check. */
   readonly timeout_seconds: number
-  /** How many checks in a row must fail before the monitor is `down`. */
+  /** The number of consecutive failed checks after which the monitor is `down`. */
   readonly confirm_after: number
-  /** How many checks in a row must succeed before the monitor is `up` again. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
-  /** How many checks in a row have failed. 0 if the latest one succeeded. */
+  /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
   /** The latest check. Null before the first one. */
   readonly last_check: Check | null
@@ -423,7 +427,7 @@ export interface HttpMonitor {
 
 /**
  * An HTTP monitor whose key is in the path. Absent fields get their defaults. Fields that only
- * answers have are ignored.
+ * responses have are ignored.
  */
 export interface HttpMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -431,80 +435,77 @@ export interface HttpMonitorDefinition {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
+   * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. GET when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as answers show
-   * it, keeps the stored value. None when absent.
+   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as responses
+   * show it, keeps the stored value. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Not allowed with
    * GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`. None when absent or
    * null.
    */
   readonly body?: unknown | undefined
   /**
-   * How the request authenticates itself, in place of an `authorization` header. The secret parts
-   * are references to secrets of the workspace. None when absent or null.
+   * How the request authenticates, instead of with an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers`
-   * and `auth`. The rules are for the last answer. true when absent.
+   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
+   * and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails unless the first 64 KiB of the response contain this text. None when absent or
+   * null. 1 to 500 characters.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must not contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails if the first 64 KiB of the response contain this text. None when absent or null.
+   * 1 to 500 characters.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * A value that the answer, which must be JSON of at most 64 KiB, must hold. None when absent or
-   * null.
+   * A value that the response must contain. The response must be JSON of at most 64 KiB. None when
+   * absent or null.
    */
   readonly body_json?: JsonRule | null | undefined
   /**
-   * The longest time of a good answer in milliseconds, from the name lookup to the end of the
-   * answer. None when absent or null. 1 to 60,000.
+   * The maximum response time in milliseconds, from the name lookup to the end of the response. None
+   * when absent or null. 1 to 60,000.
    */
   readonly max_latency_ms?: number | null | undefined
   /**
-   * For how many days the certificate of the server must still be valid. An SSL monitor warns
-   * without going down. None when absent or null. 1 to 365.
+   * The minimum number of days for which the server's certificate must still be valid. To be warned
+   * without going down, use an SSL monitor. None when absent or null. 1 to 365.
    */
   readonly min_certificate_days?: number | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -520,75 +521,72 @@ export interface HttpMonitorInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
+   * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
    */
   readonly url: string
   /** The HTTP method. GET when absent. */
   readonly method?: CallMethod | undefined
   /**
-   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as answers show
-   * it, keeps the stored value. None when absent.
+   * At most 50. The values may use `{{ secrets.NAME }}`. A credential sent as `•••`, as responses
+   * show it, keeps the stored value. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Not allowed with
    * GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`. None when absent or
    * null.
    */
   readonly body?: unknown | undefined
   /**
-   * How the request authenticates itself, in place of an `authorization` header. The secret parts
-   * are references to secrets of the workspace. None when absent or null.
+   * How the request authenticates, instead of with an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers`
-   * and `auth`. The rules are for the last answer. true when absent.
+   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
+   * and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
-  /**
-   * The statuses that count as a success: codes and ranges. 200-299 when absent or null. 1 to 10
-   * items.
-   */
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails unless the first 64 KiB of the response contain this text. None when absent or
+   * null. 1 to 500 characters.
    */
   readonly body_contains?: string | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must not contain. None when absent or null. 1 to 500
-   * characters.
+   * The check fails if the first 64 KiB of the response contain this text. None when absent or null.
+   * 1 to 500 characters.
    */
   readonly body_lacks?: string | null | undefined
   /**
-   * A value that the answer, which must be JSON of at most 64 KiB, must hold. None when absent or
-   * null.
+   * A value that the response must contain. The response must be JSON of at most 64 KiB. None when
+   * absent or null.
    */
   readonly body_json?: JsonRule | null | undefined
   /**
-   * The longest time of a good answer in milliseconds, from the name lookup to the end of the
-   * answer. None when absent or null. 1 to 60,000.
+   * The maximum response time in milliseconds, from the name lookup to the end of the response. None
+   * when absent or null. 1 to 60,000.
    */
   readonly max_latency_ms?: number | null | undefined
   /**
-   * For how many days the certificate of the server must still be valid. An SSL monitor warns
-   * without going down. None when absent or null. 1 to 365.
+   * The minimum number of days for which the server's certificate must still be valid. To be warned
+   * without going down, use an SSL monitor. None when absent or null. 1 to 365.
    */
   readonly min_certificate_days?: number | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
@@ -598,8 +596,8 @@ export interface HttpMonitorInput {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
@@ -614,7 +612,7 @@ export interface HttpMonitorUpdate {
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
+   * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
    */
   readonly url?: string | undefined
@@ -626,51 +624,57 @@ export interface HttpMonitorUpdate {
    */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   /**
-   * A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Not allowed with
    * GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`. Null removes it.
    */
   readonly body?: unknown | undefined
   /**
-   * How the request authenticates itself, in place of an `authorization` header. The secret parts
-   * are references to secrets of the workspace. Null removes it.
+   * How the request authenticates, instead of with an `authorization` header. The secret parts are
+   * references to secrets of the workspace. Null removes it.
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers`
-   * and `auth`. The rules are for the last answer.
+   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
+   * and `auth`. The rules apply to the last response.
    */
   readonly follow_redirects?: boolean | undefined
-  /** The statuses that count as a success: codes and ranges. Null: 200-299. 1 to 10 items. */
+  /** The status codes and ranges that count as success. Null: 200-299. 1 to 10 items. */
   readonly success_codes?: ReadonlyArray<string> | null | undefined
-  /** A text that the first 64 KiB of the answer must contain. Null removes it. 1 to 500 characters. */
+  /**
+   * The check fails unless the first 64 KiB of the response contain this text. Null removes it. 1 to
+   * 500 characters.
+   */
   readonly body_contains?: string | null | undefined
   /**
-   * A text that the first 64 KiB of the answer must not contain. Null removes it. 1 to 500
+   * The check fails if the first 64 KiB of the response contain this text. Null removes it. 1 to 500
    * characters.
    */
   readonly body_lacks?: string | null | undefined
-  /** A value that the answer, which must be JSON of at most 64 KiB, must hold. Null removes it. */
+  /**
+   * A value that the response must contain. The response must be JSON of at most 64 KiB. Null
+   * removes it.
+   */
   readonly body_json?: JsonRule | null | undefined
   /**
-   * The longest time of a good answer in milliseconds, from the name lookup to the end of the
-   * answer. Null removes it. 1 to 60,000.
+   * The maximum response time in milliseconds, from the name lookup to the end of the response. Null
+   * removes it. 1 to 60,000.
    */
   readonly max_latency_ms?: number | null | undefined
   /**
-   * For how many days the certificate of the server must still be valid. An SSL monitor warns
-   * without going down. Null removes it. 1 to 365.
+   * The minimum number of days for which the server's certificate must still be valid. To be warned
+   * without going down, use an SSL monitor. Null removes it. 1 to 365.
    */
   readonly min_certificate_days?: number | null | undefined
   /** Number of seconds between two checks. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 1 to 60. */
+  /** The timeout of one check. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 1 to 10.
    */
   readonly confirm_after?: number | undefined
-  /** How many checks in a row must succeed before a monitor that is down is `up`. 1 to 10. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
@@ -678,7 +682,7 @@ export interface HttpMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

@@ -13,7 +13,7 @@ export class InvitationsResource extends Resource {
    *
    * The open invitations of the workspace.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * for await (const invitation of client.invitations.list()) {
@@ -36,7 +36,7 @@ export class InvitationsResource extends Resource {
    * email replaces this one. If the server sends mail, it mails the invitation: at most five per
    * address and fifty per member within 15 minutes. Only owners can invite owners.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const createdInvitation = await client.invitations.create({ email: "ada@example.com", role: "editor" })
@@ -58,7 +58,7 @@ export class InvitationsResource extends Resource {
    *
    * The invitation can no longer be accepted.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const invitationId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -78,7 +78,7 @@ export class InvitationsResource extends Resource {
    *
    * You become a member of the workspace. Your account must have the invited email.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const workspace = await client.invitations.accept({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })

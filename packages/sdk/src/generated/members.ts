@@ -13,7 +13,7 @@ export class MembersResource extends Resource {
    *
    * The members of the workspace, newest accounts first.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token; API keys are rejected.
    *
    * @example
    * for await (const member of client.members.list()) {
@@ -35,7 +35,7 @@ export class MembersResource extends Resource {
    * The role applies from the member's next request. Only owners can make a member an owner or
    * change the role of an owner. The last owner keeps the role.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const userId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -58,10 +58,10 @@ export class MembersResource extends Resource {
   /**
    * Remove a member.
    *
-   * The member's next request is refused. API keys that the member created keep working, because
+   * The member's next request is rejected. API keys that the member created keep working, because
    * they belong to the workspace. Invitations by the member are deleted.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const userId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -81,7 +81,7 @@ export class MembersResource extends Resource {
    *
    * Ends your membership. The last owner cannot leave.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.members.leave()

@@ -21,7 +21,7 @@ export class MonitorsResource extends Resource {
   /**
    * List monitors.
    *
-   * Monitors of all kinds, newest first, with the fields that all kinds have. `counts` is about the
+   * Monitors of all kinds, newest first, with the fields that all kinds have. `counts` covers the
    * whole workspace.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
@@ -46,8 +46,8 @@ export class MonitorsResource extends Resource {
   /**
    * Get the uptime of a monitor.
    *
-   * For monitors of all kinds, whatever `RETENTION_DAYS` is. Roll-ups by five minutes are kept for 7
-   * days, by the hour for 90, and by the day for 400.
+   * For monitors of all kinds, independent of `RETENTION_DAYS`. Figures for each five minutes are
+   * kept for 7 days, for each hour for 90 days, and for each day for 400 days.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -110,7 +110,7 @@ export interface Monitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -145,7 +145,7 @@ export interface MonitorCounts {
   readonly paused: number
 }
 
-/** How a monitor did in each part of a period. */
+/** The uptime of a monitor in each part of a period. */
 export interface MonitorSeries {
   readonly period: UptimePeriod
   /**
@@ -161,7 +161,7 @@ export interface MonitorSeries {
   readonly buckets: ReadonlyArray<UptimeBucket>
 }
 
-/** How much of a period a monitor was up. */
+/** The uptime of a monitor in a period. */
 export interface MonitorUptime {
   readonly period: UptimePeriod
   /**
@@ -172,19 +172,19 @@ export interface MonitorUptime {
   /** The end, exclusive: the time of the request. */
   readonly to: Timestamp
   /**
-   * The share of the watched time in which the monitor was not `down`, 0 to 1. Null if it was not
-   * watched: while it is `new` or `paused`, nothing counts.
+   * The fraction of the monitored time in which the monitor was not `down`, from 0 to 1. Null if it
+   * was not monitored: time while it is `new` or `paused` does not count.
    */
   readonly uptime: number | null
   /** How long the monitor was `down`. */
   readonly down_seconds: number
   /** How long the monitor was neither `new` nor `paused`. */
   readonly watched_seconds: number
-  /** How many checks of the target counted. 0 for kinds without a target. */
+  /** The number of checks of the target. 0 for kinds without a target. */
   readonly checks: number
-  /** How many of them failed. */
+  /** The number of failed checks. */
   readonly failed_checks: number
-  /** How long the checks took that succeeded, within an eighth. Null if there are none. */
+  /** The duration of successful checks, accurate to an eighth. Null if there are none. */
   readonly latency_ms: Percentiles | null
 }
 
@@ -192,23 +192,23 @@ export interface UptimeBucket {
   /** When the bucket begins. */
   readonly start: Timestamp
   /**
-   * The share of the watched time in which the monitor was not `down`, 0 to 1. Null if it was not
-   * watched: while it is `new` or `paused`, nothing counts.
+   * The fraction of the monitored time in which the monitor was not `down`, from 0 to 1. Null if it
+   * was not monitored: time while it is `new` or `paused` does not count.
    */
   readonly uptime: number | null
   /** How long the monitor was `down`. */
   readonly down_seconds: number
   /** How long the monitor was neither `new` nor `paused`. */
   readonly watched_seconds: number
-  /** How many checks of the target counted. 0 for kinds without a target. */
+  /** The number of checks of the target. 0 for kinds without a target. */
   readonly checks: number
-  /** How many of them failed. */
+  /** The number of failed checks. */
   readonly failed_checks: number
-  /** How long the checks took that succeeded, within an eighth. Null if there are none. */
+  /** The duration of successful checks, accurate to an eighth. Null if there are none. */
   readonly latency_ms: Percentiles | null
 }
 
-/** How far back the figures reach. `24h` when absent. */
+/** The period of the figures. `24h` when absent. */
 export type UptimePeriod = "24h" | "7d" | "30d" | "90d" | "365d"
 
 export interface MonitorsListQuery extends PageQuery {
@@ -233,11 +233,11 @@ export interface MonitorsListQuery extends PageQuery {
 }
 
 export interface MonitorsUptimeQuery {
-  /** How far back the figures reach. `24h` when absent. */
+  /** The period of the figures. `24h` when absent. */
   readonly period?: UptimePeriod | undefined
 }
 
 export interface MonitorsSeriesQuery {
-  /** How far back the figures reach. `24h` when absent. */
+  /** The period of the figures. `24h` when absent. */
   readonly period?: UptimePeriod | undefined
 }

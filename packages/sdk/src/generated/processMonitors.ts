@@ -158,7 +158,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Delete a process monitor.
    *
-   * Deletes also its events and incidents.
+   * Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -225,8 +225,8 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * List a process monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -274,9 +274,8 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * Restore a process monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -377,7 +376,7 @@ export interface ProcessMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -426,7 +425,7 @@ export interface ProcessMonitor {
 
 /**
  * A process monitor whose key is in the path. Requires either `worker_id` or `labels`. Absent
- * fields get their defaults. Fields that only answers have are ignored.
+ * fields get their defaults. Fields that only responses have are ignored.
  */
 export interface ProcessMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -465,8 +464,8 @@ export interface ProcessMonitorDefinition {
    */
   readonly grace_seconds?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -516,8 +515,8 @@ export type ProcessMonitorInput = {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 } & (
@@ -534,8 +533,8 @@ export type ProcessMonitorInput = {
 )
 
 /**
- * Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and
- * `worker_id` replaces `labels`.
+ * Any of the fields. Absent fields are unchanged. `labels` replaces `worker_id`, and `worker_id`
+ * replaces `labels`.
  */
 export interface ProcessMonitorUpdate {
   /** The display name. 1 to 200 characters. */
@@ -576,7 +575,7 @@ export interface ProcessMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

@@ -16,7 +16,7 @@ export class SecretsResource extends Resource {
    *
    * The workspace's secrets without their values, newest first, with the records that use them.
    *
-   * Needs an access token of a member who is at least `editor`; API keys are refused.
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
    *
    * @example
    * for await (const secret of client.secrets.list()) {
@@ -38,7 +38,7 @@ export class SecretsResource extends Resource {
    * Calls that start later use the new value. Calls, channels and `auth` refer to the secret as
    * `{{ secrets.NAME }}`. The plan limits the number of secrets (`secrets`, 100 by default).
    *
-   * Needs an access token of a member who is at least `editor`; API keys are refused.
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
    *
    * @example
    * const name = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -68,7 +68,7 @@ export class SecretsResource extends Resource {
    * While tasks, chains or channels use the secret, the response is 409 and names them, because
    * their calls would fail.
    *
-   * Needs an access token of a member who is at least `editor`; API keys are refused.
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
    *
    * @example
    * const name = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

@@ -19,7 +19,7 @@ export class ServiceAccountsResource extends Resource {
    *
    * The service accounts of the workspace, newest first.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * for await (const serviceAccount of client.serviceAccounts.list()) {
@@ -41,7 +41,7 @@ export class ServiceAccountsResource extends Resource {
    * Only this response contains the client secret. A service account counts as a member. The plan
    * limits the number of members (`members`, 1,000 by default).
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const createdServiceAccount = await client.serviceAccounts.create({ name: "Terraform", role: "admin" })
@@ -63,7 +63,7 @@ export class ServiceAccountsResource extends Resource {
    *
    * The service account, without the client secret.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const serviceAccountId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -86,7 +86,7 @@ export class ServiceAccountsResource extends Resource {
    *
    * Changes the name or the role. A role applies from the next request, also to existing tokens.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const serviceAccountId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -112,7 +112,7 @@ export class ServiceAccountsResource extends Resource {
    * Creates a new client secret. The old secret and its access tokens keep working for
    * `grace_seconds`. Secrets from earlier rotations stop working.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const serviceAccountId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -138,7 +138,7 @@ export class ServiceAccountsResource extends Resource {
    * The client secret and access tokens stop working immediately. Invitations that the service
    * account sent are deleted. API keys and everything else that it created are kept.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const serviceAccountId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

@@ -188,7 +188,7 @@ export interface BasicAuth {
 
 /** The `detail` of the error that a separate create request would have returned. */
 export interface BatchError {
-  /** Why the item was refused. */
+  /** Why the item was rejected. */
   readonly detail: {
     /** A stable, machine-readable error code. */
     readonly error: "validation_failed" | "conflict" | "quota_exceeded"
@@ -247,8 +247,8 @@ export type CallAuth = BasicAuth | BearerAuth | OAuth2ClientCredentialsAuth
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
 
 /**
- * Where the result of a run is sent: a POST with the same JSON as a webhook channel, signed with
- * the `message_secret` of the URL's origin and retried like notifications.
+ * The URL that receives the result of a run: a POST with the same JSON as a webhook channel,
+ * signed with the `message_secret` of the URL's origin and retried like notifications.
  */
 export interface Callback {
   /** The URL to call. Must use `http` or `https`. At most 2,048 characters. */
@@ -269,7 +269,7 @@ export interface CertificateEvent {
   readonly workspace_id: WorkspaceId
   /**
    * `certificate.expiring`: the certificate expires within `warn_days`. `certificate.changed`: the
-   * server presents another certificate.
+   * server sends another certificate.
    */
   readonly type: "certificate.expiring" | "certificate.changed"
   /** The data of the event. */
@@ -410,16 +410,16 @@ export interface ChainStepInput {
   readonly method?: CallMethod | undefined
   /**
    * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are refused. A body without a `content-type` is
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
    * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is refused. None when absent.
+   * value; if no value is stored, the header is rejected. None when absent.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Refused with GET
-   * and HEAD. The body, the URL and the headers may use values that are known when the call is made:
-   * `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
    * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
    * Write `{{ '{{' }}` for two braces. None when absent or null.
    */
@@ -508,7 +508,7 @@ export interface ChannelEvent {
 
 /** The result of one check. */
 export interface Check {
-  /** When the check ended. */
+  /** When the check finished. */
   readonly at: Timestamp
   /** Why the check failed. Null if it succeeded. */
   readonly error: CheckError | null
@@ -516,15 +516,15 @@ export interface Check {
   readonly duration_ms: number | null
   /** How long the name lookup took. Null if there was none. */
   readonly dns_ms: number | null
-  /** How long connecting took. Null if it did not happen. */
+  /** How long connecting took. Null if there was no connection. */
   readonly connect_ms: number | null
   /** How long the TLS handshake took. Null if there was none. */
   readonly tls_ms: number | null
-  /** From sending the request to the first byte of the answer. Null if no answer came. */
+  /** From sending the request to the first byte of the response. Null if there was no response. */
   readonly wait_ms: number | null
-  /** The status of the HTTP answer. Null if there was none. */
+  /** The status code of the HTTP response. Null if there was none. */
   readonly status_code: number | null
-  /** When the certificate of the server expires. Null if it showed none. */
+  /** When the certificate of the server expires. Null if there was none. */
   readonly certificate_expires_at: Timestamp | null
   /** The first 20 values of a DNS answer. Null for other checks. */
   readonly values: ReadonlyArray<string> | null
@@ -532,22 +532,22 @@ export interface Check {
 
 export interface CheckError {
   readonly code: CheckErrorCode
-  /** The failed rule as a sentence, for people. It may be reworded. */
+  /** The failed rule as a human-readable sentence. Its wording may change. */
   readonly message: string
 }
 
 /**
- * `http_status`: the status of the answer is not one of `success_codes`. `response_rule`: the
- * answer is not the expected one. `invalid_response`: what came is not an answer of the protocol.
- * `timeout`: the check took longer than `timeout_seconds`. `dns`: the host name has no address, or
- * none was found. `connection`: the connection was refused, failed or broke. `tls`: the handshake
- * failed, or the certificate is not valid. `address_refused`: the service may not connect to the
- * address. `invalid_template`: with its values filled in, the request is not valid.
- * `secret_missing`: the workspace has no secret of that name. `secret_refused`: a secret may not
- * be sent to this host. `auth_failed`: the authorization server gave no access token. `too_slow`:
- * the answer took longer than `max_latency_ms`. `certificate_expiring`: the certificate is valid
- * for less than `min_certificate_days`. `too_many_redirects`: more than 10 redirects followed each
- * other. `internal`: the service failed.
+ * `http_status`: the status code of the response is not one of `success_codes`. `response_rule`:
+ * the response is not the expected one. `invalid_response`: the response is not valid for the
+ * protocol. `timeout`: the check took longer than `timeout_seconds`. `dns`: the host name has no
+ * address, or the lookup failed. `connection`: the connection was refused, failed or broke. `tls`:
+ * the handshake failed, or the certificate is not valid. `address_refused`: the service may not
+ * connect to the address. `invalid_template`: the request is not valid after its values are filled
+ * in. `secret_missing`: the workspace has no secret with this name. `secret_refused`: a secret may
+ * not be sent to this host. `auth_failed`: the authorization server returned no access token.
+ * `too_slow`: the response took longer than `max_latency_ms`. `certificate_expiring`: the
+ * certificate is valid for less than `min_certificate_days`. `too_many_redirects`: there were more
+ * than 10 redirects. `internal`: an error in the service.
  */
 export type CheckErrorCode =
   | "http_status"
@@ -580,15 +580,15 @@ export interface CheckEvent {
   readonly duration_ms: number | null
   /** How long the name lookup took. Null if there was none. */
   readonly dns_ms: number | null
-  /** How long connecting took. Null if it did not happen. */
+  /** How long connecting took. Null if there was no connection. */
   readonly connect_ms: number | null
   /** How long the TLS handshake took. Null if there was none. */
   readonly tls_ms: number | null
-  /** From sending the request to the first byte of the answer. Null if no answer came. */
+  /** From sending the request to the first byte of the response. Null if there was no response. */
   readonly wait_ms: number | null
-  /** The status of the HTTP answer. Null if there was none. */
+  /** The status code of the HTTP response. Null if there was none. */
   readonly status_code: number | null
-  /** When the certificate of the server expires. Null if it showed none. */
+  /** When the certificate of the server expires. Null if there was none. */
   readonly certificate_expires_at: Timestamp | null
   /** The first 20 values of a DNS answer. Null for other checks. */
   readonly values: ReadonlyArray<string> | null
@@ -620,11 +620,11 @@ export interface DefinitionVersion {
   readonly version: number
   /** When the record got this version. */
   readonly updated_at: Timestamp
-  /** Who gave it this version. Null if nobody is known. */
+  /** Who made the change that created this version. Null if unknown. */
   readonly updated_by: Actor | null
   /**
-   * What differs from the version before. Empty for the oldest version that is kept, and if no field
-   * has changed.
+   * The differences from the previous version. Empty for the oldest version that is kept, and if no
+   * field has changed.
    */
   readonly changes: ReadonlyArray<FieldChange>
   /** The fields of the definition, as the record shows them: with masks. */
@@ -665,7 +665,7 @@ export interface DigestEvent {
 }
 
 /**
- * Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others.
+ * Which of `expected_values` must be in the answer. `all`: all of them, and possibly others.
  * `exactly`: all of them and no others. `any`: at least one.
  */
 export type DnsMatch = "all" | "exactly" | "any"
@@ -992,8 +992,8 @@ export type ExecutionStatus =
 export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
 
 /**
- * A changed field. Secrets are masked as in the record. In place of a value of more than 8 KiB
- * stand its `sha256` and its `bytes`.
+ * A changed field. Secrets are masked as in the record. A value of more than 8 KiB is replaced by
+ * its `sha256` and its `bytes`.
  */
 export interface FieldChange {
   /** The name of the field. */
@@ -1082,8 +1082,7 @@ export interface IncidentEvent {
  * The kind of problem, for programs. `too_short` and `too_long` refer to the characters or bytes
  * of a string, `too_few` and `too_many` to the items of a list. `not_found`: the value names a
  * record that does not exist in this workspace. `conflict` and `quota_exceeded` refer to a record
- * in a document, and are the error that a separate request would have got. `invalid`: any other
- * rule.
+ * in a document, and are the error of a separate request. `invalid`: any other rule.
  */
 export type IssueCode =
   | "required"
@@ -1105,7 +1104,7 @@ export type IssueCode =
 export interface JsonRule {
   /** The path of the value: keys after dots, and indexes in brackets. 1 to 200 characters. */
   readonly path: string
-  /** The value that must stand there, of the same type. */
+  /** The expected value, compared with its type. */
   readonly equals: unknown
 }
 
@@ -1126,8 +1125,8 @@ export type Missed = "skip" | "once"
 
 /**
  * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
- * processes on the machine of a worker, `http` makes a request and checks its answer, `tcp` opens
- * a connection, `dns` looks up records.
+ * processes on the machine of a worker, `http` makes a request and checks the response, `tcp`
+ * opens a connection, `dns` looks up records.
  */
 export type MonitorKind = "heartbeat" | "ssl" | "process" | "http" | "tcp" | "dns"
 
@@ -1592,11 +1591,11 @@ export interface VersionSummary {
   readonly version: number
   /** When the record got this version. */
   readonly updated_at: Timestamp
-  /** Who gave it this version. Null if nobody is known. */
+  /** Who made the change that created this version. Null if unknown. */
   readonly updated_by: Actor | null
   /**
-   * What differs from the version before. Empty for the oldest version that is kept, and if no field
-   * has changed.
+   * The differences from the previous version. Empty for the oldest version that is kept, and if no
+   * field has changed.
    */
   readonly changes: ReadonlyArray<FieldChange>
 }

@@ -19,8 +19,8 @@ import type {
 } from "./shared.ts"
 
 /**
- * Monitors of the certificates of servers. A monitor announces that a certificate expires, and
- * goes down when clients would refuse it, or when the server is unreachable in two checks a minute
+ * Monitors of the certificates of servers. A monitor announces that a certificate will expire, and
+ * goes down when clients would reject it, or when the server is unreachable in two checks a minute
  * apart.
  */
 export class SslMonitorsResource extends Resource {
@@ -51,7 +51,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Create an SSL monitor.
    *
-   * The certificate is checked at once, and then at an interval. The plan limits the number of
+   * The certificate is checked immediately, and then at an interval. The plan limits the number of
    * monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -158,7 +158,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Delete an SSL monitor.
    *
-   * Deletes also its events and incidents.
+   * Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -204,7 +204,7 @@ export class SslMonitorsResource extends Resource {
   /**
    * Resume an SSL monitor.
    *
-   * The monitor is `new` again, and the certificate is checked at once. Resuming again changes
+   * The monitor is `new` again, and the certificate is checked immediately. Resuming again changes
    * nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -226,8 +226,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * List an SSL monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -275,9 +275,8 @@ export class SslMonitorsResource extends Resource {
   /**
    * Restore an SSL monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -304,8 +303,8 @@ export class SslMonitorsResource extends Resource {
    * Check a certificate now.
    *
    * Requests a check within a second. The monitor shows the result a moment later. After a first
-   * failed check, the second one comes a minute later at the earliest, at `next_check_at`. The
-   * answer for a paused monitor is 409.
+   * failed check, the second check follows at least a minute later, at `next_check_at`. The response
+   * for a paused monitor is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -403,7 +402,7 @@ export interface SslEvent {
 }
 
 /**
- * `check`: the certificate was checked. `certificate_changed`: the server shows a new certificate.
+ * `check`: the certificate was checked. `certificate_changed`: the server sends a new certificate.
  * `certificate_expiring`: one of `warn_days` is reached.
  */
 export type SslEventType =
@@ -426,7 +425,7 @@ export interface SslMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -466,7 +465,7 @@ export interface SslMonitor {
 
 /**
  * An SSL monitor whose key is in the path. Absent fields get their defaults. Fields that only
- * answers have are ignored.
+ * responses have are ignored.
  */
 export interface SslMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -502,8 +501,8 @@ export interface SslMonitorDefinition {
    */
   readonly check_interval_seconds?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -553,15 +552,15 @@ export interface SslMonitorInput {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 /**
- * Any of the fields. Absent fields keep their values. The certificate is checked again. A new
- * host, port, protocol or server name makes the monitor `new` and closes its incident.
+ * Any of the fields. Absent fields are unchanged. The certificate is checked again. A new host,
+ * port, protocol or server name makes the monitor `new` and closes its incident.
  */
 export interface SslMonitorUpdate {
   /** The display name. 1 to 200 characters. */
@@ -595,7 +594,7 @@ export interface SslMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

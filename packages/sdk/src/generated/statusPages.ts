@@ -6,7 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { Actor, MonitorId, StatusPageId, Timestamp, WorkspaceId } from "./shared.ts"
 
-/** Public pages that show how chosen monitors are doing. */
+/** Public pages that show the status of selected monitors. */
 export class StatusPagesResource extends Resource {
   /**
    * List status pages.
@@ -32,7 +32,7 @@ export class StatusPagesResource extends Resource {
   /**
    * Get a status page.
    *
-   * The definition of the page.
+   * The definition of the status page.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -53,9 +53,9 @@ export class StatusPagesResource extends Resource {
    * Create or change a status page.
    *
    * Anybody can read the page at `/status/{slug}`, without JavaScript. It shows the monitors of its
-   * groups and nothing else of the workspace. The same is at `/status/{slug}.json`, incidents and
-   * notices as a feed at `/status/{slug}.atom`, and a badge at `/status/{slug}.svg`. A change is
-   * visible within 15 seconds. A workspace can have 20 pages.
+   * groups and nothing else of the workspace. The page is also available as JSON at
+   * `/status/{slug}.json`, its incidents and notices as a feed at `/status/{slug}.atom`, and a badge
+   * at `/status/{slug}.svg`. A change is visible within 15 seconds. A workspace can have 20 pages.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -84,7 +84,7 @@ export class StatusPagesResource extends Resource {
   /**
    * Delete a status page.
    *
-   * Its public address answers 404 within 15 seconds.
+   * The public address responds with 404 within 15 seconds.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -103,13 +103,13 @@ export class StatusPagesResource extends Resource {
   }
 }
 
-/** A message to the readers of the page, written by hand. */
+/** A message that you write for the readers of the page. */
 export interface StatusNotice {
   /** The headline. */
   readonly title: string
-  /** What readers should know. Blank lines separate paragraphs. */
+  /** The text of the message. Blank lines separate paragraphs. */
   readonly text: string
-  /** When it applies. */
+  /** When the message applies. */
   readonly posted_at: Timestamp
   /**
    * When planned maintenance ends. Before `posted_at`, the notice is shown as upcoming, and after
@@ -118,19 +118,19 @@ export interface StatusNotice {
   readonly until: Timestamp | null
 }
 
-/** A message to the readers of the page, written by hand. */
+/** A message that you write for the readers of the page. */
 export interface StatusNoticeInput {
   /** The headline. 1 to 200 characters. */
   readonly title: string
-  /** What readers should know. Blank lines separate paragraphs. 1 to 5,000 characters. */
+  /** The text of the message. Blank lines separate paragraphs. 1 to 5,000 characters. */
   readonly text: string
-  /** When it applies: a time in the future announces maintenance. */
+  /** When the message applies. A time in the future announces maintenance. */
   readonly posted_at: Timestamp | Date
   /** None when absent or null. */
   readonly until?: Timestamp | Date | null | undefined
 }
 
-/** A public page that shows how monitors are doing. */
+/** A public page that shows the status of monitors. */
 export interface StatusPage {
   /** The id of the status page. */
   readonly id: StatusPageId
@@ -144,7 +144,7 @@ export interface StatusPage {
   readonly title: string
   /** A sentence below the title. */
   readonly description: string | null
-  /** While it is false, the public address answers 404. */
+  /** While false, the public address responds with 404. */
   readonly published: boolean
   /** The monitors to show. No other monitor appears on the page. */
   readonly groups: ReadonlyArray<StatusPageGroup>
@@ -162,14 +162,14 @@ export interface StatusPage {
 
 /**
  * A status page whose slug is in the path. Absent fields get their defaults. Fields that only
- * answers have are ignored.
+ * responses have are ignored.
  */
 export interface StatusPageDefinition {
   /** The title of the page. 1 to 100 characters. */
   readonly title: string
   /** None when absent or null. 1 to 300 characters. */
   readonly description?: string | null | undefined
-  /** While it is false, the public address answers 404. True when absent. */
+  /** While false, the public address responds with 404. True when absent. */
   readonly published?: boolean | undefined
   /** The monitors to show, in at most 20 groups. */
   readonly groups: ReadonlyArray<StatusPageGroupInput>

@@ -50,8 +50,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Create a TCP monitor.
    *
-   * The server is connected to at once, and then at an interval. The plan limits the number of
-   * monitors (`monitors`, 1,000 by default).
+   * The service connects to the server immediately, and then at an interval. The plan limits the
+   * number of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -161,7 +161,7 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Delete a TCP monitor.
    *
-   * Deletes also its events and incidents.
+   * Also deletes its events and incidents.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -207,7 +207,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Resume a TCP monitor.
    *
-   * The monitor is `new` again, and the target is checked at once. Resuming again changes nothing.
+   * The monitor is `new` again, and the target is checked immediately. Resuming again changes
+   * nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -228,8 +229,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * List a TCP monitor's versions.
    *
-   * The last 100 versions of its definition, newest first: who changed what, and when. Long values
-   * are kept up to 4 MiB for each record.
+   * The last 100 versions of its definition, newest first: who changed what, and when. At most 4 MiB
+   * of values are kept per record.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -277,9 +278,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Restore a TCP monitor's version.
    *
-   * Gives it the definition of this version, with the credentials that it had. This makes a new
-   * version. It fails like a change if the definition is not possible any more, such as with a queue
-   * that was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails like
+   * a change if the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -305,8 +305,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Check a TCP monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The answer for a
-   * paused monitor is 409.
+   * Requests a check within a second. The monitor shows the result a moment later. The response for
+   * a paused monitor is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -327,8 +327,9 @@ export class TcpMonitorsResource extends Resource {
   /**
    * List a TCP monitor's events.
    *
-   * Checks, newest first, kept for 30 days by default. Each check that failed or changed the status
-   * is there, and of the others one in five minutes. All of them count in `uptime` and `series`.
+   * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed
+   * the status, and one of the other checks every five minutes. All checks count in `uptime` and
+   * `series`.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -366,7 +367,7 @@ export interface TcpMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** Whether it is paused: nothing is checked, and nobody is alerted. */
+  /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
@@ -387,19 +388,19 @@ export interface TcpMonitor {
   readonly host: string
   /** The port of the server. */
   readonly port: number
-  /** The text that is sent. Null if none is. */
+  /** The text that is sent. Null if none. */
   readonly send: string | null
-  /** The text that the server must send. Null if an open connection is enough. */
+  /** The text that the server must send. Null if an open connection is sufficient. */
   readonly expect: string | null
   /** Number of seconds between two checks. */
   readonly interval_seconds: number
-  /** How long one check may take. */
+  /** The timeout of one check. */
   readonly timeout_seconds: number
-  /** How many checks in a row must fail before the monitor is `down`. */
+  /** The number of consecutive failed checks after which the monitor is `down`. */
   readonly confirm_after: number
-  /** How many checks in a row must succeed before the monitor is `up` again. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
-  /** How many checks in a row have failed. 0 if the latest one succeeded. */
+  /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
   /** The latest check. Null before the first one. */
   readonly last_check: Check | null
@@ -407,7 +408,7 @@ export interface TcpMonitor {
 
 /**
  * A TCP monitor whose key is in the path. Absent fields get their defaults. Fields that only
- * answers have are ignored.
+ * responses have are ignored.
  */
 export interface TcpMonitorDefinition {
   /** The display name. 1 to 200 characters. */
@@ -424,27 +425,27 @@ export interface TcpMonitorDefinition {
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without one, an open connection is
-   * enough. None when absent or null. 1 to 500 characters.
+   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
   /**
@@ -469,22 +470,22 @@ export interface TcpMonitorInput {
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without one, an open connection is
-   * enough. None when absent or null. 1 to 500 characters.
+   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
   /** Number of seconds between two checks. 60 when absent. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 10 when absent. 1 to 60. */
+  /** The timeout of one check. 10 when absent. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 2 when absent. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 2 when absent. 1 to 10.
    */
   readonly confirm_after?: number | undefined
   /**
-   * How many checks in a row must succeed before a monitor that is down is `up`. 1 when absent. 1 to
-   * 10.
+   * The number of consecutive successful checks after which a monitor that is down is `up`. 1 when
+   * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
   /**
@@ -494,14 +495,14 @@ export interface TcpMonitorInput {
    */
   readonly key?: string | null | undefined
   /**
-   * While it is true, nothing is checked and nobody is alerted. When absent, a new monitor is not
-   * paused, and an existing one stays as it is.
+   * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
+   * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
 }
 
 /**
- * Any of the fields. Absent fields keep their values. The target is checked again. Another host or
+ * Any of the fields. Absent fields are unchanged. The target is checked again. Another host or
  * port makes the monitor `new` and closes its incident.
  */
 export interface TcpMonitorUpdate {
@@ -519,20 +520,20 @@ export interface TcpMonitorUpdate {
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without one, an open connection is
-   * enough. Null removes it. 1 to 500 characters.
+   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * sufficient. Null removes it. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
   /** Number of seconds between two checks. 10 to 86,400. */
   readonly interval_seconds?: number | undefined
-  /** How long one check may take. A longer one has failed. 1 to 60. */
+  /** The timeout of one check. 1 to 60. */
   readonly timeout_seconds?: number | undefined
   /**
-   * How many checks in a row must fail before the monitor is `down`. After the first failure, the
-   * next check follows within seconds. 1 to 10.
+   * The number of consecutive failed checks after which the monitor is `down`. After the first
+   * failure, the next check follows within seconds. 1 to 10.
    */
   readonly confirm_after?: number | undefined
-  /** How many checks in a row must succeed before a monitor that is down is `up`. 1 to 10. */
+  /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
@@ -540,7 +541,7 @@ export interface TcpMonitorUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
-  /** While it is true, nothing is checked and nobody is alerted. */
+  /** While true, nothing is checked and nobody is notified. */
   readonly paused?: boolean | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response

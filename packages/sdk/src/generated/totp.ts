@@ -10,7 +10,7 @@ export class TotpResource extends Resource {
    *
    * Shows whether your logins need a code.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const totpStatus = await client.totp.get()
@@ -24,7 +24,7 @@ export class TotpResource extends Resource {
    *
    * Creates a secret for an authenticator app. Logins need a code after you have confirmed it.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const totpSecret = await client.totp.start({ current_password: "correct horse battery staple" })
@@ -39,7 +39,7 @@ export class TotpResource extends Resource {
    * Turns the second factor on with a code from the app. From then on, logins need `totp`. Only this
    * response contains your recovery codes.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const recoveryCodes = await client.totp.confirm({ code: "287082" })
@@ -53,7 +53,7 @@ export class TotpResource extends Resource {
    *
    * Turns the second factor off. Logins then need only the password.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.totp.delete({

@@ -13,7 +13,7 @@ export class WorkersResource extends Resource {
    *
    * The workers of the workspace, newest first.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token; API keys are rejected.
    *
    * @example
    * for await (const worker of client.workers.list()) {
@@ -35,7 +35,7 @@ export class WorkersResource extends Resource {
    * Only this response contains the token with which the agent starts. The plan limits the number of
    * workers (`workers`, 1,000 by default).
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const createdWorker = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
@@ -49,7 +49,7 @@ export class WorkersResource extends Resource {
    *
    * The worker, with the details that its agent reports.
    *
-   * Needs an access token; API keys are refused.
+   * Needs an access token; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -69,7 +69,7 @@ export class WorkersResource extends Resource {
    *
    * New labels apply to the next claim. Runs in progress continue.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -94,7 +94,7 @@ export class WorkersResource extends Resource {
    *
    * The worker's tokens stop working immediately. Other workers restart its runs.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -114,7 +114,7 @@ export class WorkersResource extends Resource {
    *
    * The worker claims no more runs. Runs in progress continue.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -134,7 +134,7 @@ export class WorkersResource extends Resource {
    *
    * The worker claims runs again.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -155,7 +155,7 @@ export class WorkersResource extends Resource {
    * Creates a new token. The old token keeps working for `grace_seconds`, and older tokens stop
    * working immediately. Without a grace period, other workers restart the worker's runs.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workerId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"

@@ -23,7 +23,7 @@ export class WorkspacesResource extends Resource {
    *
    * The workspaces that you are a member of.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * for await (const workspace of client.workspaces.list()) {
@@ -39,7 +39,7 @@ export class WorkspacesResource extends Resource {
    *
    * Creates a workspace that you own.
    *
-   * Needs an access token of a person; API keys and service accounts are refused.
+   * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * const workspace = await client.workspaces.create({ name: "Acme production" })
@@ -73,7 +73,7 @@ export class WorkspacesResource extends Resource {
    *
    * Changes the name of the workspace.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -98,7 +98,7 @@ export class WorkspacesResource extends Resource {
    *
    * Deletes the workspace and everything in it: API keys, tasks, executions and their history.
    *
-   * Needs an access token of a member who is an `owner`; API keys are refused.
+   * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
    * @example
    * const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
@@ -119,7 +119,7 @@ export class WorkspacesResource extends Resource {
    * The secrets with which a recipient verifies calls and messages of the service: one record, or
    * two during a rotation. Each origin has separate secrets.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * for await (const signingSecret of client.workspaces.getSigningSecrets({ url: "https://api.example.com/jobs/nightly" })) {
@@ -144,7 +144,7 @@ export class WorkspacesResource extends Resource {
    * Changes the secrets of all recipients. For 24 hours, calls and messages have signatures with the
    * old and the new secret.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * const signingSecretGeneration = await client.workspaces.rotateSigningSecret()
@@ -162,7 +162,7 @@ export class WorkspacesResource extends Resource {
    *
    * The changes in this workspace with their authors, newest first.
    *
-   * Needs an access token of a member who is at least `admin`; API keys are refused.
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
    * @example
    * for await (const auditEvent of client.workspaces.listAuditEvents({ actor_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
@@ -267,15 +267,15 @@ export interface AuditEvent {
   readonly subject_kind: AuditSubjectKind
   /** The id of the changed record. Null if it has none. */
   readonly subject_id: string | null
-  /** Who made the change. Null if nobody is known. */
+  /** Who made the change. Null if unknown. */
   readonly actor: Actor | null
-  /** The id of the request, or of what made the service act. Null if unknown. */
+  /** The id of the request, or the reason why the service made the change. Null if unknown. */
   readonly request_id: string | null
   /** The address of the request. Null if unknown. */
   readonly ip: string | null
   /**
-   * The changed fields. A new record has all that are not null. Empty if the action changes no
-   * definition.
+   * The changed fields. For a new record, all fields that are not null. Empty if the action changes
+   * no definition.
    */
   readonly changes: ReadonlyArray<FieldChange>
   /** Details of the action, such as the name of the record. */

@@ -131,7 +131,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       assert.deepInclude(executionsOf(events)[2], {
         attempts_count: 1,
         status_code: 503,
-        error: { code: "http_status", message: "answered 503" }
+        error: { code: "http_status", message: "responded with 503" }
       })
       assert.isTrue(executionsOf(events).every(({ chain_run_id }) => chain_run_id === run.body.id))
       // The first step has the id of the chain run, which does not end with it.

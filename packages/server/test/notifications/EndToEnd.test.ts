@@ -132,7 +132,7 @@ it.live(
         {
           type: "execution.failed",
           data: {
-            execution: { task_id: task.id, error: { message: "answered 400" } },
+            execution: { task_id: task.id, error: { message: "responded with 400" } },
             notice: { title: "Failed: Nightly report <b>" }
           }
         }

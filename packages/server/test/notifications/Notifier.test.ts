@@ -182,7 +182,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       assert.isBelow(hanging.received.length, 3)
       assert.isBelow(failing.received.length, 6)
       const rows = yield* deliveriesTo(second)
-      assert.isTrue(rows.some(({ error }) => error === "answered 500"))
+      assert.isTrue(rows.some(({ error }) => error === "responded with 500"))
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 

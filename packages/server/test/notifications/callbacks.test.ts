@@ -103,7 +103,7 @@ it.live(
           notice: {
             title: "Failed: Nightly",
             name: "Nightly",
-            reason: "answered 400",
+            reason: "responded with 400",
             facts: [{ name: "Execution", value: run.id }],
             is_reminder: false
           }

@@ -531,7 +531,7 @@ layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there"
         ]) {
           const { body: channel } = yield* channels.create(input)
           const { body: tested } = yield* channels.test(channel.id)
-          assert.include(tested.error, "answered 401")
+          assert.include(tested.error, "responded with 401")
           const { body: list } = yield* channels.deliveries(`?channel_id=${channel.id}`)
           const { text } = yield* channels.delivery(list.data[0].id)
           for (const shown of [tested.error, text]) assert.notInclude(shown, "gTgTgT")

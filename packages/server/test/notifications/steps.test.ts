@@ -240,7 +240,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         WHERE id = ${channel}`
       assert.deepStrictEqual(row, {
         paused: true,
-        paused_reason: "answered 410: no ••• here any more"
+        paused_reason: "responded with 410: no ••• here any more"
       })
       assert.lengthOf(other.received, 1)
       assert.deepStrictEqual(typesIn(other.received[0]?.body), ["channel.paused"])

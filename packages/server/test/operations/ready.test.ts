@@ -30,7 +30,7 @@ layer(testAppLayer())("readiness", (it) => {
           const answer = yield* deep
           if (outcome(answer) === expected) return answer
         }
-        return assert.fail(`never answered ${expected}`)
+        return assert.fail(`never responded with ${expected}`)
       })
       assert.deepStrictEqual((yield* ready).body, { status: "ok" })
       const { timer_delay_ms, ...rest } = (yield* deep).body

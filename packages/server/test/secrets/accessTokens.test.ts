@@ -102,7 +102,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
       withdrawn.add(server.issued[0] ?? "")
       // A token that was issued a moment ago is not replaced: its server has another reason to refuse it.
       const young = yield* run({ url: target.origin, auth })
-      assert.strictEqual(young.error.message, "answered 401")
+      assert.strictEqual(young.error.message, "responded with 401")
       assert.strictEqual(server.asked.length, 1)
       yield* sql`UPDATE access_tokens SET obtained_at = now() - interval '1 minute'`
       const again = yield* run({ url: target.origin, auth })
@@ -112,7 +112,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
     })
   )
 
-  it.effect("are exchanged again once for an agent whose call was answered 401", () =>
+  it.effect("are exchanged again once for an agent whose call was responded with 401", () =>
     Effect.gen(function* () {
       const { auth, member, server, token } = yield* scene
       const sql = yield* SqlClient.SqlClient
@@ -169,7 +169,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
       const away = yield* run({ url: target.origin, auth })
       assert.deepStrictEqual(away.error, {
         code: "auth_failed",
-        message: `the authorization server ${server.origin} answered 503: server_error`
+        message: `the authorization server ${server.origin} responded with 503: server_error`
       })
       const next = yield* run({ url: target.origin, auth })
       assert.strictEqual(next.error.code, "auth_failed")

@@ -117,7 +117,7 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL, 1, ${worker}, ',,,4'),
             (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd}, NULL, NULL, NULL)`,
     `INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error, node, exchange)
-     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: answered 503', 1, ${odd})`,
+     VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: responded with 503', 1, ${odd})`,
     `INSERT INTO execution_stats (workspace_id, task_id, hour, succeeded, failed, cancelled, skipped, durations, duration_counts, latenesses, lateness_counts)
      VALUES (${workspace}, NULL, '2026-01-01 05:00:00+00', 1, 2, 3, 4, '{1,-2}', '{3,4}', '{}', '{}')`,
     `INSERT INTO removed_workspaces (id) VALUES (${id(16)})`,

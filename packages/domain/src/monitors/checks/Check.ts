@@ -5,7 +5,7 @@ import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 
-/** Why a check failed. */
+/** The reasons for which a check can fail. */
 export const checkErrorCodes = [
   "http_status",
   "response_rule",
@@ -28,24 +28,25 @@ export const checkErrorCodes = [
 export const CheckErrorCode = oneOf(checkErrorCodes, {
   identifier: "CheckErrorCode",
   description:
-    "`http_status`: the status of the answer is not one of `success_codes`. `response_rule`: the answer " +
-    "is not the expected one. `invalid_response`: what came is not an answer of the protocol. `timeout`: " +
-    "the check took longer than `timeout_seconds`. `dns`: the host name has no address, or none was " +
-    "found. `connection`: the connection was refused, failed or broke. `tls`: the handshake failed, or " +
-    "the certificate is not valid. `address_refused`: the service may not connect to the address. " +
-    "`invalid_template`: with its values filled in, the request is not valid. `secret_missing`: the " +
-    "workspace has no secret of that name. `secret_refused`: a secret may not be sent to this host. " +
-    "`auth_failed`: the authorization server gave no access token. `too_slow`: the answer took longer " +
-    "than `max_latency_ms`. `certificate_expiring`: the certificate is valid for less than " +
-    "`min_certificate_days`. `too_many_redirects`: more than 10 redirects followed each other. " +
-    "`internal`: the service failed."
+    "`http_status`: the status code of the response is not one of `success_codes`. " +
+    "`response_rule`: the response is not the expected one. `invalid_response`: the response " +
+    "is not valid for the protocol. `timeout`: the check took longer than `timeout_seconds`. " +
+    "`dns`: the host name has no address, or the lookup failed. `connection`: the connection " +
+    "was refused, failed or broke. `tls`: the handshake failed, or the certificate is not " +
+    "valid. `address_refused`: the service may not connect to the address. `invalid_template`: " +
+    "the request is not valid after its values are filled in. `secret_missing`: the workspace " +
+    "has no secret with this name. `secret_refused`: a secret may not be sent to this host. " +
+    "`auth_failed`: the authorization server returned no access token. `too_slow`: the " +
+    "response took longer than `max_latency_ms`. `certificate_expiring`: the certificate is " +
+    "valid for less than `min_certificate_days`. `too_many_redirects`: there were more than 10 " +
+    "redirects. `internal`: an error in the service."
 })
 export type CheckErrorCode = typeof CheckErrorCode.Type
 
 export const CheckError = Schema.Struct({
   code: CheckErrorCode,
   message: Schema.String.annotate({
-    description: "The failed rule as a sentence, for people. It may be reworded.",
+    description: "The failed rule as a human-readable sentence. Its wording may change.",
     examples: ["The status 503 is not one of 200-299."]
   })
 }).annotate({
@@ -62,14 +63,17 @@ const measured = {
   }),
   duration_ms: ms("How long the check took. Null if nothing was sent."),
   dns_ms: ms("How long the name lookup took. Null if there was none."),
-  connect_ms: ms("How long connecting took. Null if it did not happen."),
+  connect_ms: ms("How long connecting took. Null if there was no connection."),
   tls_ms: ms("How long the TLS handshake took. Null if there was none."),
-  wait_ms: ms("From sending the request to the first byte of the answer. Null if no answer came."),
+  wait_ms: ms(
+    "From sending the request to the first byte of the response. Null if there was " +
+      "no response."
+  ),
   status_code: Schema.NullOr(Schema.Int).annotate({
-    description: "The status of the HTTP answer. Null if there was none."
+    description: "The status code of the HTTP response. Null if there was none."
   }),
   certificate_expires_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the certificate of the server expires. Null if it showed none."
+    description: "When the certificate of the server expires. Null if there was none."
   }),
   values: Schema.NullOr(Schema.Array(Schema.String)).annotate({
     description: "The first 20 values of a DNS answer. Null for other checks."
@@ -77,7 +81,7 @@ const measured = {
 }
 
 export const Check = Schema.Struct({
-  at: Timestamp.annotate({ description: "When the check ended." }),
+  at: Timestamp.annotate({ description: "When the check finished." }),
   ...measured
 }).annotate({
   identifier: "Check",
@@ -85,7 +89,7 @@ export const Check = Schema.Struct({
 })
 export type Check = typeof Check.Type
 
-/** What one check found. */
+/** The result of one check, without its time. */
 export type CheckResult = Omit<Check, "at">
 
 export const exampleOfCheck = {

@@ -5,7 +5,7 @@ import { Check } from "./Check.ts"
 const whole = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** The settings of every kind whose targets the service checks at an interval. */
+/** The settings that all kinds with targets checked at an interval have. */
 export const checkSettings = options({
   interval_seconds: {
     absent: "60",
@@ -19,55 +19,60 @@ export const checkSettings = options({
   timeout_seconds: {
     absent: "10",
     input: whole(1, 60).annotate({
-      description: "How long one check may take. A longer one has failed.",
+      description: "The timeout of one check.",
       examples: [10]
     }),
-    shown: Schema.Int.annotate({ description: "How long one check may take." }),
+    shown: Schema.Int.annotate({ description: "The timeout of one check." }),
     default: 10
   },
   confirm_after: {
     absent: "2",
     input: whole(1, 10).annotate({
       description:
-        "How many checks in a row must fail before the monitor is `down`. After the first failure, the " +
-        "next check follows within seconds.",
+        "The number of consecutive failed checks after which the monitor is `down`. After the " +
+        "first failure, the next check follows within seconds.",
       examples: [2]
     }),
     shown: Schema.Int.annotate({
-      description: "How many checks in a row must fail before the monitor is `down`."
+      description: "The number of consecutive failed checks after which the monitor is `down`."
     }),
     default: 2
   },
   recover_after: {
     absent: "1",
     input: whole(1, 10).annotate({
-      description: "How many checks in a row must succeed before a monitor that is down is `up`.",
+      description:
+        "The number of consecutive successful checks after which a monitor that is " +
+        "down is `up`.",
       examples: [1]
     }),
     shown: Schema.Int.annotate({
-      description: "How many checks in a row must succeed before the monitor is `up` again."
+      description:
+        "The number of consecutive successful checks after which a monitor that is " +
+        "down is `up`."
     }),
     default: 1
   }
 })
 
-/** What an answer says about the checks. */
+/** The response fields about the checks of a monitor. */
 export const checkedFields = {
   ...checkSettings.fields,
   failures: Schema.Int.annotate({
-    description: "How many checks in a row have failed. 0 if the latest one succeeded."
+    description: "The number of consecutive failed checks. 0 if the latest check succeeded."
   }),
   last_check: Schema.NullOr(Check).annotate({
     description: "The latest check. Null before the first one."
   })
 }
 
-/** The texts of the endpoints that all kinds with checks have in common. */
+/** The endpoint descriptions that all kinds with checks share. */
 export const checkTexts = {
   get: "The monitor, with the result of the latest check.",
   pause: "The target is not checked until the monitor is resumed.",
-  resume: "The monitor is `new` again, and the target is checked at once.",
+  resume: "The monitor is `new` again, and the target is checked immediately.",
   events:
-    "Checks, newest first, kept for 30 days by default. Each check that failed or changed the status is " +
-    "there, and of the others one in five minutes. All of them count in `uptime` and `series`."
+    "Checks, newest first, kept for 30 days by default. Includes every check that failed or " +
+    "changed the status, and one of the other checks every five minutes. All checks count in " +
+    "`uptime` and `series`."
 }

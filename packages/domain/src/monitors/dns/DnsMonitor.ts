@@ -23,18 +23,21 @@ export type DnsRecordType = typeof DnsRecordType.Type
 export const DnsMatch = oneOf(["all", "exactly", "any"], {
   identifier: "DnsMatch",
   description:
-    "Which of `expected_values` must be in the answer. `all`: all of them, perhaps with others. " +
-    "`exactly`: all of them and no others. `any`: at least one."
+    "Which of `expected_values` must be in the answer. `all`: all of them, and possibly " +
+    "others. `exactly`: all of them and no others. `any`: at least one."
 })
 export type DnsMatch = typeof DnsMatch.Type
 
 const longest = 47
 
-/** An IPv4 address, or an IPv6 address in brackets, with or without a port. Others need no brackets. */
+/**
+ * Matches an IPv4 address or an IPv6 address in brackets, with an optional port. An IPv6 address
+ * without a port needs no brackets.
+ */
 const address =
   /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([\da-f.:]{2,45})\])(?::(\d{1,5}))?$|^([\da-f]{0,4}:[\da-f.:]{1,44})$/i
 
-/** The address and the port of a name server. Undefined if the text is none. */
+/** Parses the address and the port of a name server. Returns undefined if the text is not valid. */
 export const parseResolver = (
   resolver: string
 ): { readonly ip: string; readonly port: number } | undefined => {
@@ -52,17 +55,17 @@ export const DnsResolver = Schema.String.check(
   })
 )
 
-/** What is asked of which server, and which answer is expected. */
+/** The query, the name server and the expected answer. */
 const target = options({
   record_type: { absent: "A", input: DnsRecordType, shown: DnsRecordType, default: "A" },
   resolver: {
     absent: "The name servers of the service",
     input: Schema.NullOr(DnsResolver).annotate({
-      description: "The address of the name server to ask, perhaps with a port.",
+      description: "The address of the name server to query, optionally with a port.",
       examples: ["9.9.9.9"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The address of the name server. Null: those of the service."
+      description: "The address of the name server. Null: the name servers of the service."
     }),
     default: null
   },
@@ -74,11 +77,11 @@ const target = options({
         Schema.isUnique()
       )
     ).annotate({
-      description: "The values that the answer must have, as `match` says. At most 20.",
+      description: "The values to find in the answer, according to `match`. At most 20.",
       examples: [["192.0.2.10", "192.0.2.11"]]
     }),
     shown: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-      description: "The values that the answer must have. Null if any record is enough."
+      description: "The values to find in the answer. Null if any record is sufficient."
     }),
     default: null
   },
@@ -114,8 +117,8 @@ export const DnsMonitorUpdate = Schema.Struct(patchFields(inputFields))
   .annotate({
     identifier: "DnsMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. The target is checked again. Another host, " +
-      "record type or resolver makes the monitor `new` and closes its incident.",
+      "Any of the fields. Absent fields are unchanged. The target is checked again. Another " +
+      "host, record type or resolver makes the monitor `new` and closes its incident.",
     examples: [{ interval_seconds: 300 }]
   })
 export type DnsMonitorUpdate = typeof DnsMonitorUpdate.Type
@@ -154,8 +157,8 @@ export const DnsMonitorDefinition = Schema.Struct(
 ).annotate({
   identifier: "DnsMonitorDefinition",
   description:
-    "A DNS monitor whose key is in the path. Absent fields get their defaults. Fields that only answers " +
-    "have are ignored.",
+    "A DNS monitor whose key is in the path. Absent fields get their defaults. Fields that " +
+    "only responses have are ignored.",
   examples: [exampleDefinition]
 })
 export type DnsMonitorDefinition = typeof DnsMonitorDefinition.Type

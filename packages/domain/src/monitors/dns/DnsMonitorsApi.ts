@@ -25,7 +25,7 @@ export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The records are looked up at once, and then at an interval.",
+        create: "The records are looked up immediately, and then at an interval.",
         update: "Changes the given fields, and checks the target again.",
         ...checkTexts
       },
@@ -38,7 +38,7 @@ export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
     OpenApi.annotations({
       title: "DNS monitors",
       description:
-        "Monitors of the records of a name. A monitor asks a name server at an interval, and goes down when " +
-        "there is no answer, or another one than expected."
+        "Monitors of the records of a name. A monitor queries a name server at an interval, " +
+        "and goes down when there is no answer or an unexpected one."
     })
   ) {}

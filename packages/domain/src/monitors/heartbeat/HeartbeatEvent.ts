@@ -6,7 +6,7 @@ import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 
 /**
- * The number of bytes that are stored of a ping's body. The rest is dropped, and the ping still
+ * The number of bytes of a ping's body that are stored. The rest is dropped, and the ping still
  * counts.
  */
 export const maxPingBodyBytes = 10_000
@@ -16,8 +16,8 @@ export const HeartbeatEventType = oneOf(
   {
     identifier: "HeartbeatEventType",
     description:
-      "`success`, `fail`, `start` and `log` are pings. `missed`: no ping came in time. `overran`: " +
-      "a run exceeded its maximum duration. `paused` and `resumed`: a user did this."
+      "`success`, `fail`, `start` and `log` are pings. `missed`: no ping arrived in time. " +
+      "`overran`: a run exceeded its maximum duration. `paused` and `resumed`: a user did this."
   }
 )
 export type HeartbeatEventType = typeof HeartbeatEventType.Type
@@ -50,7 +50,8 @@ export const HeartbeatEvent = Schema.Struct({
   }),
   body_dropped: Schema.Boolean.annotate({
     description:
-      "True if the body was dropped, because the workspace or its account had used up its bytes of the day. The ping still counts."
+      "True if the body was dropped, because the workspace or its account had used up its " +
+      "daily limit of bytes. The ping still counts."
   })
 }).annotate({
   identifier: "HeartbeatEvent",

@@ -73,7 +73,8 @@ const fields = Schema.Struct({
     "No limit",
     Schema.NullOr(seconds(1)).annotate({
       description:
-        "The least number of seconds between the starts of two runs. A run that starts earlier also opens an incident.",
+        "The minimum number of seconds between the starts of two runs. A run that starts " +
+        "earlier also opens an incident.",
       examples: [60]
     })
   )
@@ -112,7 +113,7 @@ const exactlyOne = Schema.makeFilter<Timing>(
   }
 )
 
-/** The same for a PUT, where an answer that is sent back has null for the other field. */
+/** Like `exactlyOne`, for a PUT: a response that is sent back has null for the other field. */
 const exactlyOneSet = Schema.makeFilter<Timing>((timing) =>
   bothGiven(timing) ? filterIssue(notBoth) : noneGiven(timing) ? filterIssue(missing) : undefined
 )
@@ -162,7 +163,10 @@ const coherent = Schema.makeFilter<Timing>((timing) => {
 
 const fieldsWithKey = fields.mapFields(Struct.assign({ ...keyInput, ...monitorPausedInput }))
 
-/** An answer has null for the fields of the timing that the monitor does not have. */
+/**
+ * The timing fields of a PUT. They accept null, because responses have null for the timing that the
+ * monitor does not use.
+ */
 const putTiming = {
   period_seconds: nullIsAbsent(fields.fields.period_seconds),
   schedule: nullIsAbsent(fields.fields.schedule),
@@ -192,9 +196,9 @@ export const HeartbeatMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "HeartbeatMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. `period_seconds` replaces a schedule, and " +
-      "a schedule replaces a period. A deadline that would have passed under the new settings counts " +
-      "from now.",
+      "Any of the fields. Absent fields are unchanged. `period_seconds` replaces a schedule, " +
+      "and a schedule replaces a period. A deadline that would have passed under the new " +
+      "settings counts from now.",
     examples: [{ grace_seconds: 600 }]
   })
 export type HeartbeatMonitorUpdate = typeof HeartbeatMonitorUpdate.Type
@@ -218,7 +222,7 @@ export const HeartbeatMonitor = Schema.Struct({
   }),
   min_interval_seconds: Schema.NullOr(Schema.Int).annotate({
     description:
-      "The least number of seconds between the starts of two runs. Null if there is none."
+      "The minimum number of seconds between the starts of two runs. Null if there is none."
   }),
   ping_url: Schema.NullOr(Schema.String).annotate({
     description:
@@ -240,7 +244,7 @@ export const HeartbeatMonitor = Schema.Struct({
     description: "When the next ping is due. Null before the first ping, and while paused."
   }),
   alert_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the monitor goes down unless a ping comes before."
+    description: "When the monitor goes down unless a ping arrives before."
   })
 }).annotate({
   identifier: "HeartbeatMonitor",
@@ -274,8 +278,9 @@ export const HeartbeatMonitorDefinition = Schema.Struct(
   .annotate({
     identifier: "HeartbeatMonitorDefinition",
     description:
-      "A heartbeat monitor whose key is in the path. Requires either `period_seconds` or `schedule`. " +
-      "Absent fields get their defaults. Fields that only answers have are ignored.",
+      "A heartbeat monitor whose key is in the path. Requires either `period_seconds` or " +
+      "`schedule`. Absent fields get their defaults. Fields that only responses have are " +
+      "ignored.",
     examples: [exampleDefinition]
   })
 export type HeartbeatMonitorDefinition = typeof HeartbeatMonitorDefinition.Type

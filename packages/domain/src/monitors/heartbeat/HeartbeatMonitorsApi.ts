@@ -20,7 +20,10 @@ const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
 })
   .annotate(Access, Access.scope("monitors:write"))
   .annotateMerge(
-    docs("Replace the ping URL", "Creates a new `ping_url`. The old URL answers 404 at once.")
+    docs(
+      "Replace the ping URL",
+      "Creates a new `ping_url`. The old URL responds with 404 immediately."
+    )
   )
 
 export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
@@ -37,14 +40,15 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       },
       texts: {
         create:
-          "Let the job request the `ping_url` when it has finished. The monitor waits for the first ping " +
-          "and opens no incident until then.",
+          "The job should request the `ping_url` when it has finished. The monitor waits for " +
+          "the first ping and opens no incident until then.",
         get: "The monitor, with the time when the next ping is due.",
         update: "Changes the given fields. A change never makes a monitor go down.",
-        remove: "The ping URL answers 404 at once.",
+        remove: "The ping URL responds with 404 immediately.",
         pause: "Pings are recorded but change nothing, and no deadline passes.",
         resume:
-          "The monitor is `new` again. If it ever got a ping, the next one is due as if a ping had come now.",
+          "The monitor is `new` again. If it has ever received a ping, the next one is due as " +
+          "if a ping had arrived now.",
         events:
           "Pings and missed pings, newest first, kept for 30 days by default. Pings beyond 60 per minute " +
           "count, but are not listed."
@@ -58,10 +62,11 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
     OpenApi.annotations({
       title: "Heartbeat monitors",
       description:
-        "Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing, " +
-        "or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the " +
-        "monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit " +
-        "status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer " +
-        "is `OK` when the ping is on disk."
+        "Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping " +
+        "is missing, or a run fails, takes too long or starts too early. A ping is a `GET`, " +
+        "`HEAD` or `POST` of the monitor's `ping_url`, followed by nothing (success), " +
+        "`/start`, `/fail`, `/log` or the exit status of the job (`/0` to `/255`). " +
+        "`?rid=<uuid>` distinguishes overlapping runs. The response is `OK` once the ping is " +
+        "on disk."
     })
   ) {}

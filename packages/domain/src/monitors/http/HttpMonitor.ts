@@ -24,7 +24,7 @@ import { checkedFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { parseJsonPath } from "./jsonPath.ts"
 
-/** How much of an answer is searched. */
+/** The number of bytes of a response that are searched for texts and values. */
 export const searchedBytes = 64 * 1024
 
 const searched = text({ min: 1, max: 500 })
@@ -42,7 +42,7 @@ export const JsonPath = Schema.String.check(
 export const JsonRule = Schema.Struct({
   path: JsonPath,
   equals: Schema.Json.annotate({
-    description: "The value that must stand there, of the same type.",
+    description: "The expected value, compared with its type.",
     examples: ["ok"]
   })
 }).annotate({
@@ -55,15 +55,15 @@ const shownHeaders = Schema.Record(Schema.String, Schema.String).annotate({
   description: `The headers of the request. Values that look like credentials are shown as \`${mask}\`.`
 })
 
-/** What is requested, and which answer is expected. */
+/** The request and the expected response. */
 const target = options({
   method: { absent: "GET", input: CallMethod, shown: CallMethod, default: "GET" },
   headers: {
     absent: "None",
     input: CallHeaders.annotate({
       description:
-        "At most 50. The values may use `{{ secrets.NAME }}`. " +
-        `A credential sent as \`${mask}\`, as answers show it, keeps the stored value.`
+        `At most 50. The values may use \`{{ secrets.NAME }}\`. A credential sent as \`${mask}\`, ` +
+        "as responses show it, keeps the stored value."
     }),
     shown: shownHeaders,
     default: {}
@@ -73,13 +73,14 @@ const target = options({
     input: CallBodyInput.pipe(
       Schema.annotateEncoded({
         description:
-          "A string, which is sent as it is, or any other JSON value, which is sent as JSON. Refused with " +
-          "GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`.",
+          "A string, which is sent as is, or any other JSON value, which is sent as JSON. Not " +
+          "allowed with GET and HEAD. It may use `{{ secrets.NAME }}`, `{{ now }}` and " +
+          "`{{ uuid }}`.",
         examples: [{ query: "{ __typename }" }]
       })
     ),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The body of the request as it is sent. Null if it has none."
+      description: "The request body. Null if there is none."
     }),
     default: null
   },
@@ -87,11 +88,11 @@ const target = options({
     absent: "None",
     input: Schema.NullOr(CallAuth).annotate({
       description:
-        "How the request authenticates itself, in place of an `authorization` header. The secret parts " +
-        "are references to secrets of the workspace."
+        "How the request authenticates, instead of with an `authorization` header. The secret " +
+        "parts are references to secrets of the workspace."
     }),
     shown: Schema.NullOr(CallAuth).annotate({
-      description: "How the request authenticates itself. Null if only its headers say."
+      description: "How the request authenticates. Null if it only uses its headers."
     }),
     default: null
   },
@@ -99,8 +100,8 @@ const target = options({
     absent: "true",
     input: Schema.Boolean.annotate({
       description:
-        "Whether a GET or HEAD follows redirects, at most 10. To another origin it goes without `headers` " +
-        "and `auth`. The rules are for the last answer."
+        "Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit " +
+        "`headers` and `auth`. The rules apply to the last response."
     }),
     shown: Schema.Boolean.annotate({ description: "Whether a GET or HEAD follows redirects." }),
     default: true
@@ -108,43 +109,44 @@ const target = options({
   success_codes: {
     absent: "200-299",
     input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
-      description: "The statuses that count as a success: codes and ranges.",
+      description: "The status codes and ranges that count as success.",
       examples: [["200-299", "401"]]
     }),
     shown: Schema.NullOr(Schema.Array(Schema.String)).annotate({
-      description: "The statuses that count as a success. Null if 200-299 do."
+      description: "The status codes that count as success. Null means 200-299."
     }),
     default: null
   },
   body_contains: {
     absent: "None",
     input: Schema.NullOr(searched).annotate({
-      description: "A text that the first 64 KiB of the answer must contain.",
+      description: "The check fails unless the first 64 KiB of the response contain this text.",
       examples: ["Welcome"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "What the answer must contain. Null if nothing."
+      description: "The text that the response must contain. Null if none."
     }),
     default: null
   },
   body_lacks: {
     absent: "None",
     input: Schema.NullOr(searched).annotate({
-      description: "A text that the first 64 KiB of the answer must not contain.",
+      description: "The check fails if the first 64 KiB of the response contain this text.",
       examples: ["Fatal error"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "What the answer must not contain. Null if nothing."
+      description: "The text that the response must not contain. Null if none."
     }),
     default: null
   },
   body_json: {
     absent: "None",
     input: Schema.NullOr(JsonRule).annotate({
-      description: "A value that the answer, which must be JSON of at most 64 KiB, must hold."
+      description:
+        "A value that the response must contain. The response must be JSON of at most 64 KiB."
     }),
     shown: Schema.NullOr(JsonRule).annotate({
-      description: "The value that the JSON of the answer must hold. Null if it need not."
+      description: "The value that the JSON of the response must contain. Null if none."
     }),
     default: null
   },
@@ -154,11 +156,12 @@ const target = options({
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60_000 }))
     ).annotate({
       description:
-        "The longest time of a good answer in milliseconds, from the name lookup to the end of the answer.",
+        "The maximum response time in milliseconds, from the name lookup to the end of the " +
+        "response.",
       examples: [2_000]
     }),
     shown: Schema.NullOr(Schema.Int).annotate({
-      description: "The longest time of a good answer in milliseconds. Null if none is set."
+      description: "The maximum response time in milliseconds. Null if there is none."
     }),
     default: null
   },
@@ -167,14 +170,15 @@ const target = options({
     input: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 }))).annotate(
       {
         description:
-          "For how many days the certificate of the server must still be valid. An SSL monitor warns " +
-          "without going down.",
+          "The minimum number of days for which the server's certificate must still be valid. " +
+          "To be warned without going down, use an SSL monitor.",
         examples: [7]
       }
     ),
     shown: Schema.NullOr(Schema.Int).annotate({
       description:
-        "For how many days the certificate must still be valid. Null if it need only be valid."
+        "The minimum number of days for which the certificate must still be valid. Null if it " +
+        "only has to be valid now."
     }),
     default: null
   }
@@ -185,8 +189,8 @@ export const httpTargetDefaults = target.defaults
 
 const url = TemplateUrl.annotate({
   description:
-    "The address to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`, " +
-    "`{{ now }}` and `{{ uuid }}`.",
+    "The URL to request: `http` or `https`. The path and the query may use " +
+    "`{{ secrets.NAME }}`, `{{ now }}` and `{{ uuid }}`.",
   examples: ["https://www.example.com/health"]
 })
 
@@ -198,7 +202,7 @@ interface Referring {
 
 const checkRoots = new Set(["secrets", "now", "uuid"])
 
-/** A check belongs to no run and no task, so it has none of their values. */
+/** Rejects references to runs, tasks, inputs and steps, because a check has none of them. */
 const usesOnlyValuesOfChecks = Schema.makeFilter<Referring>(
   ({ body, headers = {}, url: address }) =>
     [
@@ -223,13 +227,16 @@ const usesOnlyValuesOfChecks = Schema.makeFilter<Referring>(
     })
 )
 
-/** Without a method, the request is a GET. */
+/** The default method is GET, which has no body. */
 const bodyFitsMethod = Schema.makeFilter<{
   readonly method?: string
   readonly body?: string | null
 }>((given) => (hasUnsentBody({ method: "GET", ...given }) ? filterIssue(unsentBody) : undefined))
 
-/** The problem of a request, where a change gives only a part of it. */
+/**
+ * Returns the problem of a whole request. A change may contain only a part of it, so the schema
+ * cannot check it.
+ */
 export const httpTargetProblem = ({
   auth,
   body,
@@ -290,7 +297,7 @@ export type HttpMonitorUpdate = typeof HttpMonitorUpdate.Type
 
 export const HttpMonitor = Schema.Struct({
   ...monitorFields,
-  url: Schema.String.annotate({ description: "The address that is requested." }),
+  url: Schema.String.annotate({ description: "The requested URL." }),
   ...target.fields,
   ...checkedFields
 }).annotate({
@@ -318,8 +325,8 @@ export const HttpMonitorDefinition = Schema.Struct(
   .annotate({
     identifier: "HttpMonitorDefinition",
     description:
-      "An HTTP monitor whose key is in the path. Absent fields get their defaults. Fields that only " +
-      "answers have are ignored.",
+      "An HTTP monitor whose key is in the path. Absent fields get their defaults. Fields that " +
+      "only responses have are ignored.",
     examples: [exampleDefinition]
   })
 export type HttpMonitorDefinition = typeof HttpMonitorDefinition.Type

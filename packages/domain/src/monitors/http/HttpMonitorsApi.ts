@@ -25,7 +25,7 @@ export class HttpMonitorsApi extends HttpApiGroup.make("httpMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The URL is requested at once, and then at an interval.",
+        create: "The URL is requested immediately, and then at an interval.",
         update: "Changes the given fields, and checks the target again.",
         ...checkTexts
       },
@@ -38,7 +38,7 @@ export class HttpMonitorsApi extends HttpApiGroup.make("httpMonitors")
     OpenApi.annotations({
       title: "HTTP monitors",
       description:
-        "Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the " +
-        "answers break one of its rules, or none comes."
+        "Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes " +
+        "down when the responses break one of its rules or are missing."
     })
   ) {}

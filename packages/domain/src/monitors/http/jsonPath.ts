@@ -4,7 +4,10 @@ const longest = 200
 
 const part = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y
 
-/** Parses a path such as `items[0].state`, with or without `$` before it. Undefined if it is none. */
+/**
+ * Parses a path such as `items[0].state`, optionally beginning with `$`. Returns undefined if the
+ * text is not valid.
+ */
 export const parseJsonPath = (text: string): Path | undefined => {
   if (text.length > longest) return undefined
   const path: Array<string | number> = []
@@ -13,7 +16,7 @@ export const parseJsonPath = (text: string): Path | undefined => {
     const at = part.lastIndex
     const [whole, key, index, quoted] = part.exec(text) ?? []
     if (whole === undefined) return undefined
-    // Only the first key may stand without its dot.
+    // Only the first key may omit the dot.
     if (key !== undefined && !whole.startsWith(".") && at > 0) return undefined
     const parsed = key ?? (index === undefined ? parseKey(quoted) : Number(index))
     if (parsed === undefined) return undefined
@@ -30,7 +33,10 @@ const parseKey = (quoted = ""): string | undefined => {
   }
 }
 
-/** Finds the value at the path, among own properties only. `found` is false if there is none. */
+/**
+ * Finds the value at the path, ignoring inherited properties. `found` is false if there is no
+ * value.
+ */
 export const valueAt = (
   root: unknown,
   path: Path

@@ -188,7 +188,7 @@ const oneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
 )
 
-/** The same for a PUT, where an answer that is sent back has null for the other field. */
+/** Like `oneWorkerChoice`, for a PUT: a response that is sent back has null for the other field. */
 const oneWorkerChoiceSet = Schema.makeFilter<WorkerChoice>((place) =>
   bothGiven(place) ? filterIssue(notBoth) : noneGiven(place) ? filterIssue(missing) : undefined
 )
@@ -202,7 +202,10 @@ const atMostOneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   }
 )
 
-/** An answer has null for the one of the two that the monitor does not have. */
+/**
+ * The worker fields of a PUT. They accept null, because responses have null for the one that the
+ * monitor does not use.
+ */
 const putPlace = {
   worker_id: nullIsAbsent(fields.fields.worker_id),
   labels: nullIsAbsent(fields.fields.labels)
@@ -236,7 +239,8 @@ export const ProcessMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "ProcessMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. `labels` replaces `worker_id`, and `worker_id` replaces `labels`.",
+      "Any of the fields. Absent fields are unchanged. `labels` replaces `worker_id`, and " +
+      "`worker_id` replaces `labels`.",
     examples: [{ grace_seconds: 120 }]
   })
 export type ProcessMonitorUpdate = typeof ProcessMonitorUpdate.Type
@@ -354,7 +358,7 @@ export const ProcessMonitorDefinition = Schema.Struct(
     identifier: "ProcessMonitorDefinition",
     description:
       "A process monitor whose key is in the path. Requires either `worker_id` or `labels`. " +
-      "Absent fields get their defaults. Fields that only answers have are ignored.",
+      "Absent fields get their defaults. Fields that only responses have are ignored.",
     examples: [exampleDefinition]
   })
 export type ProcessMonitorDefinition = typeof ProcessMonitorDefinition.Type

@@ -11,8 +11,8 @@ export const SslEventType = oneOf(
   {
     identifier: "SslEventType",
     description:
-      "`check`: the certificate was checked. `certificate_changed`: the server shows a new certificate. " +
-      "`certificate_expiring`: one of `warn_days` is reached."
+      "`check`: the certificate was checked. `certificate_changed`: the server sends a new " +
+      "certificate. `certificate_expiring`: one of `warn_days` is reached."
   }
 )
 export type SslEventType = typeof SslEventType.Type

@@ -112,7 +112,7 @@ export const SslMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "SslMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. The certificate is checked again. A new " +
+      "Any of the fields. Absent fields are unchanged. The certificate is checked again. A new " +
       "host, port, protocol or server name makes the monitor `new` and closes its incident.",
     examples: [{ warn_days: [14, 7] }]
   })
@@ -189,8 +189,8 @@ export const SslMonitorDefinition = Schema.Struct(
 ).annotate({
   identifier: "SslMonitorDefinition",
   description:
-    "An SSL monitor whose key is in the path. Absent fields get their defaults. Fields that only " +
-    "answers have are ignored.",
+    "An SSL monitor whose key is in the path. Absent fields get their defaults. Fields that " +
+    "only responses have are ignored.",
   examples: [exampleDefinition]
 })
 export type SslMonitorDefinition = typeof SslMonitorDefinition.Type

@@ -22,9 +22,9 @@ const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
   .annotateMerge(
     docs(
       "Check a certificate now",
-      "Requests a check within a second. The monitor shows the result a moment later. After a first " +
-        "failed check, the second one comes a minute later at the earliest, at `next_check_at`. The " +
-        "answer for a paused monitor is 409."
+      "Requests a check within a second. The monitor shows the result a moment later. After a " +
+        "first failed check, the second check follows at least a minute later, at " +
+        "`next_check_at`. The response for a paused monitor is 409."
     )
   )
 
@@ -41,11 +41,11 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
         eventPage: SslEventPage
       },
       texts: {
-        create: "The certificate is checked at once, and then at an interval.",
+        create: "The certificate is checked immediately, and then at an interval.",
         get: "The monitor, with the result of the latest check.",
         update: "Changes the given fields, and checks the certificate again.",
         pause: "The certificate is not checked until the monitor is resumed.",
-        resume: "The monitor is `new` again, and the certificate is checked at once.",
+        resume: "The monitor is `new` again, and the certificate is checked immediately.",
         events: "The results of checks, newest first, kept for 30 days by default."
       },
       own: [check]
@@ -57,7 +57,8 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
     OpenApi.annotations({
       title: "SSL monitors",
       description:
-        "Monitors of the certificates of servers. A monitor announces that a certificate expires, and goes " +
-        "down when clients would refuse it, or when the server is unreachable in two checks a minute apart."
+        "Monitors of the certificates of servers. A monitor announces that a certificate will " +
+        "expire, and goes down when clients would reject it, or when the server is unreachable " +
+        "in two checks a minute apart."
     })
   ) {}

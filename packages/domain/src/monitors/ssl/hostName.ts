@@ -4,9 +4,9 @@ import { keptAs } from "../../shared/keptAs.ts"
 const longest = 253
 
 /**
- * Converts a name such as `münchen.de` to the ASCII of DNS and certificates. Other texts stay
- * unchanged. A longer text cannot be a name, and the time to convert it would grow with the square
- * of its length.
+ * Converts a name such as `münchen.de` to ASCII, as used in DNS and certificates. Other texts stay
+ * unchanged. Texts that are too long for a name are not converted, because that takes quadratic
+ * time.
  */
 const asciiName = (text: string): string => {
   const isForeign =
@@ -15,8 +15,8 @@ const asciiName = (text: string): string => {
 }
 
 /**
- * Matches a host name or an IP address. Each part has a limit, because the time to refuse a long
- * text would grow with the square of its length.
+ * Matches a host name or an IP address. Each part has a maximum length, because rejecting a long
+ * text would take quadratic time.
  */
 const nameOrAddress =
   /^(?=.{1,253}$)(?:[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d])?\.?$|^[\da-f.]{0,45}:[\da-f:.]{0,45}$/i
@@ -28,6 +28,6 @@ const HostName = Schema.String.check(
   })
 )
 
-/** A host name or an IP address, without anything that would make it a URL or a command. */
+/** The schema of a host name or an IP address. It rejects URLs and shell commands. */
 export const hostName = (description: string) =>
   keptAs(HostName, asciiName, { description, examples: ["www.example.com"] })

@@ -11,7 +11,7 @@ import { checkedFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { hostName } from "../ssl/hostName.ts"
 
-/** What is sent once the connection is open, and what is expected then. */
+/** The text to send once the connection is open, and the expected text. */
 const target = options({
   send: {
     absent: "None",
@@ -20,7 +20,7 @@ const target = options({
       examples: ["PING\r\n"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that is sent. Null if none is."
+      description: "The text that is sent. Null if none."
     }),
     default: null
   },
@@ -28,11 +28,12 @@ const target = options({
     absent: "None",
     input: Schema.NullOr(text({ min: 1, max: 500 })).annotate({
       description:
-        "A text that the first 64 KiB from the server must contain. Without one, an open connection is enough.",
+        "A text that the first 64 KiB from the server must contain. Without a text, an open " +
+        "connection is sufficient.",
       examples: ["+PONG"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that the server must send. Null if an open connection is enough."
+      description: "The text that the server must send. Null if an open connection is sufficient."
     }),
     default: null
   }
@@ -73,8 +74,8 @@ export const TcpMonitorUpdate = Schema.Struct(patchFields(inputFields))
   .annotate({
     identifier: "TcpMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values. The target is checked again. Another host or " +
-      "port makes the monitor `new` and closes its incident.",
+      "Any of the fields. Absent fields are unchanged. The target is checked again. Another " +
+      "host or port makes the monitor `new` and closes its incident.",
     examples: [{ interval_seconds: 30 }]
   })
 export type TcpMonitorUpdate = typeof TcpMonitorUpdate.Type
@@ -110,8 +111,8 @@ export const TcpMonitorDefinition = Schema.Struct(
 ).annotate({
   identifier: "TcpMonitorDefinition",
   description:
-    "A TCP monitor whose key is in the path. Absent fields get their defaults. Fields that only answers " +
-    "have are ignored.",
+    "A TCP monitor whose key is in the path. Absent fields get their defaults. Fields that " +
+    "only responses have are ignored.",
   examples: [exampleDefinition]
 })
 export type TcpMonitorDefinition = typeof TcpMonitorDefinition.Type

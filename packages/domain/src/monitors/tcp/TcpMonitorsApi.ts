@@ -25,7 +25,7 @@ export class TcpMonitorsApi extends HttpApiGroup.make("tcpMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The server is connected to at once, and then at an interval.",
+        create: "The service connects to the server immediately, and then at an interval.",
         update: "Changes the given fields, and checks the target again.",
         ...checkTexts
       },

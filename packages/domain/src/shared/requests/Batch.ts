@@ -73,7 +73,7 @@ const BatchError = Schema.Struct({
     ),
     limit: Schema.optionalKey(QuotaExceeded.fields.detail.fields.limit),
     plan: Schema.optionalKey(QuotaExceeded.fields.detail.fields.plan)
-  }).annotate({ description: "Why the item was refused." })
+  }).annotate({ description: "Why the item was rejected." })
 }).annotate({
   identifier: "BatchError",
   examples: [
@@ -104,7 +104,7 @@ export const BatchResult = <Record, Encoded>(
         }),
         Schema.Struct({
           status: Schema.Literals([402, 409, 422]).annotate({
-            description: "The item was refused."
+            description: "The item was rejected."
           }),
           error: BatchError
         })
@@ -121,7 +121,7 @@ export interface RefusedItem {
   readonly error: typeof BatchError.Type
 }
 
-/** The record that was created from an item, or the reason why it was refused. */
+/** The record that was created from an item, or the reason why the item was rejected. */
 export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RefusedItem
 
 export interface BatchOutcomes<Record> {
@@ -132,6 +132,6 @@ export interface BatchOutcomes<Record> {
 export const batchDocs = (nouns: string) =>
   docs(
     `Create up to ${maxBatch} ${nouns}`,
-    "Each item is created or refused independently and has its own status in the response. The response is " +
-      "200 even if items were refused. Each item counts as one request."
+    "Each item is created or rejected independently and has its own status in the response. " +
+      "The response is 200 even if items were rejected. Each item counts as one request."
   )

@@ -163,7 +163,7 @@ const reasonOf = (result: CallResult, { json, text }: Answer): string => {
         ? given
         : JSON.stringify(given)
   const reason = truncate(oneLine(words), 300)
-  const status = `answered ${result.status_code}`
+  const status = `responded with ${result.status_code}`
   if (reason === "") return result.error?.message ?? status
   return `${status}: ${reason}`
 }

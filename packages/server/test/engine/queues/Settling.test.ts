@@ -158,7 +158,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
       assert.isTrue(
         rows.every(
-          ({ error, status }) => status === "failed" && error === "http_status: answered 500"
+          ({ error, status }) => status === "failed" && error === "http_status: responded with 500"
         )
       )
       const [row] = yield* sql<{ readonly status: string }>`

@@ -51,7 +51,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         })
         for (const [code, status, error] of [
           [200, "succeeded", null],
-          [400, "failed", { code: "http_status", message: "answered 400" }]
+          [400, "failed", { code: "http_status", message: "responded with 400" }]
         ] as const) {
           const outcome = yield* outcomeOf({ url: `http://127.0.0.1:${port}/${code}` })
           assert.deepInclude(outcome, { status, status_code: code, error })
@@ -79,7 +79,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           attempts_count: 1,
           error: {
             code: "http_status",
-            message: "answered 307, and redirects are not followed"
+            message: "responded with 307, and redirects are not followed"
           }
         })
         assert.strictEqual(outcome.attempts[0].response_body, "no")

@@ -77,7 +77,7 @@ layer(testAppLayer())("what fails now", (it) => {
       yield* insertRuns(
         runOf(chain, testNow - 30 * minuteMs, [
           { step: "login" },
-          { step: "close", status: "failed", status_code: 500, error: "http_status: answered 500" },
+          { step: "close", status: "failed", status_code: 500, error: "http_status: responded with 500" },
           { step: "alarm" }
         ])
       )
@@ -97,7 +97,7 @@ layer(testAppLayer())("what fails now", (it) => {
       assert.strictEqual(body.data[1].execution.step, "close")
       assert.deepStrictEqual(body.data[1].execution.error, {
         code: "http_status",
-        message: "answered 500"
+        message: "responded with 500"
       })
       assert.deepStrictEqual(idsOf(yield* failing("?limit=1")), [again.id])
     })

@@ -135,7 +135,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       assert.strictEqual(gone.next_run_at, task.next_run_at)
       assert.deepStrictEqual(gone.excluded_calendar, {
         ...task.excluded_calendar,
-        error: "the server answered 404"
+        error: "the server responded with 404"
       })
       says("<!doctype html>")
       yield* refresh
@@ -173,7 +173,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       state.answer = (response) => void response.writeHead(500).end()
       assert.strictEqual(
         yield* refusedFor(),
-        "excluded_calendar.url could not be read: the server answered 500."
+        "excluded_calendar.url could not be read: the server responded with 500."
       )
       says(calendar("20260602").padEnd(maxBytes, "\n"))
       assert.strictEqual(
@@ -186,7 +186,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
         state.answer = (response) => void response.writeHead(302, { location }).end()
         assert.strictEqual(
           yield* refusedFor(),
-          "excluded_calendar.url could not be read: the server answered 302, and redirects are not followed."
+          "excluded_calendar.url could not be read: the server responded with 302, and redirects are not followed."
         )
       }
       state.answer = (response) => response.destroy()

@@ -98,7 +98,7 @@ export const succeeded = { status: "succeeded", status_code: 200 } as const
 export const failed = {
   status: "failed",
   status_code: 500,
-  error: "http_status: answered with 500"
+  error: "http_status: responded with 500"
 } as const
 export const skipped = { status: "skipped" } as const
 export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } as const

@@ -106,7 +106,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
               finished_at: "2026-06-01T12:00:00.131Z",
               duration_ms: 127,
               status_code: 500,
-              error: { code: "http_status", message: "answered with 500" },
+              error: { code: "http_status", message: "responded with 500" },
               awaiting_completion_since: null,
               response_body: null
             }

@@ -32,7 +32,7 @@ const firstTries: ReadonlyArray<Try> = [
     finished_at: new Date(now + 131),
     status_code: 503,
     response_body: 'busy "again"',
-    error: "http_status: answered with 503",
+    error: "http_status: responded with 503",
     node: 7,
     exchange: "1,2,,40\nvary: accept\nvary: cookie\nlast: cut o"
   },
@@ -63,7 +63,7 @@ const shownTries = [
     finished_at: "2026-06-01T12:00:00.131Z",
     status_code: 503,
     response_body: 'busy "again"',
-    error: { code: "http_status", message: "answered with 503" },
+    error: { code: "http_status", message: "responded with 503" },
     response_headers: { vary: "accept, cookie", last: "cut o" },
     duration_ms: 131,
     dns_ms: 1,

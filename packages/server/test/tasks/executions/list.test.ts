@@ -80,7 +80,7 @@ layer(testAppLayer())("listing executions", (it) => {
         finished_at: new Date(now - 3 * hour + 131),
         attempts_count: 3,
         status_code: 503,
-        error: "http_status: answered with 503"
+        error: "http_status: responded with 503"
       })
       const running = runAt(now - 2 * hour, {
         workspace_id,
@@ -89,7 +89,7 @@ layer(testAppLayer())("listing executions", (it) => {
         started_at: new Date(now - 2 * hour + 7),
         attempts_count: 2,
         status_code: 429,
-        error: "http_status: answered with 429"
+        error: "http_status: responded with 429"
       })
       const queued = runAt(now, { workspace_id, kind: "delayed", status: "queued" })
       yield* insertRuns([ended, running, queued])
@@ -130,7 +130,7 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: null,
             attempts_count: 2,
             status_code: 429,
-            error: { code: "http_status", message: "answered with 429" },
+            error: { code: "http_status", message: "responded with 429" },
             awaiting_completion_since: null
           },
           {
@@ -148,7 +148,7 @@ layer(testAppLayer())("listing executions", (it) => {
             duration_ms: 127,
             attempts_count: 3,
             status_code: 503,
-            error: { code: "http_status", message: "answered with 503" },
+            error: { code: "http_status", message: "responded with 503" },
             awaiting_completion_since: null
           }
         ],
