@@ -64,7 +64,7 @@ export const hasEnded = ({ status }: { readonly status: string }) =>
   status !== "queued" && status !== "running"
 
 /**
- * In most examples the service calls this machine, which it refuses unless it is told otherwise.
+ * In most examples the service calls this machine, which it rejects unless it is told otherwise.
  */
 process.once("uncaughtException", (error) => {
   if (error instanceof ValidationError && error.message.includes("EGRESS_ALLOW")) {

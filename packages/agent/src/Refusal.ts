@@ -16,7 +16,7 @@ export class AgentEnded {
 
 export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
 
-/** Returns the refusal in a failed request. All other failures are temporary and retried. */
+/** Returns the rejection in a failed request. All other failures are temporary and retried. */
 export const findRefusal = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
   const error: unknown = Exit.isFailure(exit)
     ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]

@@ -20,7 +20,7 @@ export interface Tokens {
   readonly refresh_token: string
 }
 
-/** A service, a credential and a workspace. */
+/** The service, credential and workspace that commands use. */
 export interface ContextSettings {
   readonly url: string
   readonly api_key?: string
@@ -47,7 +47,10 @@ export const readConfig = (): Config => {
   }
 }
 
-/** Only the user may read the file. It is replaced as a whole, so that nobody reads half of it. */
+/**
+ * Writes the file, which only the user may read. It is replaced atomically, so that no other
+ * process reads half of it.
+ */
 export const writeConfig = (config: Config): void => {
   const path = configPath()
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -65,8 +68,8 @@ export const saveContext = (name: string, settings: ContextSettings): void => {
 const staleMs = 15_000
 
 /**
- * Lets one process at a time do the work. Two that refresh a session at once would use the same
- * refresh token twice, which ends the session.
+ * Runs the work in one process at a time. Two processes that refresh a session at once would use
+ * the same refresh token twice, which ends the session.
  */
 export const withLock = async <A>(work: () => Promise<A>): Promise<A> => {
   const lock = `${configPath()}.lock`
@@ -98,6 +101,6 @@ const release = (lock: string): void => {
   try {
     rmdirSync(lock)
   } catch {
-    // Another process has released it.
+    // Another process has released the lock.
   }
 }

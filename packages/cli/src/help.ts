@@ -1,7 +1,7 @@
 import type { Command, Option } from "./Command.ts"
 import { bold } from "./output.ts"
 
-/** The help of all commands. */
+/** Renders the help of all commands. */
 export const overview = (commands: ReadonlyArray<Command>): string => {
   const families = Map.groupBy(commands, ({ name }) => name.split(" ")[0] ?? "")
   const lines = [...families].map(([first, [command, ...others]]) => {
@@ -23,13 +23,13 @@ ${bold("Environment")}
   NO_COLOR turns colors off.
 
 ${bold("Exit statuses")}
-  0  done        1  failed, or refused
+  0  done        1  failed, or rejected
   2  a plan has changes, or a run could not begin
   64 the command line is wrong
 `
 }
 
-/** The help of one command. */
+/** Renders the help of one command. */
 export const helpOf = ({
   details,
   examples,

@@ -11,7 +11,8 @@ export const yellow = colored(33)
 export const dim = colored(2)
 export const bold = colored(1)
 
-// Texts of a server could move the cursor of a terminal.
+// Control characters, which are removed, because text from a server could otherwise control the
+// terminal.
 const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g
 
 const printable = (text: string): string => text.replaceAll(control, "�")
@@ -25,7 +26,7 @@ export const note = (text: string): void => void process.stderr.write(`${printab
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value))
 
-/** The value of a field in a table. */
+/** Formats the value of a field for a table. */
 export const cell = (value: unknown): string => {
   if (value === null || value === undefined) return "-"
   const text = typeof value === "string" ? value : JSON.stringify(value)

@@ -4,7 +4,7 @@ import { Writable } from "node:stream"
 import { parse, stringify } from "yaml"
 import { CommandError } from "./Command.ts"
 
-/** The text of a file, or of standard input for `-`. */
+/** Reads a file, or standard input for `-`. */
 export const readText = (path: string): string => {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8")
@@ -13,7 +13,7 @@ export const readText = (path: string): string => {
   }
 }
 
-/** YAML or JSON, which is YAML too. */
+/** Parses YAML. JSON is also valid YAML. */
 export const parseYaml = (text: string, path: string): unknown => {
   try {
     return parse(text, { maxAliasCount: 100 })
@@ -25,7 +25,7 @@ export const parseYaml = (text: string, path: string): unknown => {
 export const parseObject = (text: string, path: string): Readonly<Record<string, unknown>> => {
   const value = parseYaml(text, path)
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new CommandError(`${path} must hold an object`)
+    throw new CommandError(`${path} must contain an object`)
   }
   return value as Readonly<Record<string, unknown>>
 }
@@ -41,7 +41,10 @@ const lines = (() => {
   }
 })()
 
-/** Asks at a terminal, without showing a secret. Otherwise reads a line of standard input. */
+/**
+ * Asks for a line at a terminal, without echoing a secret. Without a terminal, reads a line of
+ * standard input.
+ */
 export const ask = async (question: string, isSecret = false): Promise<string> => {
   const answer = process.stdin.isTTY === true ? await askPerson(question, isSecret) : lines()
   if (answer === undefined || answer.trim() === "") {

@@ -51,7 +51,7 @@ const find = (args: ReadonlyArray<string>): Command => {
     throw new UsageError(`There is no command "${first}". See: scheduling --help`)
   }
   const actions = family.map(({ name }) => name.slice(first.length + 1))
-  throw new UsageError(`"${first}" needs one of: ${actions.join(", ")}`)
+  throw new UsageError(`"${first}" must be followed by one of: ${actions.join(", ")}`)
 }
 
 const read = (command: Command, args: ReadonlyArray<string>): Given | "help" => {
@@ -98,7 +98,7 @@ const parse = (options: Readonly<Record<string, Option>>, args: ReadonlyArray<st
   }
 }
 
-/** Errors are one line, with the id of the request by which the operator finds it. */
+/** Prints an error in one line, with the request id that the operator needs to find it. */
 const report = (error: unknown): number => {
   if (error instanceof UsageError) {
     printError(error.message)

@@ -11,7 +11,9 @@ import {
 
 const variable = (name: string): string | undefined => env[name]?.trim() || undefined
 
-/** The context in use. The environment wins over the file, so that CI needs no file. */
+/**
+ * Returns the current context. Environment variables override the file, so that CI needs no file.
+ */
 export const currentContext = (): ContextSettings & { readonly name: string | null } => {
   const { contexts, current } = readConfig()
   const key = variable("SCHEDULING_API_KEY")
@@ -45,13 +47,16 @@ export const makeClient = (settings: { readonly timeoutMs?: number } = {}): Sche
   return new SchedulingClient({ ...common, apiKey: api_key })
 }
 
-/** Access tokens of the session in the file. Other processes may refresh it at the same time. */
-const accessTokens = (name: string, url: string) => async (refused: string | undefined) => {
+/**
+ * Returns the access token of the session in the file, and refreshes it if `rejected` is the
+ * current one. Other processes may refresh it at the same time.
+ */
+const accessTokens = (name: string, url: string) => async (rejected: string | undefined) => {
   const known = tokensOf(name)
-  if (known === undefined || known.access_token !== refused) return known?.access_token
+  if (known === undefined || known.access_token !== rejected) return known?.access_token
   return withLock(async () => {
     const current = tokensOf(name)
-    if (current === undefined || current.access_token !== refused) return current?.access_token
+    if (current === undefined || current.access_token !== rejected) return current?.access_token
     return (await refresh(name, url, current)).access_token
   })
 }

@@ -1,5 +1,5 @@
 /**
- * Refuses changes of the API that break clients: it compares the contract with `promised.json`, which
+ * Rejects changes of the API that break clients: it compares the contract with `promised.json`, which
  * has what the last release promised. `--renew` writes the file anew. docs/api-changes.md says when.
  */
 import { readFile, writeFile } from "node:fs/promises"

@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
 
     await page.getByRole("button", { name: "Actions for CI deploys" }).click()
     await page.getByRole("menuitem", { name: "Revoke" }).click()
-    await page.getByText(/will be refused/).waitFor()
+    await page.getByText(/will be rejected/).waitFor()
     await page.getByRole("button", { name: "Revoke key", exact: true }).click()
     await page.getByText("CI deploys was revoked").waitFor()
     expect((await use(key)).status).toBe(401)

@@ -77,7 +77,7 @@ export type ScheduleReading =
  *   `a` to the end of the field. Names take any case and work in ranges.
  * - Sunday is 0, 7 and SUN. At the end of a range it is the last day (`FRI-SUN`), elsewhere the
  *   first (`SUN-TUE`).
- * - Other ranges that run backwards (`22-2`) are refused, as crontab does. The message shows the
+ * - Other ranges that run backwards (`22-2`) are rejected, as crontab does. The message shows the
  *   list that means the same.
  * - If day of month and day of week are both restricted, a day needs to match only one of them. As
  *   in Vixie cron, a field that starts with `*` counts as unrestricted, even with a step, and then
@@ -86,9 +86,9 @@ export type ScheduleReading =
  *   that is nearest to the 15th in its month, and `LW` the last such day. `FRI#2` is the second
  *   Friday of the month and `FRIL` the last. They may stand in lists, not in ranges.
  * - `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` and `@annually` are names of
- *   expressions. `?` and a field of years are refused.
- * - With seconds, firings that are less than 5 s apart are refused.
- * - Dates that do not exist (`0 0 31 2 *`) are refused, so every schedule has a next firing.
+ *   expressions. `?` and a field of years are rejected.
+ * - With seconds, firings that are less than 5 s apart are rejected.
+ * - Dates that do not exist (`0 0 31 2 *`) are rejected, so every schedule has a next firing.
  */
 export const parseSchedule = (text: string): ScheduleReading => {
   const written = normalizeSchedule(text)

@@ -160,7 +160,7 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
     const { email, onTokens, password } = options
     return new UserSession(http, { login: { email, password }, onTokens })
   }
-  // An `apiKey` that is undefined is an unset variable, with which every call would be refused.
+  // An `apiKey` that is undefined is an unset variable, with which every call would be rejected.
   if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
   // A user without tokens must not act with the API key of the server that makes the calls.
   const isNamed = ["tokens", "email", "accessToken", "clientId"].some((name) => name in options)

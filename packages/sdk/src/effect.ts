@@ -135,7 +135,7 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
   )
 
   /**
-   * Uses a session. Its tokens are renewed shortly before they expire and when they are refused,
+   * Uses a session. Its tokens are renewed shortly before they expire and when they are rejected,
    * once for all waiting fibers. After the session has ended, calls fail with `InvalidToken`.
    */
   static readonly layerSession = (
@@ -223,7 +223,7 @@ const sessionMiddleware = (options: SessionOptions) =>
     })
 
     /**
-     * Sends a password change, which revokes the tokens of the session. Calls that are refused in
+     * Sends a password change, which revokes the tokens of the session. Calls that are rejected in
      * the meantime wait for the new tokens.
      */
     const exchange = (
@@ -263,7 +263,7 @@ const sessionMiddleware = (options: SessionOptions) =>
         next(HttpClientRequest.bearerToken(keyed, accessToken))
       const attempt = endpoint.identifier === "changePassword" ? exchange(send) : undefined
       const response = yield* attempt ?? send(used)
-      if (!isTokenRefused(response)) return response
+      if (!isTokenRejected(response)) return response
       // Another fiber may have renewed the tokens during this request.
       const { access_token: fresh } = yield* renewIf((current) => current.access_token === used)
       return fresh === used ? response : yield* attempt ?? send(fresh)
@@ -276,5 +276,5 @@ type MiddlewareOptions = Parameters<
   HttpApiMiddleware.HttpApiMiddlewareClient<never, never, never>
 >[0]
 
-const isTokenRefused = ({ headers, status }: HttpClientResponse.HttpClientResponse) =>
+const isTokenRejected = ({ headers, status }: HttpClientResponse.HttpClientResponse) =>
   status === 401 && headers["www-authenticate"]?.includes("invalid_token") === true

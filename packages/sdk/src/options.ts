@@ -54,10 +54,10 @@ export interface TokensCredential extends SessionListener {
  */
 export interface AccessTokenCredential {
   /**
-   * Called before each request that needs a credential. `refused` is the token that the service has
-   * just refused: return another token, or undefined if there is none.
+   * Called before each request that needs a credential. `rejected` is the token that the service has
+   * just rejected: return another token, or undefined if there is none.
    */
-  readonly accessToken: (refused: string | undefined) => Promise<string | undefined>
+  readonly accessToken: (rejected: string | undefined) => Promise<string | undefined>
   readonly apiKey?: undefined
   readonly tokens?: undefined
   readonly email?: undefined

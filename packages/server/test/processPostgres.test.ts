@@ -74,7 +74,7 @@ describe.skipIf(noCluster !== undefined)(
             APP_SECRET: "a secret for tests, thirty-two bytes and more"
           })
 
-          // Before the database is there, connections are neither refused nor kept waiting.
+          // Before the database is there, connections are neither rejected nor kept waiting.
           const early = yield* eventually("an answer", () => call(server, "GET", "/v1/health"))
           assertUnavailable(early)
           yield* eventually("a line in the logs", async () =>

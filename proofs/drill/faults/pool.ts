@@ -4,7 +4,7 @@ import { startPostgres, storeAt } from "../scene/Store.ts"
 
 /**
  * Other clients take all free PostgreSQL connections, while the nodes keep their own. Then the
- * database also closes the nodes' connections, and refuses new ones like a full server.
+ * database also closes the nodes' connections, and rejects new ones like a full server.
  */
 export const pool = Effect.gen(function* () {
   const postgres = yield* startPostgres

@@ -1,6 +1,6 @@
 const maxBytes = 10_000
 
-/** Keeps the end of an output, however long it is. */
+/** Keeps the end of an output of any length. */
 export class OutputTail {
   #chunks: Array<Buffer> = []
   #bytes = 0
@@ -13,7 +13,7 @@ export class OutputTail {
     }
   }
 
-  /** At most 10 kB, from the start of a character. */
+  /** Returns the last 10 kB, beginning at a whole character. */
   text(): string {
     const all = Buffer.concat(this.#chunks)
     const start = Math.max(0, all.length - maxBytes)

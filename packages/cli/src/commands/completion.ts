@@ -3,7 +3,10 @@ import { print } from "../output.ts"
 
 interface Words {
   readonly commands: ReadonlyArray<string>
-  /** The second words of a command, or the options of a command without any. */
+  /**
+   * Returns the possible second words of a command, or the options of a command without second
+   * words.
+   */
   readonly after: (command: string) => ReadonlyArray<string>
 }
 
@@ -40,7 +43,10 @@ compdef _scheduling scheduling`,
     ].join("\n")
 }
 
-/** `commands` are all commands, this one included. */
+/**
+ * Creates the command that prints completion scripts. `commands` returns all commands, including
+ * this one.
+ */
 export const completionOf = (commands: () => ReadonlyArray<Command>): Command => ({
   name: "completion",
   summary: "Prints a script that completes commands in bash, zsh or fish.",

@@ -9,7 +9,7 @@ import { makeClient } from "../session.ts"
 
 type Document = Readonly<Record<string, unknown>>
 
-/** Replaces `${NAME}` by the variable of that name. `$${` stands for `${`. */
+/** Replaces `${NAME}` by the environment variable with that name. `$${` is an escaped `${`. */
 const withVariables = (value: unknown, path: string): unknown => {
   if (typeof value === "string") {
     return value.replaceAll(/\$(\$\{)|\$\{(\w+)\}/g, (_, escaped?: string, name = "") => {
@@ -30,11 +30,13 @@ const filesOf = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   paths.flatMap((path) => {
     if (path === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path]
     const found = globSync("**/*.{yaml,yml,json}", { cwd: path }).toSorted()
-    if (found.length === 0) throw new CommandError(`${path} holds no .yaml, .yml or .json file.`)
+    if (found.length === 0) throw new CommandError(`${path} contains no .yaml, .yml or .json file.`)
     return found.map((name) => join(path, name))
   })
 
-/** The documents of all files as one. Lists are joined, and other fields may be given once. */
+/**
+ * Merges the documents of all files. Lists are concatenated, and other fields may occur only once.
+ */
 const readDocument = (given: Given): DefinitionsDocument => {
   const paths = given.words.length === 0 ? ["scheduling.yaml"] : given.words
   const whole: Record<string, unknown> = { version: 1 }
@@ -44,7 +46,7 @@ const readDocument = (given: Given): DefinitionsDocument => {
       const known = whole[name]
       if (Array.isArray(known) && Array.isArray(value)) whole[name] = [...known, ...value]
       else if (known === undefined || known === value) whole[name] = value
-      else throw new CommandError(`${path}: ${name} differs from an earlier file.`)
+      else throw new CommandError(`${path}: ${name} contradicts an earlier file.`)
     }
   }
   return whole as object as DefinitionsDocument
@@ -70,20 +72,20 @@ const printPlan = (given: Given, plan: AppliedDefinitions): void => {
   }
   for (const { code, message, path } of plan.findings) {
     print(
-      `${code === "refused" ? red("! refused") : yellow(`? ${code}`)} ${path.join(".")} ${message}`
+      `${code === "refused" ? red("! rejected") : yellow(`? ${code}`)} ${path.join(".")} ${message}`
     )
   }
   const { create, delete: deleted, unchanged, update } = plan.counts
   print(`${create} to create, ${update} to change, ${deleted} to delete, ${unchanged} unchanged`)
 }
 
-const isRefused = ({ findings }: AppliedDefinitions) =>
+const isRejected = ({ findings }: AppliedDefinitions) =>
   findings.some(({ code }) => code === "refused")
 
 const options = {
-  prune: { description: "Deletes what has the owner of the document and is not in it." },
-  adopt: { description: "Takes records of other owners over." },
-  json: { description: "Prints the answer of the service as JSON." }
+  prune: { description: "Deletes records of the document's owner that it does not contain." },
+  adopt: { description: "Takes over records of other owners." },
+  json: { description: "Prints the response of the service as JSON." }
 }
 
 const details =
@@ -98,7 +100,7 @@ const queryOf = (given: Given, dry_run: boolean) => ({
 
 const plan: Command = {
   name: "plan",
-  summary: "Shows what applying a document would change. Exit status 2 if something would.",
+  summary: "Shows the changes that applying a document would make. Exit status 2 if there are any.",
   usage: "[FILE...]",
   words: [0, 100],
   options,
@@ -111,7 +113,7 @@ const plan: Command = {
       queryOf(given, true)
     )
     printPlan(given, planned)
-    if (isRefused(planned)) return exitStatus.failure
+    if (isRejected(planned)) return exitStatus.failure
     const { create, delete: deleted, update } = planned.counts
     return create + deleted + update > 0 ? exitStatus.different : exitStatus.success
   }
@@ -144,7 +146,7 @@ const yes = { short: "y", description: "Deletes without asking." }
 
 const apply: Command = {
   name: "apply",
-  summary: "Applies a document of definitions, as a whole or not at all.",
+  summary: "Applies a document of definitions: all of it or nothing.",
   usage: "[FILE...]",
   words: [0, 100],
   options: { ...options, yes },
@@ -155,7 +157,7 @@ const apply: Command = {
 
 const prune: Command = {
   name: "prune",
-  summary: "Applies a document and deletes what its owner has no more, like apply --prune.",
+  summary: "Applies a document and deletes other records of its owner, like apply --prune.",
   usage: "[FILE...]",
   words: [0, 100],
   options: { adopt: options.adopt, json: options.json, yes },
@@ -169,7 +171,7 @@ const exportCommand: Command = {
   summary: "Prints the definitions of the workspace as a document.",
   options: {
     owner: { value: "OWNER", description: "Only the records of this owner." },
-    json: { description: "Prints JSON in place of YAML." }
+    json: { description: "Prints JSON instead of YAML." }
   },
   examples: ["scheduling export > workspace.yaml", "scheduling export --owner billing --json"],
   run: async (given) => {

@@ -19,7 +19,7 @@ const attempt = async (check: string, work: () => Promise<string>): Promise<Chec
   }
 }
 
-/** Tokens and signatures stop working if the clocks differ by minutes. */
+/** The maximum difference between the clocks. Tokens and signatures fail if it is a few minutes. */
 const maxDifferenceSeconds = 30
 
 const clockOf = async (url: string): Promise<string> => {

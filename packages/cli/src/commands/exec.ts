@@ -10,13 +10,13 @@ import { printError } from "../output.ts"
 import { makeClient } from "../session.ts"
 import { OutputTail } from "./OutputTail.ts"
 
-/** How long the job's end waits for the service, all attempts together. */
+/** How long a finished job waits for the service to accept its report, including all attempts. */
 const attemptMs = 5_000
 const pausesMs = [0, 1_000, 3_000]
 
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** A warning never changes the status of the job. */
+/** Prints a problem with reporting. It never changes the exit status of the job. */
 const warn = (what: string, error: unknown) => printError(`${what}: ${message(error)}`)
 
 const timingOf = (given: Given) => {
@@ -34,7 +34,7 @@ const timingOf = (given: Given) => {
 const create = (client: SchedulingClient, key: string, given: Given) =>
   client.heartbeatMonitors.upsert(key, { name: key, ...timingOf(given) } as never)
 
-/** The address of the heartbeat's pings, which is its secret. */
+/** Returns the heartbeat's ping URL, which is a secret. */
 const findPingUrl = async (given: Given): Promise<string> => {
   const known = given.value("ping-url") ?? env["SCHEDULING_PING_URL"]
   if (known !== undefined && known !== "") return known.replace(/\/$/, "")
@@ -47,7 +47,7 @@ const findPingUrl = async (given: Given): Promise<string> => {
       return create(client, key, given)
     })
   if (monitor.ping_url === null || monitor.ping_url === undefined) {
-    throw new Error("the credential may not see the ping URL; it needs the scope monitors:write")
+    throw new Error("the credential cannot read the ping URL; it needs the scope monitors:write")
   }
   return monitor.ping_url
 }
@@ -62,7 +62,7 @@ const ping = async (url: string, signal: string, rid: string, body?: string): Pr
   if (!response.ok) throw new Error(`the service responded with ${response.status}`)
 }
 
-/** Passed on to the job, which decides what they mean. */
+/** The signals that are forwarded to the job. */
 const signals = [
   "SIGINT",
   "SIGTERM",
@@ -86,9 +86,9 @@ const runJob = async (
 ): Promise<Ended> => {
   const [program = "", ...args] = command
   const output = isCaptured ? "pipe" : "inherit"
-  // They are in place before the job is, which may answer at once.
+  // The handlers are installed before the job starts, because a signal may arrive immediately.
   const forward = (signal: NodeJS.Signals) => {
-    // The terminal has sent it to the job already.
+    // The terminal has already sent this signal to the job.
     if (signal === "SIGINT" && process.stdin.isTTY === true) return
     job.kill(signal)
   }
@@ -109,7 +109,7 @@ const runJob = async (
         resolve({ code: error.code === "ENOENT" ? 127 : 126, signal: null })
       })
     })
-    // A process that the job left behind may hold its output open.
+    // A process that the job left behind may keep its output open.
     if (job.pid !== undefined && isCaptured) {
       await Promise.race([once(job, "close"), setTimeout(closeMs)]).catch(() => {})
       job.stdout?.destroy()
@@ -123,11 +123,11 @@ const runJob = async (
 
 const closeMs = 500
 
-/** The status that a shell gives a process that a signal has ended. */
+/** Returns the exit status that a shell reports for a process that was ended by a signal. */
 const statusOf = (signal: NodeJS.Signals | null) =>
   128 + (signal === null ? 0 : constants.signals[signal])
 
-/** Sends the end of the job, also if the service was away when it began. */
+/** Reports the end of the job, even if the service was unreachable at its start. */
 const reportEnd = async (
   known: Promise<string | undefined>,
   given: Given,
@@ -152,13 +152,13 @@ export const exec: Command = {
   usage: "KEY -- COMMAND [ARGUMENT...]",
   words: [0, 1],
   options: {
-    create: { description: "Creates the monitor if there is none." },
+    create: { description: "Creates the monitor if it does not exist." },
     every: { value: "SECONDS", description: "With --create: how often the job runs." },
     schedule: { value: "CRON", description: "With --create: when the job runs." },
     tz: { value: "ZONE", description: "With --schedule: its time zone. UTC when absent." },
     "ping-url": {
       value: "URL",
-      description: "The ping URL, in place of KEY and a credential (SCHEDULING_PING_URL)."
+      description: "The ping URL, instead of KEY and a credential (SCHEDULING_PING_URL)."
     },
     "no-output": { description: "Does not send the last 10 kB of the output." }
   },
@@ -180,14 +180,15 @@ export const exec: Command = {
     const started = url
       .then((known) => (known === undefined ? undefined : ping(known, "start", rid)))
       .catch((error: unknown) => warn("The start of the job was not reported", error))
-    // At a terminal, programs show colors and progress, which a pipe would take away.
+    // The output is not captured at a terminal, because programs show no colors and no progress
+    // through a pipe.
     const isCaptured = !given.has("no-output") && process.stdout.isTTY !== true
     const ended = await runJob(given.rest, tail, isCaptured)
     await started
     await reportEnd(url, given, ended, rid, tail)
     if (ended.signal !== null) {
       process.kill(process.pid, ended.signal)
-      // Some signals, such as SIGCONT, do not end a process.
+      // The process continues after signals such as SIGCONT.
       await setTimeout(100)
     }
     return ended.code

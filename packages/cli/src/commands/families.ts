@@ -31,18 +31,18 @@ type Action =
   | "acknowledge"
   | "revoke"
 
-/** A kind of record, as its paths and lists have it. */
+/** A kind of record, with its paths, columns and commands. */
 interface Family {
-  /** Its word on the command line. */
+  /** The word for the kind on the command line. */
   readonly name: string
   readonly one: string
   /** The path below the workspace. */
   readonly path: string
   readonly columns: ReadonlyArray<string>
   readonly actions: ReadonlyArray<Action>
-  /** A key of a record for the examples. */
+  /** The key of a record in the examples. */
   readonly example: string
-  /** Whether paths take `key:<key>`. */
+  /** Whether paths accept `key:<key>`. */
   readonly hasKeys: boolean
 }
 
@@ -162,7 +162,7 @@ const json: Option = { description: "Prints JSON, lists one object per line." }
 const file: Option = {
   short: "f",
   value: "FILE",
-  description: "YAML or JSON with the fields. `-`, standard input, when absent."
+  description: "YAML or JSON with the fields. Standard input (`-`) when absent."
 }
 
 interface Listed {
@@ -186,7 +186,7 @@ const first = async (client: SchedulingClient, path: string, query: Fields) => {
   return undefined
 }
 
-/** The path of a record that is named by its id, its key or its name. */
+/** Returns the path of the record with this id, key or name. */
 const pathOf = async (client: SchedulingClient, family: Family, word: string): Promise<string> => {
   if (family === monitors) return monitorPath(client, word)
   if (uuid.test(word) || !family.hasKeys) return `${family.path}/${encodeURIComponent(word)}`
@@ -195,7 +195,7 @@ const pathOf = async (client: SchedulingClient, family: Family, word: string): P
   return `${family.path}/${String(found["id"])}`
 }
 
-/** Monitors of all kinds are in one list, and each kind has a path of its own. */
+/** Returns the path of a monitor. All monitors are in one list, but each kind has its own path. */
 const monitorPath = async (client: SchedulingClient, word: string): Promise<string> => {
   const query = uuid.test(word) ? { monitor_ids: word } : { key: word }
   const known = await first(client, "monitors", query).catch(() => undefined)
@@ -229,8 +229,8 @@ const list = (family: Family): Partial<Command> => ({
   summary: `Lists ${family.name === "cron" ? "cron tasks" : family.name}.`,
   options: {
     json,
-    quiet: { short: "q", description: "Prints ids alone." },
-    limit: { value: "N", description: "At most so many. 100 when absent." },
+    quiet: { short: "q", description: "Prints only ids." },
+    limit: { value: "N", description: "Maximum number of records. 100 when absent." },
     filter: {
       value: "FIELD=VALUE",
       multiple: true,
@@ -239,10 +239,11 @@ const list = (family: Family): Partial<Command> => ({
   },
   run: async (given) => {
     const most = Number(given.value("limit") ?? 100)
-    if (!Number.isInteger(most) || most < 1) throw new UsageError("--limit must be a whole number.")
+    if (!Number.isInteger(most) || most < 1)
+      throw new UsageError("--limit must be a whole number of at least 1.")
     const filters = given.values("filter").map((text) => {
       const at = text.indexOf("=")
-      if (at < 1) throw new UsageError(`--filter is FIELD=VALUE, not ${text}`)
+      if (at < 1) throw new UsageError(`--filter must be FIELD=VALUE, not ${text}`)
       return [text.slice(0, at), text.slice(at + 1)]
     })
     const query = { ...Object.fromEntries(filters), limit: Math.min(most, 100) }
@@ -281,7 +282,7 @@ const create = (family: Family): Partial<Command> => ({
     const { kind, ...fields } = parseObject(readText(path), path)
     const isMonitor = family.name === "monitors"
     if (isMonitor && typeof kind !== "string") {
-      throw new CommandError("kind is required, such as heartbeat or ssl.")
+      throw new CommandError("kind is required. Add a kind, such as heartbeat or ssl.")
     }
     const body = isMonitor || kind === undefined ? fields : { ...fields, kind }
     const to = isMonitor ? `monitors/${String(kind)}` : family.path
@@ -311,8 +312,11 @@ const act = (family: Family, action: Action): Partial<Command> => ({
   }
 })
 
-/** Fields that only answers have. The service names any other that it does not take. */
-const onlyInAnswers = new Set([
+/**
+ * Fields that only responses have. They are removed before a record is sent back. The service
+ * reports other unknown fields.
+ */
+const onlyInResponses = new Set([
   "id",
   "workspace_id",
   "version",
@@ -328,14 +332,14 @@ const onlyInAnswers = new Set([
 ])
 
 const edit = (family: Family): Partial<Command> => ({
-  summary: `Opens ${family.one} as YAML in $EDITOR, and saves what changed.`,
+  summary: `Opens ${family.one} as YAML in $EDITOR, and saves the changes.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
     const path = await pathOf(client, family, wordAt(given, 0))
     const record: Fields = await client.request("GET", `${base}/${path}`)
     const before = Object.fromEntries(
-      Object.entries(record).filter(([name]) => !onlyInAnswers.has(name))
+      Object.entries(record).filter(([name]) => !onlyInResponses.has(name))
     )
     const after = parseObject(editText(toYaml(before)), "the edited text")
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -404,7 +408,7 @@ const setSecret: Command = {
     host: {
       value: "HOST",
       multiple: true,
-      description: "A host that it may be sent to. May be repeated."
+      description: "A host that the secret may be sent to. May be repeated."
     }
   },
   examples: [
@@ -447,7 +451,7 @@ export const familyCommands: ReadonlyArray<Command> = [
   deleteSecret
 ]
 
-/** Finds the task or chain that a word names. */
+/** Finds the task or chain with this id, key or name. */
 export const findTask = async (client: SchedulingClient, word: string) => {
   for (const family of families.filter(({ name }) =>
     ["cron", "chains", "delayed"].includes(name)

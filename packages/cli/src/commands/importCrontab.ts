@@ -5,11 +5,11 @@ import { readCrontab } from "./readCrontab.ts"
 
 export const importCrontab: Command = {
   name: "import crontab",
-  summary: "Turns a crontab into a document. Changes nothing.",
+  summary: "Converts a crontab to a document. Changes nothing.",
   usage: "FILE",
   words: [1, 1],
   options: {
-    system: { description: "The lines name a user, as in /etc/crontab and /etc/cron.d." },
+    system: { description: "Lines have a user field, as in /etc/crontab and /etc/cron.d." },
     tz: { value: "ZONE", description: "Time zone of the machine. UTC when absent." }
   },
   details:

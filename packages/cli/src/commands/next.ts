@@ -12,13 +12,13 @@ const changes = {
 
 export const next: Command = {
   name: "next",
-  summary: "Shows when a schedule fires, and what clock changes do. Needs no service.",
+  summary: "Shows when a schedule fires, and the effect of clock changes. Works offline.",
   usage: '"SCHEDULE"',
   words: [1, 1],
   options: {
     tz: { value: "ZONE", description: "Time zone, such as Europe/Berlin. UTC when absent." },
-    count: { value: "N", description: "How many times to show. 5 when absent." },
-    from: { value: "TIME", description: "The time after which it fires. Now when absent." },
+    count: { value: "N", description: "Number of firings. 5 when absent." },
+    from: { value: "TIME", description: "Shows firings after this time. Now when absent." },
     json: { description: "Prints one JSON object per line." }
   },
   examples: [

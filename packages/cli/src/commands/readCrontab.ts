@@ -21,7 +21,7 @@ export interface Crontab {
 const assignment = /^\s*(\w+)\s*=\s*(.*?)\s*$/
 const nicknames = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 
-/** Reads a crontab. Every line is accounted for. */
+/** Converts a crontab to tasks, and reports the result of every line. */
 export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): Crontab => {
   const lines: Array<Report> = []
   const tasks: Array<Fields> = []
@@ -105,7 +105,10 @@ const entryOf = (
   return { schedule, command }
 }
 
-/** A plain call of a URL. One that is piped or has other options stays a command. */
+/**
+ * Converts a plain `curl` or `wget` of a URL to a call. A command with a pipe or other options
+ * stays a command.
+ */
 const callOf = (command: string): Fields | undefined => {
   const [, url] =
     /^(?:\S*\/)?(?:curl(?:\s+-(?:[fsSLk]+|-fail|-silent|-show-error|-location))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
@@ -114,7 +117,7 @@ const callOf = (command: string): Fields | undefined => {
   return url === undefined ? undefined : { url, method: "GET" }
 }
 
-/** A key after the program, with a number if it is taken. */
+/** Returns a key derived from the program's name, with a number if the key is taken. */
 const freeKey = (command: string, keys: Set<string>): string => {
   const program = command
     .split(/\s+/)

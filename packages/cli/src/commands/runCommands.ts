@@ -42,11 +42,11 @@ const run: Command = {
   usage: "KEY_OR_ID",
   words: [1, 1],
   options: {
-    input: { value: "JSON", description: "The input of the run, or @FILE. YAML is taken, too." },
+    input: { value: "JSON", description: "The input of the run, or @FILE. YAML is accepted too." },
     wait: { description: "Waits for the result: status 0 if it succeeded, 1 if not." },
     json: { description: "Prints JSON." }
   },
-  details: "Exit status 2 if the run could not begin.",
+  details: "Exit status 2 if the run could not be started.",
   examples: [
     "scheduling run reports:nightly",
     "scheduling run reports:nightly --input '{\"full\": true}' --wait"
@@ -92,13 +92,13 @@ const printLine = (given: Given, line: Line, at: string): void => {
 
 const logs: Command = {
   name: "logs",
-  summary: "Shows executions, and with -f those that come.",
+  summary: "Shows executions, and with -f new ones as they happen.",
   usage: "[KEY_OR_ID]",
   words: [0, 1],
   options: {
-    follow: { short: "f", description: "Goes on with executions as they happen." },
-    failed: { description: "Shows failures alone." },
-    limit: { value: "N", description: "How many past executions to show. 20 when absent." },
+    follow: { short: "f", description: "Shows new executions as they happen." },
+    failed: { description: "Shows only failures." },
+    limit: { value: "N", description: "Number of past executions. 20 when absent." },
     json: { description: "Prints one JSON object per line." }
   },
   examples: ["scheduling logs", "scheduling logs reports:nightly --failed --limit 5"],

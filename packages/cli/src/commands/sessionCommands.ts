@@ -20,7 +20,7 @@ const logIn = async (url: string, email: string) => {
 
 const login: Command = {
   name: "login",
-  summary: "Keeps a credential for this service.",
+  summary: "Stores a credential for the service.",
   details:
     "Reads an API key, or with --email a password, from the terminal or standard input. The file\n~/.config/scheduling/config.json keeps it, readable for you alone.",
   options: {
@@ -42,7 +42,8 @@ const login: Command = {
     if (email === undefined) {
       const api_key = await ask("API key: ", true)
       const who = await new SchedulingClient({ baseUrl: url, apiKey: api_key }).workspaces.whoami()
-      if (!("key_prefix" in who)) throw new CommandError("This is no API key.")
+      if (!("key_prefix" in who))
+        throw new CommandError("This is not an API key. API keys start with pak_.")
       saveContext(name, { url, api_key, workspace_id: who.workspace_id })
       note(`Logged in to ${url} with the key ${who.key_prefix}….`)
       return exitStatus.success
@@ -56,7 +57,7 @@ const login: Command = {
 
 const logout: Command = {
   name: "logout",
-  summary: "Ends the session and forgets the credential of the current context.",
+  summary: "Ends the session and deletes the credential of the current context.",
   options: { context: { value: "NAME", description: "Another context." } },
   examples: ["scheduling logout", "scheduling logout --context default"],
   run: async (given) => {
@@ -64,11 +65,13 @@ const logout: Command = {
     const name = given.value("context") ?? current
     const { [name ?? ""]: settings, ...others } = contexts
     if (name === null || settings === undefined) {
-      throw new CommandError("There is nothing to log out of.")
+      throw new CommandError(
+        "No credential is stored for this context. See: scheduling context list"
+      )
     }
     const { tokens, url } = settings
     if (tokens !== undefined) {
-      // The credential is forgotten even if the service is away or the session is over.
+      // The credential is deleted even if the service is unreachable or the session has ended.
       await new SchedulingClient({ baseUrl: url, tokens }).logout().catch(() => {})
     }
     writeConfig({
@@ -124,7 +127,7 @@ const contextList: Command = {
 
 const contextUse: Command = {
   name: "context use",
-  summary: "Makes a context the current one.",
+  summary: "Selects the current context.",
   usage: "NAME",
   words: [1, 1],
   examples: [

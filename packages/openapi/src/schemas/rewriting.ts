@@ -114,7 +114,7 @@ export const withChoices = (schema: Schema): Schema => {
 }
 
 /**
- * Requests with unknown fields are refused, so their schemas stay closed. Responses may gain fields
+ * Requests with unknown fields are rejected, so their schemas stay closed. Responses may gain fields
  * within a version, which would break clients generated from closed schemas.
  */
 export const opened = (schema: Schema): Schema =>

@@ -89,14 +89,14 @@ export const KeyMenu = ({
 const Consequences = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey: ApiKey }) => {
   if (!is_active) return "The key no longer works."
   return last_used_at === null ? (
-    "The key has not been used yet. All requests with it will be refused."
+    "The key has not been used yet. All requests with it will be rejected."
   ) : (
     <>
       The key was last used{" "}
       <b className="text-ink">
         <Ago at={last_used_at} />
       </b>
-      . All requests with it will be refused.
+      . All requests with it will be rejected.
     </>
   )
 }

@@ -65,9 +65,9 @@ const Usage = ({ apiKey, usage: data }: Props) => {
       />
       {(apiKey.allowed_ips !== null || data.refused_addresses.length > 0) && (
         <Addresses
-          title="Refused addresses"
+          title="Rejected addresses"
           addresses={data.refused_addresses}
-          none="No request was refused because of its address."
+          none="No request was rejected because of its address."
         />
       )}
     </>

@@ -7,7 +7,7 @@ import { session } from "./session.ts"
 export const client = new SchedulingClient({
   baseUrl: location.origin,
   fetch: observedFetch,
-  accessToken: (refused) => session.token(refused)
+  accessToken: (rejected) => session.token(rejected)
 })
 
 const clients = new Map<WorkspaceId, SchedulingClient>()

@@ -66,10 +66,10 @@ class Session {
     return this.#opening
   }
 
-  /** Returns the token for a request. `refused` is a token that the API has just rejected. */
-  async token(refused?: string): Promise<string | undefined> {
-    if (refused !== undefined && this.#token?.value === refused) this.#token = undefined
-    const hadToken = refused !== undefined || this.#token !== undefined
+  /** Returns the token for a request. `rejected` is a token that the API has just rejected. */
+  async token(rejected?: string): Promise<string | undefined> {
+    if (rejected !== undefined && this.#token?.value === rejected) this.#token = undefined
+    const hadToken = rejected !== undefined || this.#token !== undefined
     const isOpen = await this.isOpen()
     if (!isOpen && hadToken) this.#end("expired")
     await this.#expired?.promise

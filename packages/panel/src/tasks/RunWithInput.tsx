@@ -29,8 +29,8 @@ export const RunWithInput = ({
     try {
       await onRun(request)
       onClose()
-    } catch (refused) {
-      setProblem(refused)
+    } catch (rejected) {
+      setProblem(rejected)
     }
     setBusy(false)
   }

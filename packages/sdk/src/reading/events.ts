@@ -29,7 +29,7 @@ const longestPauseMs = 30_000
 
 /**
  * Follows events across reconnections, each from the last event id, until it is stopped. Fails if
- * the first stream cannot be opened; later, only if the service refuses a stream.
+ * the first stream cannot be opened; later, only if the service rejects a stream.
  */
 export async function* follow<A>(
   open: (lastEventId: string | undefined) => Promise<Answer>,

@@ -7,7 +7,7 @@ import type { Bearer } from "./UserSession.ts"
 
 /**
  * The access tokens of a service account. The first call gets a token. Later calls renew it shortly
- * before it expires or when it is refused, once for all waiting calls.
+ * before it expires or when it is rejected, once for all waiting calls.
  */
 export class ServiceAccountTokens implements Bearer {
   readonly problem = undefined
@@ -30,9 +30,9 @@ export class ServiceAccountTokens implements Bearer {
     return this.#token?.access_token
   }
 
-  async replace(refused: string): Promise<boolean> {
+  async replace(rejected: string): Promise<boolean> {
     // Another call may have renewed the token during this request.
-    if (this.#token?.access_token === refused) await this.#renew()
+    if (this.#token?.access_token === rejected) await this.#renew()
     return true
   }
 

@@ -10,8 +10,8 @@ import { type SessionListener, visibleAscii } from "../options.ts"
 export interface Bearer {
   /** Returns the credential to send, if any. */
   readonly current: () => Promise<string | undefined>
-  /** Replaces a refused credential. Returns whether there is a new one. */
-  readonly replace: (refused: string) => Promise<boolean>
+  /** Replaces a rejected credential. Returns whether there is a new one. */
+  readonly replace: (rejected: string) => Promise<boolean>
   /** What the user must do if there is no credential. Undefined if there is one. */
   readonly problem: string | undefined
   /** Takes the new tokens from the response to a password change, which revoked the old tokens. */
@@ -30,10 +30,10 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
 
 /** A bearer whose tokens are managed by the caller. */
 export const bearerFrom = (
-  accessToken: (refused: string | undefined) => Promise<string | undefined>
+  accessToken: (rejected: string | undefined) => Promise<string | undefined>
 ): Bearer => ({
   current: () => accessToken(undefined),
-  replace: async (refused) => ((await accessToken(refused)) ?? refused) !== refused,
+  replace: async (rejected) => ((await accessToken(rejected)) ?? rejected) !== rejected,
   exchange: (answer) => answer,
   problem: undefined
 })
@@ -78,9 +78,9 @@ export class UserSession implements Bearer {
     return this.#tokens?.access_token
   }
 
-  async replace(refused: string): Promise<boolean> {
+  async replace(rejected: string): Promise<boolean> {
     // Another call may have renewed the tokens during this request.
-    if (this.#tokens?.access_token === refused) await this.#renew()
+    if (this.#tokens?.access_token === rejected) await this.#renew()
     return this.#tokens !== undefined
   }
 
@@ -95,7 +95,7 @@ export class UserSession implements Bearer {
       await this.#keep(given.data)
       return given
     })
-    // A refused refresh waits for this promise, because it may have lost the race against this
+    // A rejected refresh waits for this promise, because it may have lost the race against this
     // response.
     const settled = exchanged
       .catch(() => undefined)

@@ -42,7 +42,7 @@ export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
   return [...names, same.id, String(next), requestId ?? "", String(first.data.length)]
 }
 
-/** What the compiler has to refuse. Never called. */
+/** What the compiler has to reject. Never called. */
 export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
   const url = "https://example.com"
   // A plain string is any id, but an id is of one kind.

@@ -29,7 +29,7 @@ import { compileSchedules } from "./compileSchedules.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 import { makeExport } from "./ExportDefinitions.ts"
 import { type Item, itemsOf, schedulesIn } from "./itemsOf.ts"
-import { type Outcome, outcomeOf, outcomeOfRemoval, refusedBy, shownOutcomes } from "./outcomes.ts"
+import { type Outcome, outcomeOf, outcomeOfRemoval, rejectedBy, shownOutcomes } from "./outcomes.ts"
 import { secretsUsedBy } from "./secretsUsedBy.ts"
 
 interface ApplyOptions {
@@ -100,7 +100,7 @@ export class Definitions extends Context.Service<
       ) {
         const clock = yield* Clock.Clock
         const endsAt = elapsedMs(clock) + preparedWithinMs
-        const refused: Array<Outcome> = []
+        const rejected: Array<Outcome> = []
         for (const { definition, kind, path } of items) {
           const ready = kinds.get(kind).prepare?.(workspaceId, definition as never)
           if (ready === undefined) continue
@@ -110,11 +110,11 @@ export class Definitions extends Context.Service<
               orElse: () => Effect.fail(notPrepared)
             }),
             Effect.as(nothing),
-            Effect.catch(refusedBy(path))
+            Effect.catch(rejectedBy(path))
           )
-          if (outcome !== nothing) refused.push(outcome)
+          if (outcome !== nothing) rejected.push(outcome)
         }
-        return refused
+        return rejected
       })
 
       const upsert = (
@@ -126,13 +126,13 @@ export class Definitions extends Context.Service<
         const other = known?.owner ?? null
         const isForeign = owner !== null && other !== null && other !== owner
         return isForeign && !adopts
-          ? refusedBy(item.path)(ownedBy(other))
+          ? rejectedBy(item.path)(ownedBy(other))
           : kinds
               .get(item.kind)
               .upsert(workspaceId, item.key ?? "", item.definition as never)
               .pipe(
                 Effect.map((upserted) => outcomeOf(item, upserted, { owner, other })),
-                Effect.catch(refusedBy(item.path))
+                Effect.catch(rejectedBy(item.path))
               )
       }
 
@@ -142,7 +142,7 @@ export class Definitions extends Context.Service<
           .remove(workspaceId, row.id)
           .pipe(
             Effect.as(outcomeOfRemoval(row)),
-            Effect.catch(refusedBy([sectionOfKind[row.kind], row.key]))
+            Effect.catch(rejectedBy([sectionOfKind[row.kind], row.key]))
           )
 
       /**

@@ -77,7 +77,7 @@ export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): Outcome => {
 }
 
 /** Converts an error to the outcome of a record, unless the error stops the whole document. */
-export const refusedBy =
+export const rejectedBy =
   (path: ReadonlyArray<string | number>) =>
   (failure: DefinitionFailure): Effect.Effect<Outcome, NotFound | RateLimited> =>
     failure instanceof RateLimited || isWorkspaceGone(failure)
@@ -141,12 +141,12 @@ export const shownOutcomes = (
 ): AppliedDefinitions => {
   const applied = outcomes.flatMap((outcome) => outcome.applied ?? [])
   const data = dry_run ? applied.map(planned) : applied
-  const refused = outcomes.flatMap(({ issues = [] }) =>
+  const rejected = outcomes.flatMap(({ issues = [] }) =>
     issues.map(({ message, path }) => ({ code: "refused" as const, path, message }))
   )
   const counts = { create: 0, update: 0, unchanged: 0, delete: 0 }
   for (const { action } of data) counts[action]++
-  return { dry_run, counts, data, findings: [...refused, ...findings].slice(0, maxFindings) }
+  return { dry_run, counts, data, findings: [...rejected, ...findings].slice(0, maxFindings) }
 }
 
 /** Removes the id of a record that a plan would create, because it is not kept. */

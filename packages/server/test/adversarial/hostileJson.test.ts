@@ -27,10 +27,10 @@ import { Settled } from "./support/Settled.ts"
 
 const wholeBodies = values.filter((value) => value !== "{}")
 
-/** They are refused before any field is checked, so one field is enough. */
+/** They are rejected before any field is checked, so one field is enough. */
 const unread = new Set(values.filter((value) => exceededLimit(value) !== undefined))
 
-/** Fields of numbers and of flags refuse each text for being one. */
+/** Fields of numbers and of flags reject each text for being one. */
 const ofTexts = new Set(texts.slice(3).map((text) => JSON.stringify(text)))
 
 const valuesFor = ({ schema }: Endpoint) =>
@@ -132,7 +132,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
           assert.isBelow(last.status, 300, last.text)
           const before = shown(last)
           for (const value of values) {
-            // Refused as a whole: too many values, or in each field too many bytes.
+            // Rejected as a whole: too many values, or in each field too many bytes.
             if (unread.has(value) || value.length * ignored.length > 1_000_000) continue
             const sent = ignored.map((field) => `${JSON.stringify(field)}:${value}`).join()
             const { version } = last.body
@@ -157,7 +157,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
         const { member, pathOf } = yield* settle
         const path = yield* pathOf(endpoint)
         const read = { path: path.replace(/\/batch$/, ""), token: member.access_token }
-        // Other endpoints refuse the whole body before they check its fields.
+        // Other endpoints reject the whole body before they check its fields.
         const readable = values.filter((value) => !unread.has(value))
         const example = item?.example ?? {}
         const items = readable.flatMap((value) => [value, undefined])

@@ -147,7 +147,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           const { access_token } = yield* Somebody
           const before = yield* sessionsOf(access_token)
           for (const value of bytes) {
-            // An empty object is refused: nothing is made however often this is sent.
+            // An empty object is rejected: nothing is made however often this is sent.
             const head = request("POST /v1/workspaces", {
               ...json,
               authorization: `Bearer ${access_token}`,

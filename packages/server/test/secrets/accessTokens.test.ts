@@ -100,7 +100,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
       const sql = yield* SqlClient.SqlClient
       yield* run({ url: target.origin, auth })
       withdrawn.add(server.issued[0] ?? "")
-      // A token that was issued a moment ago is not replaced: its server has another reason to refuse it.
+      // A token that was issued a moment ago is not replaced: its server has another reason to reject it.
       const young = yield* run({ url: target.origin, auth })
       assert.strictEqual(young.error.message, "responded with 401")
       assert.strictEqual(server.asked.length, 1)

@@ -193,7 +193,7 @@ const operate = Effect.fnUntraced(function* (
     query: (sql: string) => Effect.promise(() => query(sql)),
     /** The URL of a user who can always connect. */
     ownerUrl: `postgres://owner@127.0.0.1:${port}/postgres`,
-    /** Ends the connections of users, and refuses new ones until the scope closes. */
+    /** Ends the connections of users, and rejects new ones until the scope closes. */
     refuseConnections: Effect.acquireRelease(
       Effect.promise(async () => {
         await query("ALTER ROLE app CONNECTION LIMIT 0")

@@ -186,7 +186,7 @@ export const askRaw = Effect.fnUntraced(function* (
   return yield* send(url + path, { method, headers })
 })
 
-/** Returns `200` if the credential is accepted now, or the refusal. */
+/** Returns `200` if the credential is accepted now, or the rejection. */
 export const accessStatus = (token: string, at: "url" | "otherUrl" = "url") =>
   Effect.map(ask("GET", "/v1/whoami", { token, at }), outcome)
 

@@ -94,7 +94,7 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
                 schedule={values.schedule}
                 timezone={values.timezone}
                 dstOverlap="both"
-                isRefused={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
+                isRejected={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
               />
             </>
           ) : (

@@ -66,7 +66,7 @@ export const ScheduleFields = ({
       schedule={values.schedule}
       timezone={values.timezone}
       dstOverlap={values.dst_overlap}
-      isRefused={previewedFields.some((field) => errorOf(field) !== undefined)}
+      isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
       slots={slotQueryOf(values)}
     />
     {values.schedule.trim() !== "" && (

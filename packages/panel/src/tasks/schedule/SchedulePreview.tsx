@@ -30,7 +30,7 @@ const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
 
 export const SchedulePreview = ({
   dstOverlap,
-  isRefused,
+  isRejected,
   schedule,
   slots = { precision: "minute" },
   timezone
@@ -39,7 +39,7 @@ export const SchedulePreview = ({
   readonly timezone: string
   readonly dstOverlap: DstOverlap
   /** True if a field already shows the error. */
-  readonly isRefused: boolean
+  readonly isRejected: boolean
   readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
   const { workspaceId } = useWorkspace()
@@ -55,7 +55,7 @@ export const SchedulePreview = ({
   )
   if (asked === "") return null
   if (error instanceof ValidationError) {
-    return isRefused ? null : (
+    return isRejected ? null : (
       <FieldError error={error.detail.issues.map(({ message }) => message).join(" ")} />
     )
   }

@@ -83,7 +83,7 @@ export const useForm = <Values extends object>({
   })
 
   const isAtFields = issuesOf(error).every(({ path }) => String(path[0]) in initial)
-  const isRefused = issuesOf(error).length > 0
+  const isRejected = issuesOf(error).length > 0
 
   return {
     values,
@@ -101,7 +101,7 @@ export const useForm = <Values extends object>({
     attention,
     error,
     /** The error, unless a field shows it. */
-    problem: isRefused && isAtFields && !isElsewhere ? undefined : error
+    problem: isRejected && isAtFields && !isElsewhere ? undefined : error
   }
 }
 

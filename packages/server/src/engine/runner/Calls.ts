@@ -76,7 +76,7 @@ interface RunningCall {
  * Starts runs and makes their calls. The loop runs `startDue`:
  *
  * 1. `Intake.take` returns the runs that are due within a quarter of a second and have a slot.
- * 2. `start`: one statement decides which of these runs start (`transitions/start.ts`). Refused
+ * 2. `start`: one statement decides which of these runs start (`transitions/start.ts`). Rejected
  *    runs get their result immediately. Early runs are tried again when they are due
  *    (`askAgainWhenDue`), and lost runs are forgotten.
  * 3. `begin` makes the calls of started runs, including runs that a claim or the settler has

@@ -104,7 +104,7 @@ const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArra
       lease_owner IS NOT NULL AS leased`
 
 /**
- * `slots` contains the slots to run, with the reason if a slot is refused. Refused slots are
+ * `slots` contains the slots to run, with the reason if a slot is rejected. Rejected slots are
  * recorded here.
  */
 const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) => sql`

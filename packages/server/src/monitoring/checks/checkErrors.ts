@@ -13,7 +13,7 @@ export const checkError = (code: CheckErrorCode, reason: string): CheckError => 
   message: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 })
 
-const refusedAddress = checkError(
+const rejectedAddress = checkError(
   "address_refused",
   "the service may not connect to this address. Its operator can allow networks with EGRESS_ALLOW"
 )
@@ -22,8 +22,8 @@ const refusedAddress = checkError(
  * The outcome for a forbidden address. It has no measurements, because durations would reveal what
  * a name resolves to.
  */
-export const refusedOutcome: CheckOutcome = {
-  result: { ...nothingMeasured, error: refusedAddress },
+export const rejectedOutcome: CheckOutcome = {
+  result: { ...nothingMeasured, error: rejectedAddress },
   host: null,
   isUnreached: false
 }
@@ -34,5 +34,5 @@ export const refusedOutcome: CheckOutcome = {
  */
 export const fromCallError = ({ code, message }: ExecutionError): CheckError => {
   const known = checkErrorCodes.find((one) => one === code) ?? "internal"
-  return known === "address_refused" ? refusedAddress : checkError(known, message)
+  return known === "address_refused" ? rejectedAddress : checkError(known, message)
 }

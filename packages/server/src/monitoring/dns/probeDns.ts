@@ -3,7 +3,7 @@ import { parseResolver } from "@scheduling/domain/monitors/dns/DnsMonitor"
 import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import { Effect } from "effect"
 import { nothingMeasured } from "../checks/checkedKind.ts"
-import { checkError, fromCallError, refusedOutcome } from "../checks/checkErrors.ts"
+import { checkError, fromCallError, rejectedOutcome } from "../checks/checkErrors.ts"
 import type { Prober } from "../checks/Checks.ts"
 import type { DnsTarget } from "./dnsMonitorKind.ts"
 
@@ -21,7 +21,7 @@ export const makeProbeDns = Effect.map(DnsProbe, (probe): Prober =>
       ...target,
       timeout_seconds
     })
-    if (error?.code === "address_refused") return refusedOutcome
+    if (error?.code === "address_refused") return rejectedOutcome
     return {
       result: {
         ...nothingMeasured,

@@ -11,7 +11,7 @@ import { AccessTokens, type FilledCall, makeFillCall } from "../../engine/index.
 import { timestampOf } from "../../store/index.ts"
 import type { CheckOutcome, Prober } from "../checks/Checks.ts"
 import { nothingMeasured } from "../checks/checkedKind.ts"
-import { checkError, fromCallError, refusedOutcome } from "../checks/checkErrors.ts"
+import { checkError, fromCallError, rejectedOutcome } from "../checks/checkErrors.ts"
 import type { DueRow } from "../checks/ChecksRepo.ts"
 import type { HttpTarget } from "./httpMonitorKind.ts"
 
@@ -94,7 +94,7 @@ const notSent = (error: CheckError): CheckOutcome => ({
 
 const outcomeOf = (target: HttpTarget, answer: HttpProbeResponse, nowMs: number): CheckOutcome => {
   const { certificate_valid_to, duration_ms, error, exchange, status_code } = answer
-  if (error?.code === "address_refused") return refusedOutcome
+  if (error?.code === "address_refused") return rejectedOutcome
   const result: CheckResult = {
     ...nothingMeasured,
     error: errorOf(target, answer, nowMs),

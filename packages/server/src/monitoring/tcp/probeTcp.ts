@@ -2,7 +2,7 @@ import { isUnreached } from "@scheduling/calls/probes/isUnreached"
 import { TcpProbe } from "@scheduling/calls/probes/TcpProbe"
 import { Effect } from "effect"
 import { nothingMeasured } from "../checks/checkedKind.ts"
-import { fromCallError, refusedOutcome } from "../checks/checkErrors.ts"
+import { fromCallError, rejectedOutcome } from "../checks/checkErrors.ts"
 import type { Prober } from "../checks/Checks.ts"
 import type { TcpTarget } from "./tcpMonitorKind.ts"
 
@@ -10,7 +10,7 @@ import type { TcpTarget } from "./tcpMonitorKind.ts"
 export const makeProbeTcp = Effect.map(TcpProbe, (probe): Prober =>
   Effect.fnUntraced(function* ({ target, timeout_seconds }) {
     const { error, ...times } = yield* probe.run({ ...(target as TcpTarget), timeout_seconds })
-    if (error?.code === "address_refused") return refusedOutcome
+    if (error?.code === "address_refused") return rejectedOutcome
     return {
       result: {
         ...nothingMeasured,

@@ -34,7 +34,7 @@ export const usage = `npm run account -- <command>
   create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its password
   reset-link EMAIL              prints a token that sets a new password, valid for an hour
   verify-link EMAIL             prints a token that verifies the email, or the new email if a change waits
-  disable EMAIL                 ends all sessions of the account and refuses new logins
+  disable EMAIL                 ends all sessions of the account and rejects new logins
   enable EMAIL                  allows logins again
   remove-second-factor EMAIL    removes the second factor of somebody who lost the app and the recovery codes
 npm run audit:verify            checks that the audit log is unchanged, and prints the hash of its last event
@@ -43,7 +43,7 @@ npm run audit:export -- ID      prints the events of a workspace as JSON lines, 
 npm run backup -- FOLDER        copies the embedded store into a new folder while the server runs
 In the package, the commands are scheduling-service account, verify-audit, export-audit and backup.`
 
-/** The reason why a command was refused. */
+/** The reason why a command was rejected. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
 /** The operator's commands about accounts, the audit log and backups. */

@@ -199,7 +199,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
       const path = `${member.workspace}/api-keys/${key.id}/rotate`
       const overlapping = yield* ask("POST", path, { token, body: { grace_seconds: 60 } })
       assert.strictEqual(outcome(overlapping), "402 quota_exceeded")
-      // The refused rotation has not changed the old key.
+      // The rejected rotation has not changed the old key.
       const kept = yield* ask("GET", `${member.workspace}/api-keys/${key.id}`, { token })
       assert.isNull(kept.body.expires_at)
       assert.strictEqual(outcome(yield* ask("POST", path, { token, body: {} })), "201")

@@ -49,7 +49,7 @@ layer(testAppLayer())("the usage of an API key", (it) => {
       assert.strictEqual(before.body.suggestion.advice, "wait")
       yield* ask("GET", member.workspace, { token: key, headers: from("203.0.113.7") })
       yield* ask("GET", member.workspace, { token: key, headers: from("2001:db8::7") })
-      // A refused request is not a use of the scope.
+      // A rejected request is not a use of the scope.
       const refused = yield* ask("POST", `${member.workspace}/cron`, { token: key, body: {} })
       assert.strictEqual(outcome(refused), "403 insufficient_scope")
       yield* noted(id, 4)

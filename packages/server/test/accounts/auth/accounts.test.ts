@@ -92,7 +92,7 @@ layer(testNodesLayer())("an account", (it) => {
         const answer = yield* register({ email, password: bad })
         assert.strictEqual(outcome(answer), "422 validation_failed", String(bad))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["password"])
-        // A message that quotes the refused password would put it into clients' logs.
+        // A message that quotes the rejected password would put it into clients' logs.
         if (typeof bad === "string") assert.notInclude(answer.text, bad.slice(0, 11))
       }
       for (const good of ["zq8!  spaces kept ", "пароль из слов", "x7".repeat(128)]) {
@@ -135,7 +135,7 @@ layer(testNodesLayer())("an account", (it) => {
       const url = yield* startNode({ ...testConfig, registration: "closed" })
       yield* Effect.gen(function* () {
         assert.strictEqual(outcome(yield* register({})), "403 registration_closed")
-        // The refusal does not reveal whether an account exists.
+        // The rejection does not reveal whether an account exists.
         assert.strictEqual(outcome(yield* register({ email })), "403 registration_closed")
         assert.strictEqual(outcome(yield* logIn(email)), "200")
       }).pipe(Effect.provideService(TestApp, { url, otherUrl: url, logs: [] }))
@@ -155,7 +155,7 @@ layer(testNodesLayer())("an account", (it) => {
       assert.strictEqual((yield* update({ email: member.email })).status, 200)
 
       const email = randomEmail()
-      // The throttle would refuse so many wrong passwords.
+      // The throttle would reject so many wrong passwords.
       for (let tried = 0; tried < 12; tried++) {
         const unconfirmed = yield* update({ email })
         assert.strictEqual(outcome(unconfirmed), "422 validation_failed")
@@ -260,7 +260,7 @@ layer(testNodesLayer())("an account", (it) => {
         assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
         assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
         assert.strictEqual(yield* accessStatus(key), "200")
-        // A workspace that is created during the deletion is deleted, too, or refused.
+        // A workspace that is created during the deletion is deleted, too, or rejected.
         const [created, removed] = yield* collide(
           sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
           [

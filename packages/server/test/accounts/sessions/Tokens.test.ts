@@ -255,7 +255,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       })
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(refreshed.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
-      // Both refusals have not affected the session.
+      // Both rejections have not affected the session.
       assert.strictEqual(yield* accessStatus(member.access_token), "200")
     })
   )

@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
 
-/** Creates a JWT with any header, claims and signature. Libraries refuse most of them. */
+/** Creates a JWT with any header, claims and signature. Libraries reject most of them. */
 export const forge = (header: Json, claims: Json, sign: (input: string) => Buffer): string => {
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${sign(input).toString("base64url")}`

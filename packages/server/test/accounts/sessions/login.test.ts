@@ -94,7 +94,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       assert.strictEqual(outcome(eleventh), "429 rate_limited")
       assert.strictEqual(eleventh.headers.get("retry-after"), "900")
       assert.strictEqual(eleventh.body.detail.retry_after, 900)
-      // The right password is refused, too, on every node.
+      // The right password is rejected, too, on every node.
       assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "429 rate_limited")
       const elsewhere = yield* logIn(email, { ...from(randomIp()), at: "otherUrl" })
       assert.strictEqual(outcome(elsewhere), "429 rate_limited")

@@ -258,7 +258,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       // Each user has separate idempotency keys.
       const theirs = yield* create(yield* signUp(), "another name", key)
       assert.strictEqual(theirs.status, 201)
-      // A refused request does not use up its idempotency key.
+      // A rejected request does not use up its idempotency key.
       assert.strictEqual(outcome(yield* create(member, "", once("k"))), "422 validation_failed")
       assert.strictEqual(outcome(yield* create(member, "fine", once("k"))), "201")
 

@@ -11,7 +11,7 @@ export const everything: Effect.Effect<
   SqlClient.SqlClient
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Columns of json may hold U+0000, which jsonb refuses, so they are compared as text.
+  // Columns of json may hold U+0000, which jsonb rejects, so they are compared as text.
   const tables = yield* sql<{ name: string; columns: string }>`
     SELECT
       table_name AS name,

@@ -96,7 +96,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       let isBad = false
       const node = nodeWith(() =>
         isBad
-          ? { duration_ms: 9, error: { code: "http_status", message: "Answered 500." } }
+          ? { duration_ms: 9, error: { code: "http_status", message: "Responded with 500." } }
           : { duration_ms: 100, status_code: 200 }
       )
       yield* Effect.gen(function* () {

@@ -100,7 +100,11 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
         ],
         [of("www", { expected_values: ["192.0.2.9"], match: "any" }), "response_rule", /and not/],
         [of("slow"), null, /^$/],
-        [of("silent", { timeout_seconds: 1 }), "timeout", /^No name server responded within 1 s\.$/],
+        [
+          of("silent", { timeout_seconds: 1 }),
+          "timeout",
+          /^No name server responded within 1 s\.$/
+        ],
         [of("broken"), "dns", /failed or refused/],
         [of("unknown"), "dns", /^The name does not exist\.$/],
         [of("empty"), "dns", /^The name has no A records\.$/],

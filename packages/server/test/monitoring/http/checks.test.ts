@@ -99,7 +99,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const url = (port: number) => ({ url: `http://127.0.0.1:${port}/` })
       const secure = (port: number) => ({ url: `https://127.0.0.1:${port}/` })
       const cases: ReadonlyArray<readonly [input: object, code: string | null, message: RegExp]> = [
-        [url(unavailable), "http_status", /^Answered 503\.$/],
+        [url(unavailable), "http_status", /^Responded with 503\.$/],
         [{ ...url(ok), success_codes: ["201", "301-399"] }, "http_status", /200 is not one of 201/],
         [{ ...url(unavailable), success_codes: ["503"] }, null, /^$/],
         [{ ...url(ok), body_contains: "healthy" }, "response_rule", /does not contain "healthy"/],
@@ -203,7 +203,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
         id: down.open_incident_id,
         kind: "http",
         closed_at: null,
-        cause: { code: "http_status", message: "Answered 500." }
+        cause: { code: "http_status", message: "Responded with 500." }
       })
       status = 204
       assert.strictEqual(outcome(yield* monitors.act(created.id, "check")), "202")

@@ -77,7 +77,12 @@ layer(testAppLayer())("what fails now", (it) => {
       yield* insertRuns(
         runOf(chain, testNow - 30 * minuteMs, [
           { step: "login" },
-          { step: "close", status: "failed", status_code: 500, error: "http_status: responded with 500" },
+          {
+            step: "close",
+            status: "failed",
+            status_code: 500,
+            error: "http_status: responded with 500"
+          },
           { step: "alarm" }
         ])
       )
