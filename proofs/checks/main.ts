@@ -1,7 +1,7 @@
 /**
- * Measures how punctually one node checks many HTTP monitors, and what that costs:
- * `TEST_DATABASE_URL=… npm run checks`, perhaps with the number of monitors (10,000) and of minutes
- * (2). It creates a database on that server and drops it. The targets are in this process.
+ * Measures how punctually one node checks many HTTP monitors, and the cost: `TEST_DATABASE_URL=…
+ * npm run checks`, optionally with the number of monitors (10,000) and of minutes (2). Creates a
+ * database on that server and drops it. The targets run in this process.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -41,7 +41,7 @@ const target = Effect.acquireRelease(
   (server) => Effect.sync(() => void server.close())
 )
 
-/** The account, with a workspace for each thousand monitors, and the monitors. */
+/** Creates an account with a workspace per thousand monitors, and the monitors. */
 const fill = Effect.fnUntraced(function* (port: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -75,7 +75,7 @@ const fill = Effect.fnUntraced(function* (port: number) {
     FROM monitors`
 })
 
-/** The processor time in seconds of the processes that are called so, or have this id. */
+/** Returns the CPU time in seconds of the processes with this name or id. */
 const processorSeconds = (which: number | string): number =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -91,7 +91,7 @@ const processorSeconds = (which: number | string): number =>
       }
     }, 0)
 
-/** How long after its regular time each check arrived, in milliseconds. */
+/** Returns the delay of each check after its regular time, in milliseconds. */
 const latenesses = (): ReadonlyArray<number> =>
   [...arrivals]
     .flatMap(([id, times]) => {
@@ -119,7 +119,8 @@ const program = Effect.gen(function* () {
   yield* fill(port).pipe(
     Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
   )
-  // The first check of each monitor is at a random time, and from then on at its own.
+  // The first check of each monitor is at a random time, and further checks are at its regular
+  // times.
   yield* Effect.sleep(2 * intervalMs)
   arrivals.clear()
   const names = [server.pid, "postgres"] as const

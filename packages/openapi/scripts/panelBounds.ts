@@ -1,7 +1,7 @@
 /**
- * Writes `packages/panel/src/data/bounds.ts`: the bounds of the fields that requests have, as the
- * attributes of an input. The panel does not load the schemas themselves, which would bring Effect
- * along. With `--check`, for CI, it compares instead.
+ * Writes `packages/panel/src/data/bounds.ts`: the bounds of request fields as attributes of HTML
+ * inputs. The panel does not load the schemas themselves, because they depend on Effect. With
+ * `--check`, for CI, it compares instead.
  */
 import { execFileSync } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
@@ -18,7 +18,7 @@ const file = new URL("../../panel/src/data/bounds.ts", import.meta.url)
 const oxfmt = fileURLToPath(new URL("../../../node_modules/.bin/oxfmt", import.meta.url))
 const { schemas } = openApiDocument(Api).components
 
-/** What an input is told of its value, under the names that HTML has for it. */
+/** Returns the bounds of a field under the names of HTML attributes. */
 const boundsOf = (schema: Schema): object | undefined => {
   const value = [schema.anyOf].flat().find((one) => isSchema(one) && one.type !== "null")
   const { items, maxLength, maximum, minimum } = isSchema(value) ? value : schema
@@ -38,7 +38,7 @@ const fieldsOf = ({ properties }: Schema): ReadonlyArray<string> =>
     return bounds === undefined ? [] : [`${name}: ${JSON.stringify(bounds)}`]
   })
 
-/** What a form is for, if it has many choices with fields in common: the first. */
+/** Returns the first choice of a schema with several choices that have fields in common. */
 const firstChoice = ({ oneOf }: Schema): Schema | undefined => {
   const [choice]: ReadonlyArray<unknown> = Array.isArray(oneOf) ? oneOf : []
   return isSchema(choice) ? schemas[referenced(choice) ?? ""] : undefined
@@ -50,7 +50,7 @@ const choices = new Set(
   )
 )
 
-/** What forms are for. A change has the bounds of a create. */
+/** Returns whether a schema is the input of a form. A change has the bounds of a create. */
 const isForm = (name: string) =>
   (name.endsWith("Input") && !choices.has(reference(name).$ref)) ||
   name === "Registration" ||

@@ -29,8 +29,8 @@ export interface PublishedDocument extends Omit<SharedDocument, "components" | "
 }
 
 /**
- * The document for programs: it says everything that the document of the reference page says, but
- * only once, and without code samples (docs/adr/0069-a-small-openapi-document.md).
+ * Returns the document for programs. It has the same content as the document of the reference page,
+ * without repetitions and code samples (docs/adr/0069-a-small-openapi-document.md).
  */
 export const publishedDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,

@@ -15,7 +15,7 @@ export interface SeenProcess {
 /** The unit of times in `/proc` is always a hundredth of a second. */
 const ticksPerSecond = 100
 
-/** How many characters of a command line are read. A command line can have megabytes. */
+/** The number of characters of a command line that are read. A command line can have megabytes. */
 const readCharacters = 4_096
 
 /**

@@ -12,9 +12,9 @@ interface Context {
 }
 
 /**
- * What breaks if a value has the newer schema. What was received must be received as before, so its
- * schema may only get wider. What is sent may get further fields and further values of an
- * enumeration, which clients ignore, but keeps its fields and types.
+ * Returns the changes of a schema that break clients. The service must still accept every value
+ * that it accepted before, so a received schema may only get wider. A sent schema may get further
+ * fields and values of an enumeration, which clients ignore, but must keep its fields and types.
  */
 export const schemaProblems = (
   at: string,
@@ -53,7 +53,10 @@ export const schemaProblems = (
 
 type Inner = (at: string, old: unknown, now: unknown) => ReadonlyArray<string>
 
-/** Each choice of a union needs a match: what may be sent must have been one, or the reverse. */
+/**
+ * Each choice of a union needs a counterpart: a sent choice must have existed before, and a
+ * received choice must still exist.
+ */
 const choiceProblems = (
   at: string,
   old: ReadonlyArray<Choice>,

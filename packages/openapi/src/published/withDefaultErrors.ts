@@ -7,7 +7,7 @@ const nameOfDefault = "Error"
 
 /**
  * Replaces the errors that more than half of the operations can return by one `default` response.
- * What remains in the list of an operation is special about it.
+ * The list of an operation keeps only its other errors.
  */
 export const withDefaultErrors = (document: SharedDocument): SharedDocument => {
   const common = commonErrors(document)

@@ -5,7 +5,10 @@ import { pascal } from "./pascal.ts"
 type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
 
-/** A reference is about as long, so sharing a shorter schema saves nothing. */
+/**
+ * The minimum length of a shared schema. A reference is about as long, so sharing a shorter schema
+ * saves nothing.
+ */
 const shortest = 80
 
 /**
@@ -28,7 +31,10 @@ export const withSharedSchemas = (schemas: Schemas): Schemas => {
   )
 }
 
-/** Only fields of one name share a schema, because the component has the name of the field. */
+/**
+ * Returns the key by which fields share a schema. Only fields with the same name do, because the
+ * component is named after the field.
+ */
 const keyOf = (field: string, text: string): string => `${field} ${text}`
 const textOf = (key: string): string => key.slice(key.indexOf(" ") + 1)
 

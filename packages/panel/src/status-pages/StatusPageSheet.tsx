@@ -189,7 +189,7 @@ export const StatusPageSheet = ({
         <Checkbox
           checked={values.published}
           onChange={({ target }) => set({ published: target.checked })}
-          hint="Otherwise the address answers 404."
+          hint="Otherwise the address responds with 404."
         >
           Published
         </Checkbox>

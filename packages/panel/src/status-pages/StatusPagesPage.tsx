@@ -33,7 +33,7 @@ export const StatusPagesPage = () => {
   return (
     <Page
       title="Status pages"
-      description="Public pages that show how the monitors you choose are doing."
+      description="Public pages with the status of the monitors that you choose."
       actions={create}
     >
       <List
@@ -46,7 +46,7 @@ export const StatusPagesPage = () => {
         empty={
           <Empty title="No status pages yet" icon={<Globe />} action={create}>
             <p className="mb-6">
-              Show your users how your services are doing, with 90 days of history. Only the
+              Show your users the status of your services, with 90 days of history. Only the
               monitors that you choose appear.
             </p>
             <ApiExample

@@ -27,13 +27,13 @@ interface Versioned {
   readonly version: number
 }
 
-/** Who made a change, by name. */
+/** Shows the name of the author of a change. */
 export const Author = ({ actor }: { readonly actor: Actor | null }) => {
   const { workspaceId } = useWorkspace()
   return <>{actorName(actor, useMemberNames(workspaceId))}</>
 }
 
-/** Who created a record and who changed it last, and when. */
+/** Returns the facts about who created a record, who changed it last, and when. */
 export const authorFacts = (record: {
   readonly created_at: string
   readonly created_by: Actor | null

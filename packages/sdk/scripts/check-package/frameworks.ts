@@ -51,9 +51,7 @@ const programs = {
 
 const files = ["express.ts", "fastify.ts", "hono.ts", "app/webhooks/route.ts"]
 
-/**
- * Makes the service call a receiver of each recipe in the real frameworks, and checks the answers.
- */
+/** Starts the recipe of each framework, has the service call it, and checks the responses. */
 export const checkFrameworks = async (
   recipes: ReadonlyArray<Block>,
   tarball: string
@@ -63,7 +61,8 @@ export const checkFrameworks = async (
   const project = await mkdtemp(join(tmpdir(), "scheduling-frameworks-"))
   try {
     await build(project, recipes, tarball)
-    // Not earlier: the build blocks this process for so long that open connections would time out.
+    // The server starts after the build, which blocks this process for so long that open
+    // connections would time out.
     await using server = await startServer()
     const client = await newAccount(server.url)
     for (const [name, args] of Object.entries(programs)) {
@@ -109,7 +108,7 @@ const newAccount = (baseUrl: string): Promise<SchedulingClient> => {
 const calls = [
   { method: "POST", body: '{"full":true,"name":"Zoë"}' },
   { method: "POST", body: "plain", headers: { "content-type": "text/plain" } },
-  // As long as the body of a task may be, which is more than some parsers accept by default.
+  // The maximum length of a task's body, which is more than some parsers accept by default.
   { method: "POST", body: JSON.stringify("x".repeat(256 * 1024 - 2)) },
   { method: "POST" },
   { method: "GET" }
@@ -146,7 +145,7 @@ const checkOne = async (
   }
 }
 
-/** Asks until somebody listens. */
+/** Repeats the request until a server listens, and returns the status of the response. */
 const answerOf = async (url: string, signal: AbortSignal): Promise<number> => {
   const headers = { "webhook-id": "x", "webhook-timestamp": "0", "webhook-signature": "v1,AAAA" }
   for (;;) {

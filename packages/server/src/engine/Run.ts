@@ -83,7 +83,7 @@ export interface StartedRun {
   readonly kind: ExecutionKind
   readonly attempt: number
   readonly lost: number
-  /** On the database clock. The call is not made earlier. */
+  /** The due time by the database clock. The call is not made earlier. */
   readonly due_ms: number
   /** The time that the execution shows. Retries are due later. */
   readonly scheduled_ms: number

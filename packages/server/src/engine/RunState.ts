@@ -71,7 +71,7 @@ export const transitions = {
     ready: ["withdrawn"],
     leased: ["withdrawn"]
   },
-  // To another named queue, to none, or to workers.
+  // Moves a run to another named queue, out of its queue, or to workers.
   move: {
     parked: ["parked", "ready"],
     blocked: ["blocked"],

@@ -54,7 +54,7 @@ export interface RunData {
   readonly step: string | null
   readonly status: ExecutionStatus
   readonly status_code: number | null
-  /** In the form in which the execution stores it. */
+  /** The error in the form in which the execution stores it. */
   readonly error: string | null
   readonly attempts: number
 }

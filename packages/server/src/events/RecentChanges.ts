@@ -37,7 +37,7 @@ interface Kept {
  */
 export class RecentChanges {
   readonly #limits: RecentLimits
-  /** Ordered by the last announcement of the workspace, oldest first. */
+  /** The followed workspaces, ordered by their last announcement, oldest first. */
   readonly #workspaces = new Map<string, Kept>()
 
   constructor(limits: RecentLimits = defaultLimits) {
@@ -125,7 +125,10 @@ export interface RecentLimits {
   readonly events: number
   readonly eventsOfOne: number
   readonly keptMs: number
-  /** Longer than `keptMs`, because a subscriber may reconnect for the events. */
+  /**
+   * How long changes of a workspace are kept after its last announcement. Longer than `keptMs`,
+   * because a subscriber may reconnect for the events.
+   */
   readonly followedMs: number
   /**
    * The largest expected difference between the clocks of nodes. A client that resumes may get the

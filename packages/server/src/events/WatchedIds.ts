@@ -51,7 +51,10 @@ export interface WatchedIdsLimits {
    * How long an announcement counts: longer than any wait, because a request announces only once.
    */
   readonly wantedMs: number
-  /** Enough ids for the seconds that an announcement takes while thousands end per second. */
+  /**
+   * The number of remembered ended ids: enough for the seconds that an announcement takes while
+   * thousands end per second.
+   */
   readonly ended: number
 }
 

@@ -14,9 +14,11 @@ import { Stopping } from "./Stopping.ts"
  * immediately.
  */
 export interface WaitingLimits {
-  /** For all accounts together. For the share of each account see `AccountShares`. */
+  /**
+   * The number of waiting requests of all accounts together. `AccountShares` limits each account.
+   */
   readonly all: number
-  /** Per principal and per workspace. */
+  /** The number of waiting requests per principal and per workspace. */
   readonly each: number
 }
 

@@ -1,8 +1,8 @@
 import { Effect, Exit } from "effect"
 
 /**
- * Answers concurrent requests with one statement, so that they share its fixed cost. `answerAll`
- * returns an answer for each request, in order. A full batch is sent immediately, so that
+ * Serves concurrent requests with one statement, so that they share its fixed cost. `answerAll`
+ * returns a result for each request, in order. A full batch is sent immediately, so that
  * PostgreSQL works on the first requests while the others are read, which makes a list 1.1 times as
  * fast. The statement runs outside any transaction of the requests.
  *

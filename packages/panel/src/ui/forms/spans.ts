@@ -6,7 +6,7 @@ export const units = [
 ] as const
 
 export interface SpanLimits {
-  /** In seconds. */
+  /** The bounds in seconds. */
   readonly min: number
   readonly max: number
 }

@@ -45,7 +45,7 @@ export type ValuesOf = Pick<
   "attempt" | "id" | "position" | "scheduled_ms" | "task_id" | "workspace_id"
 >
 
-/** Why a call cannot be made. */
+/** The reason why a call cannot be made. */
 export interface CallProblem {
   readonly error: ExecutionError
   /** The call with the retry options, if another attempt may succeed. Otherwise null. */

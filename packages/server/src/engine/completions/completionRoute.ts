@@ -6,8 +6,8 @@ import { type CompletionReport, Completions, type Receipt } from "./Completions.
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
- * Handles requests to completion URLs before the router, with plain text responses like those to
- * pings, because the sender may be a shell. Everything else goes on to `answer`.
+ * Handles requests to completion URLs before the router. Responses are plain text like those to
+ * pings, because the sender may be a shell. Other requests are passed to `answer`.
  */
 export const withCompletionRoute = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>

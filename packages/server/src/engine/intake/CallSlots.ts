@@ -74,7 +74,7 @@ export class CallSlots {
   readonly #limits: SlotLimits
   readonly #shares = new Map<number, Share>()
   readonly #targets = new Map<string, Target>()
-  /** In the order in which the calls started. */
+  /** The used slots by run, in the order in which the calls started. */
   readonly #slots = new Map<string, Slot>()
   /** Calls that may still turn out to be slow, in the same order. */
   readonly #young = new Map<string, Slot>()

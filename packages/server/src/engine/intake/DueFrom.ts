@@ -32,7 +32,7 @@ export class DueFrom {
     readonly askedMs: number
     readonly answeredMs: number
     readonly nextDueMs: number | null
-    /** On the database clock. */
+    /** The time of the search by the database clock. */
     readonly nowMs: number
   }): void {
     this.#fromMs = Math.min(search.nextDueMs ?? search.nowMs, search.nowMs - lateMs)

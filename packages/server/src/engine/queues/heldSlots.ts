@@ -7,7 +7,10 @@ import type { SqlClient } from "effect/sql"
  */
 const slackSeconds = 10
 
-/** Assumed if the task was deleted, because the timeout of its calls is then unknown. */
+/**
+ * The timeout that is assumed if the task was deleted, because the timeout of its calls is then
+ * unknown.
+ */
 const longestCallSeconds = 900
 
 /** The maximum time that a slot is held for a lost call. */

@@ -31,7 +31,10 @@ const agentsGraceMs = 10_000
 export interface Membership {
   /** Whether this node has been healthy for long enough to check other nodes. */
   readonly mayCheckNodes: () => boolean
-  /** The same for agents, which poll every few seconds, and less often while no node responds. */
+  /**
+   * Whether this node has been healthy for long enough to check agents, which poll every few
+   * seconds, and less often while no node responds.
+   */
   readonly mayCheckAgents: () => boolean
   /**
    * How long this node has been connected without interruption, and without a step of the database

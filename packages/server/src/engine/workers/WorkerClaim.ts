@@ -10,7 +10,7 @@ import { isForWorkers } from "../ForWorkers.ts"
 export interface DueWorkerRuns {
   readonly workspace_id: string
   readonly labels: ReadonlyArray<string>
-  /** At most `maxCounted`, including those of `upcoming_ms`. */
+  /** The number of due runs, at most `maxCounted`, including those of `upcoming_ms`. */
   readonly due: number
   /** When the next runs are due on the database clock, in ascending order, one entry per run. */
   readonly upcoming_ms: ReadonlyArray<number>

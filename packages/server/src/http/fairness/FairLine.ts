@@ -4,7 +4,7 @@
  */
 export class FairLine<Key, Item> {
   #size = 0
-  /** In the order of the keys' turns. No list is empty. */
+  /** The items by key, in the order of the keys' turns. No list is empty. */
   readonly #items = new Map<Key, Array<Item>>()
 
   get size(): number {

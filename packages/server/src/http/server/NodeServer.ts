@@ -103,10 +103,10 @@ export const makeNodeServer = (
     headersTimeout,
     requestTimeout,
     connectionsCheckingInterval,
-    // Longer than proxies keep idle connections, so that the service never closes one just as a
-    // request arrives.
+    // The service keeps idle connections longer than proxies do, so that it never closes one just
+    // as a request arrives.
     keepAliveTimeout: 65_000,
-    // By default Node itself responds with 400 to a request without `Host`, and without our JSON
+    // By default Node responds to a request without `Host` itself, with a 400 that lacks our JSON
     // body.
     requireHostHeader: false
   })

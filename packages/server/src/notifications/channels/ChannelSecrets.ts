@@ -9,8 +9,7 @@ import type { Fields, Kind } from "../kinds/Kind.ts"
 import { refersToSecret, withoutReferences } from "./references.ts"
 
 /**
- * A configuration as it is stored: `config` has masked secrets and may be shown; the secrets are
- * encrypted.
+ * A stored configuration: `config` has masked secrets and may be shown; the secrets are encrypted.
  */
 export interface SealedConfig {
   readonly config: Fields

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import type { DefinitionChange } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
-/** A rule as it is stored: with ids, and without the fields that do not restrict it. */
+/** A stored rule, with ids and without the fields that do not restrict it. */
 export interface StoredRule {
   readonly events: NotificationRule["events"]
   readonly channel_ids: NotificationRule["channel_ids"]

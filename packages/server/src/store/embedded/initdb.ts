@@ -2,7 +2,7 @@
  * Creates the files of a new store: `node initdb.ts directory <empty directory>` or `node initdb.ts
  * template <file>`.
  *
- * This script runs in a process of its own, because initdb runs nearly all of PostgreSQL once, and
+ * This script runs in a separate process, because initdb runs nearly all of PostgreSQL once, and
  * optimizing that code doubles the peak memory: 1060 MB instead of 560 MB. V8 can disable the
  * optimizer only for a whole process, and a store that serves requests needs it.
  */

@@ -194,7 +194,7 @@ export const tasks = Effect.gen(function* () {
     WHERE queue_id IS NOT NULL`
   // Contains only pending tasks, because most delayed tasks have finished.
   yield* sql`CREATE INDEX tasks_pending ON tasks (workspace_id, id DESC) WHERE status = 'pending'`
-  // For the next runs of a workspace, of all kinds.
+  // Finds the next runs of all tasks of a workspace.
   yield* sql`
     CREATE INDEX tasks_upcoming ON tasks (workspace_id, coalesce(next_fire_at, run_at))
     WHERE next_fire_at IS NOT NULL OR status = 'pending'`
