@@ -982,7 +982,7 @@ END) STORED NOT NULL,
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['parked'::text, 'blocked'::text, 'ready'::text, 'leased'::text, 'running'::text, 'awaiting'::text])),
   CONSTRAINT runs_turn CHECK (
 CASE
-    WHEN state = ANY (ARRAY['parked'::text, 'blocked'::text]) THEN slot_queue_id IS NULL AND NOT cancel_requested AND (state = 'blocked'::text OR queue_id IS NOT NULL)
+    WHEN state = ANY (ARRAY['parked'::text, 'blocked'::text]) THEN slot_queue_id IS NULL AND NOT cancel_requested
     ELSE true
 END)
 ) WITH (fillfactor=60, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=5000);
@@ -994,6 +994,7 @@ CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner I
 CREATE INDEX runs_by_slot ON runs USING btree (slot_queue_id) WHERE slot_queue_id IS NOT NULL;
 CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+CREATE INDEX runs_of_stopped ON runs USING btree (workspace_id, due_at) WHERE phase = 'parked'::text AND queue_id IS NULL;
 CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE phase = 'parked'::text;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
@@ -1113,6 +1114,13 @@ CREATE TABLE status_pages (
 );
 CREATE INDEX status_pages_by_workspace ON status_pages USING btree (workspace_id, id DESC);
 CREATE TRIGGER status_pages_versions_removed AFTER DELETE ON public.status_pages REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
+
+CREATE TABLE stopped_workspaces (
+  workspace_id uuid NOT NULL,
+  stopped_at timestamp with time zone NOT NULL,
+  CONSTRAINT stopped_workspaces_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT stopped_workspaces_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
 
 CREATE TABLE stops (
   id uuid NOT NULL,

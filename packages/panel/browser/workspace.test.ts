@@ -79,6 +79,27 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/welcome/)
   })
 
+  it("is stopped and resumed in its settings, and says so on every page", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
+    await page.getByRole("button", { name: "Stop workspace" }).click()
+    await page.getByRole("button", { name: "Stop all runs" }).click()
+    const strip = page.getByRole("alert").getByText("No run starts until it is resumed")
+    await strip.waitFor()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
+    await strip.waitFor()
+    // Somebody else resumes the workspace and stops it again.
+    await person.client.workspaces.resume()
+    await strip.waitFor({ state: "detached" })
+    await person.client.workspaces.stop()
+    await strip.waitFor()
+    await page.getByRole("link", { name: "Resume in the settings" }).click()
+    await page.getByRole("button", { name: "Resume workspace" }).click()
+    await page.getByRole("button", { name: "Resume runs" }).click()
+    await strip.waitFor({ state: "detached" })
+    expect((await person.client.workspaces.get(person.workspaceId)).stopped_at).toBeNull()
+  })
+
   it("shows the result of a payment", async () => {
     const { page, person } = await panel.openAs()
     const back = (outcome: string) =>

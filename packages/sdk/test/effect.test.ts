@@ -42,7 +42,12 @@ const scripted = (...steps: ReadonlyArray<Step>) => {
 }
 
 const workspace_id = WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
-const workspace = { id: workspace_id, name: "Acme", created_at: "2026-01-31T09:30:00.000Z" }
+const workspace = {
+  id: workspace_id,
+  name: "Acme",
+  stopped_at: null,
+  created_at: "2026-01-31T09:30:00.000Z"
+}
 const user = {
   id: workspace_id,
   email: "a@example.com",

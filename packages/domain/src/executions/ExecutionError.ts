@@ -23,6 +23,7 @@ export const ExecutionErrorCode = oneOf(
     "overlap",
     "too_many_runs",
     "task_changed",
+    "workspace_stopped",
     "internal",
     "unknown"
   ],
@@ -43,6 +44,7 @@ export const ExecutionErrorCode = oneOf(
       "`completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run, or paused or " +
       "deleted its task. `overlap`: the previous run was still in progress. `too_many_runs`: the task had " +
       "reached its limit of unfinished runs. `task_changed`: the step or task to call no longer exists. " +
+      "`workspace_stopped`: a slot of the schedule passed while the workspace was stopped. " +
       "`internal`: an error in the service. `unknown`: recorded without a code."
   }
 )

@@ -8,6 +8,8 @@ import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 const auditActions = [
   "workspace.created",
   "workspace.renamed",
+  "workspace.stopped",
+  "workspace.resumed",
   "member.added",
   "member.role_changed",
   "member.removed",

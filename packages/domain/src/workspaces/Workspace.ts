@@ -1,11 +1,16 @@
 import { Schema, Struct } from "effect"
 import { WorkspaceId } from "../shared/Ids.ts"
 import { label } from "../shared/Text.ts"
-import { createdAt } from "../shared/Timestamp.ts"
+import { createdAt, Timestamp } from "../shared/Timestamp.ts"
 
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
   name: Schema.String.annotate({ description: "The display name." }),
+  stopped_at: Schema.NullOr(Timestamp).annotate({
+    description:
+      "When the workspace was stopped: no run starts until it is resumed. Null if it is not stopped.",
+    examples: [null]
+  }),
   created_at: createdAt
 }).annotate({
   identifier: "Workspace",
@@ -14,6 +19,7 @@ export const Workspace = Schema.Struct({
     {
       id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
       name: "Acme production",
+      stopped_at: null,
       created_at: "2026-01-31T09:30:00.000Z"
     }
   ]

@@ -34,7 +34,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
 
     HttpApiEndpoint.get("get", "/workspaces/:workspace_id", { params, success: Workspace })
       .annotate(Access, Access.scope("workspace:read"))
-      .annotateMerge(docs("Get a workspace", "The name and the creation time of the workspace.")),
+      .annotateMerge(
+        docs("Get a workspace", "The name of the workspace, and whether it is stopped.")
+      ),
 
     HttpApiEndpoint.patch("update", "/workspaces/:workspace_id", {
       params,
@@ -50,6 +52,33 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         docs(
           "Delete a workspace",
           "Deletes the workspace and everything in it: API keys, tasks, executions and their history."
+        )
+      ),
+
+    HttpApiEndpoint.post("stop", "/workspaces/:workspace_id/stop", {
+      params,
+      success: Workspace
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Stop a workspace",
+          "From the response on, no run of the workspace starts on any node or worker, and no schedule fires. " +
+            "Calls in progress finish. Retries, further steps of chains and new runs wait. Monitors, callbacks and " +
+            "notifications continue. Stopping again changes nothing."
+        )
+      ),
+
+    HttpApiEndpoint.post("resume", "/workspaces/:workspace_id/resume", {
+      params,
+      success: Workspace
+    })
+      .annotate(Access, Access.role("admin"))
+      .annotateMerge(
+        docs(
+          "Resume a workspace",
+          "Waiting runs start, the most overdue first. For slots that passed meanwhile, a task with `missed: once` " +
+            "runs once. Resuming again changes nothing."
         )
       ),
 

@@ -12,6 +12,7 @@ import { AwayStrip } from "./AwayStrip.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
+import { StoppedStrip } from "./StoppedStrip.tsx"
 import { TitleMark } from "../ui/layout/titleMark.ts"
 import { notifyProblem } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
@@ -82,6 +83,7 @@ export const Shell = () => {
           </Dialog>
           <main id="main" tabIndex={-1} className="min-w-0 outline-none">
             <AwayStrip />
+            <StoppedStrip workspace={shownId === undefined ? undefined : current} />
             <Outlet />
           </main>
           {signInAgain}

@@ -7,7 +7,7 @@ import {
 import { useEffect } from "react"
 import { clientOf } from "./client.ts"
 import { createStore } from "../ui/store.ts"
-import { queries } from "./queries.ts"
+import { queries, workspacesOptions } from "./queries.ts"
 import { latestServerTime } from "./serverTime.ts"
 
 /** The delay between the first event of a batch and the refetch. */
@@ -46,8 +46,10 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
 const refetchTypeNow = () => (document.hidden ? "none" : "active")
 
 /** Refetches the queries of the given nouns, or all queries if `nouns` is undefined. */
-const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) =>
-  queries.invalidateQueries({
+const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) => {
+  // The list of workspaces says which of them are stopped.
+  if (nouns === undefined) void queries.invalidateQueries(workspacesOptions)
+  return queries.invalidateQueries({
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
@@ -58,6 +60,7 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
       return (pages?.length ?? 0) <= maxPages
     }
   })
+}
 
 /** Refetches the visible statistics of tasks whose runs have finished. */
 const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>

@@ -41,6 +41,9 @@ export const SettingsPage = () => {
               </Card>
             </Section>
             <Only role="admin">
+              <Section title="Stop">
+                <StopOrResume workspace={workspace} />
+              </Section>
               <Section title="Signing secrets">
                 <SigningSecrets />
               </Section>
@@ -72,6 +75,43 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
       </Field>
       <FormEnd form={form} action="Rename workspace" look="plain" needs="admin" />
     </form>
+  )
+}
+
+const StopOrResume = ({
+  workspace: { id, name, stopped_at }
+}: {
+  readonly workspace: Workspace
+}) => {
+  const { api } = useWorkspace()
+  const [asks, setAsks] = useState(false)
+  const isStopped = stopped_at !== null
+  return (
+    <Card className="flex flex-wrap items-center justify-between gap-4 p-5">
+      <p className="max-w-[26rem] text-soft">
+        {isStopped
+          ? "No run starts and no schedule fires until the workspace is resumed."
+          : "Keeps all runs of the workspace from starting, on all nodes and workers, within a second."}
+      </p>
+      <Button look={isStopped ? "main" : "danger"} onClick={() => setAsks(true)}>
+        {isStopped ? "Resume workspace" : "Stop workspace"}
+      </Button>
+      <Confirm
+        isOpen={asks}
+        onClose={() => setAsks(false)}
+        title={isStopped ? `Resume ${name}?` : `Stop ${name}?`}
+        action={isStopped ? "Resume runs" : "Stop all runs"}
+        onConfirm={async () => {
+          await (isStopped ? api.workspaces.resume() : api.workspaces.stop())
+          notify(isStopped ? `${name} was resumed` : `${name} was stopped`)
+          await workspaceChanged(id)
+        }}
+      >
+        {isStopped
+          ? "Waiting runs start, the most overdue first. Tasks that make up for missed slots run once."
+          : "Calls in progress finish. Everything else waits until the workspace is resumed. Monitors and notifications continue."}
+      </Confirm>
+    </Card>
   )
 }
 

@@ -909,8 +909,8 @@ export interface ExecutionError {
  * `completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run,
  * or paused or deleted its task. `overlap`: the previous run was still in progress.
  * `too_many_runs`: the task had reached its limit of unfinished runs. `task_changed`: the step or
- * task to call no longer exists. `internal`: an error in the service. `unknown`: recorded without
- * a code.
+ * task to call no longer exists. `workspace_stopped`: a slot of the schedule passed while the
+ * workspace was stopped. `internal`: an error in the service. `unknown`: recorded without a code.
  */
 export type ExecutionErrorCode =
   | "http_status"
@@ -933,6 +933,7 @@ export type ExecutionErrorCode =
   | "overlap"
   | "too_many_runs"
   | "task_changed"
+  | "workspace_stopped"
   | "internal"
   | "unknown"
 
@@ -1650,6 +1651,8 @@ export interface Workspace {
   readonly id: WorkspaceId
   /** The display name. */
   readonly name: string
+  /** When the workspace was stopped: no run starts until it is resumed. Null if it is not stopped. */
+  readonly stopped_at: Timestamp | null
   /** When it was created. */
   readonly created_at: Timestamp
 }

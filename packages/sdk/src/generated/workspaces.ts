@@ -51,7 +51,7 @@ export class WorkspacesResource extends Resource {
   /**
    * Get a workspace.
    *
-   * The name and the creation time of the workspace.
+   * The name of the workspace, and whether it is stopped.
    *
    * Needs an access token, or an API key with the scope `workspace:read`.
    *
@@ -111,6 +111,37 @@ export class WorkspacesResource extends Resource {
       ids: { workspace_id: workspaceId },
       options
     })
+  }
+
+  /**
+   * Stop a workspace.
+   *
+   * From the response on, no run of the workspace starts on any node or worker, and no schedule
+   * fires. Calls in progress finish. Retries, further steps of chains and new runs wait. Monitors,
+   * callbacks and notifications continue. Stopping again changes nothing.
+   *
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
+   *
+   * @example
+   * const workspace = await client.workspaces.stop()
+   */
+  stop(options?: RequestOptions & InWorkspace): ApiPromise<Workspace> {
+    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/stop", options })
+  }
+
+  /**
+   * Resume a workspace.
+   *
+   * Waiting runs start, the most overdue first. For slots that passed meanwhile, a task with
+   * `missed: once` runs once. Resuming again changes nothing.
+   *
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
+   *
+   * @example
+   * const workspace = await client.workspaces.resume()
+   */
+  resume(options?: RequestOptions & InWorkspace): ApiPromise<Workspace> {
+    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/resume", options })
   }
 
   /**
@@ -195,6 +226,8 @@ export class WorkspacesResource extends Resource {
 export type AuditAction =
   | "workspace.created"
   | "workspace.renamed"
+  | "workspace.stopped"
+  | "workspace.resumed"
   | "member.added"
   | "member.role_changed"
   | "member.removed"

@@ -1,16 +1,19 @@
 import { downtimeSince } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
+import { isInStoppedWorkspace } from "./stoppedWorkspace.ts"
 
 /** SQL for runs that wait for a worker, as in the predicates of their indexes. */
 export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
 
 /**
- * SQL for runs that have waited for a worker for too long. Downtime of the service does not count.
+ * SQL for runs that have waited for a worker for too long. Downtime of the service does not count,
+ * and neither does the time in which the workspace is stopped.
  * The first comparison lets PostgreSQL use the index.
  */
 export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now()
-        AND seconds_after(due_at, worker_wait_seconds) < now() - ${downtimeSince("runs.due_at")}`
+        AND seconds_after(due_at, worker_wait_seconds) < now() - ${downtimeSince("runs.due_at")}
+        AND NOT ${isInStoppedWorkspace()}`
 
 /** SQL for cancelled runs that no worker holds. */
 export const isAbandoned = `${isForWorkers} AND cancel_requested`

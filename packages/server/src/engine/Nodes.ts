@@ -103,8 +103,9 @@ export const renewLease = (sql: SqlClient.SqlClient, node: number, leaseMs: numb
  * and jobs, are only checked once all of them have had time to reconnect after the service was
  * down. The same statement records that the service is up, and releases blocked runs whose previous
  * run has finished: a run that blocks while the previous one is finishing misses its release.
- * Returns whether dead nodes hold runs, whether parked runs exist, whether runs have waited for a
- * worker too long, whether a completion is overdue, and when the next completion is due.
+ * Returns whether dead nodes hold runs, whether parked runs exist, whether a workspace is stopped,
+ * whether runs have waited for a worker too long, whether a completion is overdue, and when the next
+ * completion is due.
  */
 export const checkNodes = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -157,6 +158,7 @@ export const checkNodes = Effect.fnUntraced(function* (
       date_part('epoch', now()) * 1000 AS now_ms,
       EXISTS (SELECT FROM released) AS released,
       EXISTS (SELECT FROM runs WHERE ${sql.literal(isInPhase("parked"))}) AS parked,
+      EXISTS (SELECT FROM stopped_workspaces) AS some_stopped,
       (SELECT yes FROM judge) AND EXISTS (
         SELECT
         FROM runs
@@ -178,6 +180,7 @@ interface NodeCheckResult {
   readonly to_take_back: boolean
   readonly released: boolean
   readonly parked: boolean
+  readonly some_stopped: boolean
   readonly unclaimed: boolean
   readonly overdue: boolean
   /** Null if no run awaits its completion. */

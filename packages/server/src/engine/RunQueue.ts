@@ -111,6 +111,15 @@ export class RunQueue extends Context.Service<
     readonly removeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
 
     /**
+     * Stops a workspace: from the commit on, none of its runs starts on any node, and its schedules
+     * do not fire. Running calls finish. Returns false if it was stopped already.
+     */
+    readonly stopWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+
+    /** Ends the stop of a workspace. Returns false if it was not stopped. */
+    readonly resumeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
+
+    /**
      * Moves the queued runs of a task to the given worker, or to the nodes, including runs between
      * two attempts. Call it after the task's `run_on` has changed.
      */
@@ -228,6 +237,24 @@ export class RunQueue extends Context.Service<
           sql.withTransaction,
           Effect.orDie
         ),
+
+        stopWorkspace: Effect.fn("RunQueue.stopWorkspace")(function* (workspaceId) {
+          const stopped = yield* sql`
+            INSERT INTO stopped_workspaces (workspace_id, stopped_at)
+            VALUES (${workspaceId}, now())
+            ON CONFLICT DO NOTHING
+            RETURNING workspace_id`
+          return stopped.length > 0
+        }, Effect.orDie),
+
+        resumeWorkspace: Effect.fn("RunQueue.resumeWorkspace")(function* (workspaceId) {
+          const resumed = yield* sql`
+            DELETE FROM stopped_workspaces
+            WHERE workspace_id = ${workspaceId}
+            RETURNING workspace_id`
+          if (resumed.length > 0) yield* sql.afterCommit(signals.stop)
+          return resumed.length > 0
+        }, Effect.orDie),
 
         move: Effect.fn("RunQueue.move")(function* (task, place) {
           yield* moveRuns(sql, task, place)

@@ -4,7 +4,7 @@
  */
 
 /**
- * - `parked`: waits for a slot in its named queue.
+ * - `parked`: waits for a slot in its named queue, or until its stopped workspace is resumed.
  * - `blocked`: waits for the previous run of its task.
  * - `ready`: is due now or later, and is not leased.
  * - `leased`: is leased by a node or an agent; its call has not begun.
@@ -33,8 +33,11 @@ export const transitions = {
   handOver: { parked: ["leased", "running"] },
   leaveQueue: { parked: ["ready"] },
   release: { blocked: ["parked", "ready"] },
-  claim: { ready: ["leased", "running"] },
-  start: { leased: ["running", "blocked"], running: ["running"] },
+  claim: { ready: ["leased", "running", "parked"] },
+  start: { leased: ["running", "blocked", "parked"], running: ["running"] },
+  // In a stopped workspace.
+  hold: { ready: ["parked"] },
+  resume: { parked: ["ready"] },
   awaitCompletion: { running: ["awaiting"] },
   finish: {
     // The next step of a chain.

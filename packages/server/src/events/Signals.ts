@@ -9,7 +9,10 @@ export interface Listener {
   readonly wake: Effect.Effect<void>
   /** Cancels a run. Returns whether this node holds the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
-  /** Called when runs of a paused or deleted task or workspace are to be stopped. */
+  /**
+   * Called when runs of a paused or deleted task or workspace are to be stopped, and when a
+   * workspace is resumed.
+   */
   readonly stop: Effect.Effect<void>
   /** Called when parked runs of these named queues can be admitted. */
   readonly admit: (queueIds: ReadonlyArray<string>) => Effect.Effect<void>

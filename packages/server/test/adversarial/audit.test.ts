@@ -138,6 +138,9 @@ layer(testAppLayer())("The audit log", (it) => {
         const body = { value: "a value", allowed_hosts: ["api.example.com"] }
         yield* ask("PUT", path, { token: member.access_token, body })
       }
+      if (endpoint.name === "workspaces.resume") {
+        yield* ask("POST", path.replace("resume", "stop"), { token: member.access_token })
+      }
       if (endpoint.name === "workers.resume") {
         yield* ask("POST", path.replace("resume", "pause"), { token: member.access_token })
       }

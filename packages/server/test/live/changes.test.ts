@@ -56,6 +56,19 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       })
     )
 
+    it.effect("ask for a reload when the workspace is stopped and when it is resumed", () =>
+      Effect.gen(function* () {
+        const { post, token, workspace } = yield* begin
+        const stream = yield* follow({ workspace, token, at })
+        const resets = (count: number) => (events: ReadonlyArray<LiveEvent>) =>
+          events.filter(({ type }) => type === "reset").length === count
+        yield* post("/stop")
+        yield* stream.until("a reset", resets(1))
+        yield* post("/resume")
+        yield* stream.until("another reset", resets(2))
+      })
+    )
+
     it.effect("resume after the last event that a client has seen, on any node", () =>
       Effect.gen(function* () {
         const { post, token, url, workspace } = yield* begin

@@ -113,6 +113,7 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO replaced_calls (task_id, replaced_at, workspace_id, method, url, headers, body)
      VALUES (${cron}, ${t}, ${workspace}, 'POST', 'https://example.com/', ${json}, ${odd})`,
     `INSERT INTO stops (id, workspace_id) VALUES (${id(15)}, ${workspace})`,
+    `INSERT INTO stopped_workspaces (workspace_id, stopped_at) VALUES (${workspace}, ${t})`,
     `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error, node, worker_id, exchange)
      VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL, 1, ${worker}, ',,,4'),
             (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd}, NULL, NULL, NULL)`,

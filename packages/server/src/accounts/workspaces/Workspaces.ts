@@ -16,6 +16,7 @@ import { authorize } from "../access/authorize.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { Ids, orNotFound } from "../../core/index.ts"
 import { Idempotency, type RequestOrigin } from "../../http/index.ts"
+import { LiveChanges, publishAfterCommit, resetChange } from "../../events/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { RunQueue, SigningSecrets } from "../../engine/index.ts"
@@ -42,6 +43,14 @@ export class Workspaces extends Context.Service<
       id: AuthorizedWorkspaceId,
       name: string | undefined
     ) => Effect.Effect<Workspace, NotFound>
+    readonly stop: (
+      actor: Actor,
+      id: AuthorizedWorkspaceId
+    ) => Effect.Effect<Workspace, InvalidToken | NotFound | Forbidden>
+    readonly resume: (
+      actor: Actor,
+      id: AuthorizedWorkspaceId
+    ) => Effect.Effect<Workspace, InvalidToken | NotFound | Forbidden>
     readonly remove: (actor: Actor, id: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
     readonly removeSolelyOwned: (actor: Actor) => Effect.Effect<void>
     readonly signingSecrets: (
@@ -74,12 +83,14 @@ export class Workspaces extends Context.Service<
   > = Layer.effect(
     Workspaces,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
       const audit = yield* AuditLog
       const events = yield* AccountEvents
       const idempotency = yield* Idempotency
       const ids = yield* Ids
       const limits = yield* Limits
+      const publish = publishAfterCommit(sql, yield* LiveChanges)
       const queue = yield* RunQueue
       const repo = yield* WorkspacesRepo
       const lockAs = makeWorkspaceLock(repo)
@@ -102,7 +113,7 @@ export class Workspaces extends Context.Service<
           origin,
           details: { name }
         })
-        return toWorkspace(row)
+        return toWorkspace({ ...row, stopped_at: null })
       })
 
       /** Deletes runs and their history, which have no foreign key to the workspace. */
@@ -115,6 +126,20 @@ export class Workspaces extends Context.Service<
           subject_id: id,
           origin: actor.origin
         })
+      })
+
+      /** Subscribers reload their data, because the change affects every task. */
+      const afterChange = Effect.fnUntraced(function* (
+        action: "workspace.stopped" | "workspace.resumed",
+        actor: Actor,
+        id: AuthorizedWorkspaceId
+      ) {
+        yield* audit.recordInWorkspace(action, id, {
+          actor_id: actor.user_id,
+          subject_id: id,
+          origin: actor.origin
+        })
+        yield* publish([{ workspace_id: id }], () => resetChange)
       })
 
       return Workspaces.of({
@@ -142,6 +167,18 @@ export class Workspaces extends Context.Service<
             details: { name }
           })
           return toWorkspace(row)
+        }, transaction),
+
+        stop: Effect.fn("Workspaces.stop")(function* (actor, id) {
+          yield* lockAs(id, actor, "admin")
+          if (yield* queue.stopWorkspace(id)) yield* afterChange("workspace.stopped", actor, id)
+          return toWorkspace(yield* found(repo.find(id)))
+        }, transaction),
+
+        resume: Effect.fn("Workspaces.resume")(function* (actor, id) {
+          yield* lockAs(id, actor, "admin")
+          if (yield* queue.resumeWorkspace(id)) yield* afterChange("workspace.resumed", actor, id)
+          return toWorkspace(yield* found(repo.find(id)))
         }, transaction),
 
         remove: Effect.fn("Workspaces.remove")(function* (actor, id) {

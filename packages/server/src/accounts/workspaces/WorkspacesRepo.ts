@@ -6,24 +6,29 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSoleOwner } from "../access/isSoleOwner.ts"
 import type { Actor } from "../audit/currentActor.ts"
-import { type PageRequest, timestampOf } from "../../store/index.ts"
+import { type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 
 export interface WorkspaceRow {
   readonly id: AuthorizedWorkspaceId
   readonly name: string
+  readonly stopped_at: Date | null
   readonly created_at: Date
 }
 
 export const toWorkspace = (row: WorkspaceRow): Workspace => ({
   id: WorkspaceId.make(row.id),
   name: row.name,
+  stopped_at: timestampOrNull(row.stopped_at),
   created_at: timestampOf(row.created_at)
 })
 
 export class WorkspacesRepo extends Context.Service<
   WorkspacesRepo,
   {
-    readonly insert: (workspace: WorkspaceRow, ownerId: UserId) => Effect.Effect<void>
+    readonly insert: (
+      workspace: Omit<WorkspaceRow, "stopped_at">,
+      ownerId: UserId
+    ) => Effect.Effect<void>
     readonly find: (id: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<WorkspaceRow>>
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
     /** Locks a workspace until the transaction ends. Returns false if the workspace was deleted. */
@@ -45,6 +50,14 @@ export class WorkspacesRepo extends Context.Service<
     WorkspacesRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+
+      const columns = sql.literal(`
+        workspaces.id, workspaces.name, workspaces.created_at,
+        (
+          SELECT stopped_at
+          FROM stopped_workspaces
+          WHERE stopped_workspaces.workspace_id = workspaces.id
+        ) AS stopped_at`)
 
       /**
        * Locks workspaces and their rows in the order of `transactionOf.ts`, because the cascading
@@ -110,7 +123,7 @@ export class WorkspacesRepo extends Context.Service<
 
         find: Effect.fn("WorkspacesRepo.find")(function* (id) {
           const rows = yield* sql<WorkspaceRow>`
-            SELECT *
+            SELECT ${columns}
             FROM workspaces
             WHERE id = ${id}`
           return Option.fromNullishOr(rows[0])
@@ -118,7 +131,7 @@ export class WorkspacesRepo extends Context.Service<
 
         list: Effect.fn("WorkspacesRepo.list")(function* (userId, page) {
           return yield* sql<WorkspaceRow>`
-            SELECT workspaces.*
+            SELECT ${columns}
             FROM memberships
             JOIN workspaces ON workspaces.id = memberships.workspace_id
             WHERE memberships.user_id = ${userId}
@@ -160,7 +173,7 @@ export class WorkspacesRepo extends Context.Service<
             UPDATE workspaces
             SET name = ${name}
             WHERE id = ${id}
-            RETURNING *`
+            RETURNING ${columns}`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 

@@ -50,6 +50,18 @@ export const WorkspacesHandlers = implement(
         })
       ),
 
+      stop: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          return yield* workspaces.stop(yield* currentActor, workspaceId)
+        })
+      ),
+
+      resume: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId) {
+          return yield* workspaces.resume(yield* currentActor, workspaceId)
+        })
+      ),
+
       getSigningSecrets: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { query }) {
           yield* uncompressed

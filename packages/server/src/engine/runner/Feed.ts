@@ -228,7 +228,7 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
   ) {
     const owner = engine.node
     const askedMs = clock.now()
-    const { leased, reached, started } = yield* engine.leasing(
+    const { leased, parked, reached, started } = yield* engine.leasing(
       claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
     )
     engine.count("claimed", leased.length + started.length)
@@ -237,7 +237,7 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
     const admitted = intake.admit(started, clock.now())
     if (admitted.length < started.length) startWaker.wake()
     yield* calls.begin(admitted, owner, askedMs)
-    return { claimed: leased.length + started.length, reached }
+    return { claimed: leased.length + started.length + parked, reached }
   }, Effect.uninterruptible)
 })
 

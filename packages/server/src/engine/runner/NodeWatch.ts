@@ -5,6 +5,7 @@ import type { NodeUptime } from "../completions/awaitingRuns.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { elapsedMs, runAllInSequence } from "../../core/index.ts"
 import { checkNodes } from "../Nodes.ts"
+import { hold } from "../transitions/hold.ts"
 import { recover } from "../transitions/recover.ts"
 import { endUnclaimed } from "../workers/Unclaimed.ts"
 import type { Admitter } from "./Admitter.ts"
@@ -20,7 +21,8 @@ const everyMs = 1_000
  * 2. One statement checks nodes and agents (`checkNodes`). It also releases blocked runs that have
  *    missed their release.
  * 3. Runs of dead nodes and agents are recovered.
- * 4. Runs that no worker claimed in time are finished, and so are runs whose completion is overdue.
+ * 4. Runs for workers of stopped workspaces are parked. Runs that no worker claimed in time are
+ *    finished, and so are runs whose completion is overdue.
  * 5. The next named queues with parked runs are passed to the loop that admits them.
  *
  * A node that has just started, or for which the database clock is in doubt, declares nothing dead
@@ -68,6 +70,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     if (judged.released) engine.feedWaker.wake()
     yield* runAllInSequence([
       judged.to_take_back ? recoverLost : Effect.void,
+      judged.some_stopped ? hold(sql) : Effect.void,
       judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
       judged.overdue ? endOverdue(present) : Effect.void,
       judged.parked ? walk : Effect.void

@@ -4,17 +4,19 @@ import { type EndSignals, Signals } from "../../events/index.ts"
 import type { Waker } from "../../core/index.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
+import { resume } from "../transitions/resume.ts"
 import { clearBatch, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
-/** Polling interval for nodes that missed the signal of a stop. */
+/** Polling interval for nodes that missed the signal of a stop or of a resumed workspace. */
 const pollMs = 5_000
 
 /** The pause if other transactions have locked all remaining runs. */
 const lockedMs = 100
 
 /**
- * Clears one batch of runs for each stop, so that a long queue does not delay the others. Several
- * nodes can do this at the same time, because each skips locked runs.
+ * Clears one batch of runs for each stop, so that a long queue does not delay the others, and
+ * releases one batch of runs of resumed workspaces. Several nodes can do this at the same time,
+ * because each skips locked runs.
  */
 export const makeStopper = Effect.fnUntraced(function* (
   waker: Waker
@@ -42,6 +44,9 @@ export const makeStopper = Effect.fnUntraced(function* (
     const stops = yield* listStops(sql)
     let found = 0
     for (const stop of stops) found += yield* clear(stop)
+    const released = yield* resume(sql)
+    if (released > 0) yield* signals.wake
+    found += released
     if (found === 0) yield* waker.wait(stops.length === 0 ? pollMs : lockedMs)
   })
 })

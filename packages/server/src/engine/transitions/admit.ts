@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { LeasedRun } from "../Run.ts"
 import { hasBegun, isInPhase } from "../RunState.ts"
+import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { columnsOfRun, targetOf } from "./claim.ts"
 
 /**
@@ -11,6 +12,9 @@ export const admitAheadMs = 500
 
 /** Maximum number of runs of a queue that one statement admits. */
 const batch = 500
+
+/** SQL for whether runs of a row of `queues` may be admitted. */
+const isOpen = `(NOT queues.paused AND NOT ${isInStoppedWorkspace("queues")})`
 
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
@@ -82,7 +86,7 @@ export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<strin
       LIMIT 1
     ) AS first
     WHERE queues.id IS NULL
-      OR (NOT queues.paused AND ${sql.literal(freeSlots)} > 0)`
+      OR (${sql.literal(isOpen)} AND ${sql.literal(freeSlots)} > 0)`
 }
 
 /**
@@ -94,7 +98,7 @@ const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =
     SELECT id
     FROM queues
     WHERE id = ANY (${queueIds}::uuid[])
-      AND NOT paused
+      AND ${sql.literal(isOpen)}
     ORDER BY id
     FOR NO KEY UPDATE SKIP LOCKED`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
 

@@ -3,6 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { rowReader } from "../../store/index.ts"
 import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
 import { isInPhase } from "../RunState.ts"
+import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import {
   callColumns,
   callOfTask,
@@ -73,13 +74,15 @@ export interface ClaimResult {
   readonly started: ReadonlyArray<StartedRun & Claimant>
   /** Runs to start when they are due. */
   readonly leased: ReadonlyArray<LeasedRun>
+  /** The number of runs that were parked because their workspace is stopped. */
+  readonly parked: number
   /**
    * Set if lanes took turns and not all of them were reached. The next claim continues from here.
    */
   readonly reached: LanePosition | null
 }
 
-export const nothingClaimed: ClaimResult = { started: [], leased: [], reached: null }
+export const nothingClaimed: ClaimResult = { started: [], leased: [], parked: 0, reached: null }
 
 export interface ClaimOptions extends ClockLimit {
   readonly node: number
@@ -99,7 +102,8 @@ export interface ClaimOptions extends ClockLimit {
 /**
  * Leases unleased runs that are due within the look-ahead, the most overdue first. The same
  * statement starts the runs that are already due, unless the start guard has more to check: whether
- * a scheduled run may overlap with the previous one, and what the steps of a chain are.
+ * a scheduled run may overlap with the previous one, and what the steps of a chain are. Runs of
+ * stopped workspaces are parked, so that the next claim does not find them again.
  *
  * The locked rows are found again by an array of their positions. With a join, the planner would
  * read the whole table, which takes 5 to 13 ms for 20,000 runs.
@@ -115,8 +119,8 @@ export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
 interface Found {
   readonly due: Statement.Fragment
   readonly reached: Statement.Fragment
-  /** Further assignments. Begins with a comma. */
-  readonly admits?: Statement.Fragment
+  /** Whether the runs are admitted to their queues. */
+  readonly admits?: boolean
 }
 
 /**
@@ -128,20 +132,26 @@ export const claimFound = Effect.fnUntraced(function* (
   node: number,
   found: Found
 ) {
-  const starts = sql.literal(`(
+  const parks = `(${isInStoppedWorkspace()} AND NOT ${mustEnd})`
+  const starts = `(
     runs.due_at <= now()
     AND runs.kind <> 'chain'
     AND ${startsWithoutCheck}
     AND NOT ${mustEnd}
-  )`)
+    AND NOT ${isInStoppedWorkspace()}
+  )`
+  const assignments = sql.literal(`
+        lease_owner = CASE WHEN NOT ${parks} THEN nodes.id END,
+        state = CASE WHEN ${parks} THEN 'parked' WHEN ${starts} THEN 'running' ELSE 'leased' END,
+        started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
+        attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END,
+        slot_queue_id = CASE WHEN NOT ${parks} THEN runs.${found.admits ? "queue_id" : "slot_queue_id"} END${
+          found.admits ? ",\n        due_at = greatest(runs.due_at, now())" : ""
+        }`)
   const rows = yield* claimedRows(sql`
     WITH RECURSIVE ${found.due}, claimed AS (
       UPDATE runs
-      SET
-        lease_owner = nodes.id,
-        state = CASE WHEN ${starts} THEN 'running' ELSE 'leased' END,
-        started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
-        attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END${found.admits ?? sql.literal("")}
+      SET ${assignments}
       FROM nodes
       WHERE runs.ctid = ANY (ARRAY(SELECT row_id FROM due))
         AND nodes.id = ${node}
@@ -163,6 +173,7 @@ export const claimFound = Effect.fnUntraced(function* (
       .filter(({ state }) => state === "running")
       .map((row) => ({ ...toStartedRun(row), share: row.share, target: originOf(row.url) })),
     leased: rows.filter(({ state }) => state === "leased"),
+    parked: rows.filter(({ state }) => state === "parked").length,
     reached: last === undefined ? null : { at_ms: last.due_ms, lane: last.reached_lane ?? "" }
   }
   return claimed
@@ -214,7 +225,7 @@ const reachedRow = (sql: SqlClient.SqlClient) => sql`
     FROM reached`
 
 interface ClaimedRow extends StartedRow, Claimant {
-  readonly state: "leased" | "running" | "reached"
+  readonly state: "leased" | "running" | "parked" | "reached"
   readonly reached_lane: string | null
 }
 

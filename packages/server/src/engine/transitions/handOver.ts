@@ -2,6 +2,7 @@ import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import type { FreedSlot } from "../SettleResult.ts"
 import { isInPhase } from "../RunState.ts"
+import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { claimFound } from "./claim.ts"
 
 /**
@@ -32,6 +33,7 @@ export const handOver = (
           ) AS freed (queue_id)
           JOIN queues ON queues.id = freed.queue_id
           WHERE NOT queues.paused
+            AND NOT ${sql.literal(isInStoppedWorkspace("queues"))}
             AND queues.rate_per_second IS NULL
           GROUP BY queues.id
         ) AS open
@@ -60,7 +62,7 @@ export const handOver = (
         ) AS next
         WHERE next.run_on IS NULL
       )`,
-    admits: sql`, slot_queue_id = runs.queue_id, due_at = greatest(runs.due_at, now())`,
+    admits: true,
     reached: sql.literal("")
   })
 }

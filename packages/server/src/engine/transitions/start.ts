@@ -13,6 +13,7 @@ import {
   withheldOfTask
 } from "./StartedRow.ts"
 import { hasBegun, isInPhase } from "../RunState.ts"
+import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import { maxWaiting, mustEnd, startsWithoutCheck } from "./mayStart.ts"
 
 export interface GuardResult {
@@ -51,6 +52,7 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 const result = `
   CASE
     WHEN tasks.id IS NULL OR ${mustEnd} THEN 'cancelled'
+    WHEN runs.state = 'leased' AND ${isInStoppedWorkspace()} THEN 'park'
     WHEN ${startsWithoutCheck} THEN 'start'
     WHEN tasks.status = 'paused' THEN 'cancelled'
     WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
@@ -113,7 +115,7 @@ const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<Lease
  * at once. A run starts if it is still leased to the node, was not cancelled, its task exists, and
  * no earlier run of the task is in progress, unless the task allows that. A run that an earlier
  * statement has marked as running passes too: the response of that statement was lost, so the call
- * was not made.
+ * was not made. A run of a stopped workspace is parked.
  *
  * `OFFSET 0` and `lease_owner + 0` keep the planner from using the index of owners. It estimates
  * that an owner has one run when it has thousands, and then joins them with the batch row by row
@@ -144,13 +146,17 @@ export const start = Effect.fnUntraced(function* (
         AND runs.attempt = asked.attempt
         AND NOT runs.cancel_requested
       RETURNING asked.*, runs.ctid::text AS row_at
-    ), blocked AS (
+    ), waiting AS (
       UPDATE runs
-      SET state = 'blocked', lease_owner = NULL, slot_queue_id = NULL
+      SET
+        state = CASE asked.result WHEN 'wait' THEN 'blocked' ELSE 'parked' END,
+        lease_owner = NULL,
+        slot_queue_id = NULL
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id
-        AND asked.result = 'wait'
+        AND asked.result IN ('wait', 'park')
+        AND NOT runs.cancel_requested
         AND runs.lease_owner + 0 = ${node}
     )
     SELECT ${sql.literal(guardedColumns.join(", "))}

@@ -40,7 +40,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       const token = member.access_token
       const created = yield* create(member, "  Acme production ")
       assert.strictEqual(created.status, 201)
-      assert.hasAllKeys(created.body, ["id", "name", "created_at"])
+      assert.hasAllKeys(created.body, ["id", "name", "stopped_at", "created_at"])
       assert.strictEqual(created.body.name, "Acme production")
       const path = `/v1/workspaces/${created.body.id}`
       assert.deepStrictEqual((yield* ask("GET", path, { token })).body, created.body)

@@ -15,9 +15,6 @@ const namesOf = Object.keys as <Name extends string>(
   of: Readonly<Record<Name, unknown>>
 ) => Array<Name>
 
-/** A run cannot be parked without a queue. */
-const scenesOf = (state: RunState | "new") => (state === "parked" ? [true] : [true, false])
-
 /** What becomes of a run in this state, or of a new one. Undefined if nothing about it changes. */
 const outcomeOf = Effect.fnUntraced(function* (
   state: RunState | "new",
@@ -42,7 +39,7 @@ const outcomesOf = Effect.fnUntraced(function* (name: Transition, state: RunStat
   for (const way of ways[name]) {
     const addsRun = way.task !== undefined || ["enqueue", "rerun"].includes(name)
     if (addsRun !== (state === "new")) continue
-    for (const inQueue of scenesOf(state)) {
+    for (const inQueue of [true, false]) {
       const outcome = yield* outcomeOf(state, inQueue, way)
       if (outcome !== undefined) outcomes.add(outcome)
     }

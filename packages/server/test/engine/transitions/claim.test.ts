@@ -121,7 +121,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
       const task_id = yield* insertTask(workspace_id)
       yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
       const claimed = yield* claimAs(node, {})
-      assert.deepStrictEqual(claimed, { started: [], leased: [], reached: null })
+      assert.deepStrictEqual(claimed, { started: [], leased: [], parked: 0, reached: null })
       const [run] = yield* unfinished(workspace_id)
       assert.deepInclude(run, { state: "ready", lease_owner: null })
     })

@@ -16,11 +16,13 @@ import { finish } from "../../../src/engine/transitions/finish.ts"
 import { fire } from "../../../src/engine/transitions/fire.ts"
 import { handBack } from "../../../src/engine/transitions/handBack.ts"
 import { handOver } from "../../../src/engine/transitions/handOver.ts"
+import { hold } from "../../../src/engine/transitions/hold.ts"
 import { leaveQueue } from "../../../src/engine/transitions/leaveQueue.ts"
 import { moveRuns, moveToQueue } from "../../../src/engine/transitions/move.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
+import { resume } from "../../../src/engine/transitions/resume.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { clearBatch, stopTask, stopWorkspace } from "../../../src/engine/transitions/stop.ts"
 import { withdrawDelayed, withdrawSlots } from "../../../src/engine/transitions/withdraw.ts"
@@ -119,6 +121,25 @@ const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
 
 const claimDue: Way["apply"] = (sql, { node }) =>
   claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
+
+/** Applies the transition while the workspace is stopped. */
+const whileStopped =
+  (apply: Way["apply"]): Way["apply"] =>
+  (sql, scene, run) =>
+    Effect.gen(function* () {
+      yield* stopWorkspaceOf(scene)
+      yield* apply(sql, scene, run)
+    })
+
+export const stopWorkspaceOf = ({ task }: Scene) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO stopped_workspaces (workspace_id, stopped_at)
+      VALUES (${task.workspace_id}, now())`
+  )
+
+const startRun: Way["apply"] = (sql, scene, run) => start(sql, scene.node, [leased(scene, run)])
 
 const fireDue =
   (leases: boolean): Way["apply"] =>
@@ -222,9 +243,21 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
     }
   ],
   release: [{ apply: (sql, scene) => releaseBlocked(sql, ofTask(sql, scene)) }],
-  claim: [{ apply: claimDue }, { columns: { trigger: "schedule" }, apply: claimDue }],
+  claim: [
+    { apply: claimDue },
+    { columns: { trigger: "schedule" }, apply: claimDue },
+    { apply: whileStopped(claimDue) }
+  ],
+  hold: [
+    {
+      columns: { run_on: JSON.stringify({ labels: ["moon"] }), worker_wait_seconds: 60 },
+      apply: whileStopped((sql) => hold(sql))
+    }
+  ],
+  resume: [{ apply: (sql) => resume(sql) }],
   start: [
-    { apply: (sql, scene, run) => start(sql, scene.node, [leased(scene, run)]) },
+    { apply: startRun },
+    { apply: whileStopped(startRun) },
     {
       columns: { trigger: "schedule" },
       apply: (sql, scene, run) =>

@@ -81,7 +81,7 @@ export const engine = Effect.gen(function* () {
       ),
       CONSTRAINT runs_turn CHECK (
         CASE WHEN state IN ('parked', 'blocked')
-          THEN slot_queue_id IS NULL AND NOT cancel_requested AND (state = 'blocked' OR queue_id IS NOT NULL)
+          THEN slot_queue_id IS NULL AND NOT cancel_requested
           ELSE true
         END
       )
@@ -128,6 +128,10 @@ export const engine = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX runs_parked ON runs (queue_id, due_at)
     WHERE phase = 'parked'`
+  // Runs that wait until their stopped workspace is resumed.
+  yield* sql`
+    CREATE INDEX runs_of_stopped ON runs (workspace_id, due_at)
+    WHERE phase = 'parked' AND queue_id IS NULL`
   yield* sql`
     CREATE INDEX runs_by_slot ON runs (slot_queue_id)
     WHERE slot_queue_id IS NOT NULL`
@@ -145,6 +149,13 @@ export const engine = Effect.gen(function* () {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL,
       up_to bigint NOT NULL DEFAULT nextval('runs_ordinal_seq')
+    )`
+
+  // Workspaces in which nothing starts until they are resumed.
+  yield* sql`
+    CREATE TABLE stopped_workspaces (
+      workspace_id uuid PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
+      stopped_at timestamptz NOT NULL
     )`
 
   // A node is alive while its session holds the advisory lock of its id. On the embedded store,

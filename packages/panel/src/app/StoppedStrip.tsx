@@ -1,0 +1,31 @@
+import type { Workspace } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import { Only } from "../ui/role.tsx"
+import { Dot } from "../ui/values/Status.tsx"
+import { Ago } from "../ui/values/Time.tsx"
+
+/** Says on every page of a stopped workspace that nothing starts. */
+export const StoppedStrip = ({ workspace }: { readonly workspace: Workspace | undefined }) => {
+  const at = workspace?.stopped_at ?? null
+  if (workspace === undefined || at === null) return null
+  return (
+    <p
+      role="alert"
+      className="sticky top-0 z-20 flex flex-wrap items-center justify-center gap-x-2.5 border-b border-bad/30 tint-bad px-4 py-1.5 text-sm text-bad max-md:top-14"
+    >
+      <Dot tone="bad" />
+      <span>
+        This workspace was stopped <Ago at={at} />. No run starts until it is resumed.
+      </span>
+      <Only role="admin">
+        <Link
+          to="/w/$workspaceId/settings"
+          params={{ workspaceId: workspace.id }}
+          className="font-medium underline"
+        >
+          Resume in the settings
+        </Link>
+      </Only>
+    </p>
+  )
+}

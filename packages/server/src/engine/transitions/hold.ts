@@ -1,0 +1,24 @@
+import type { SqlClient } from "effect/sql"
+import { isForWorkers } from "../ForWorkers.ts"
+
+/** Maximum number of runs that one statement parks. */
+const batch = 500
+
+/**
+ * Parks due runs for workers whose workspace is stopped, so that they do not fail because no worker
+ * claims them. Runs for nodes are parked when they are claimed.
+ */
+export const hold = (sql: SqlClient.SqlClient) =>
+  sql`
+    UPDATE runs
+    SET state = 'parked', slot_queue_id = NULL
+    WHERE ctid = ANY (ARRAY(
+        SELECT runs.ctid
+        FROM stopped_workspaces
+        JOIN runs ON runs.workspace_id = stopped_workspaces.workspace_id
+        WHERE ${sql.literal(isForWorkers)}
+          AND runs.due_at <= now()
+          AND NOT runs.cancel_requested
+        LIMIT ${batch}
+        FOR UPDATE OF runs SKIP LOCKED
+      ))`
