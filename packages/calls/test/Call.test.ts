@@ -309,7 +309,7 @@ describe("the result", () => {
   })
 })
 
-describe("the answer's body", () => {
+describe("the response's body", () => {
   const bodies: ReadonlyArray<readonly [string, Buffer, string]> = [
     ["of exactly 10,000 bytes is whole", Buffer.alloc(10_000, "a"), "a".repeat(10_000)],
     ["is cut after 10,000 bytes", Buffer.alloc(10_001, "a"), "a".repeat(10_000)],

@@ -482,7 +482,7 @@ describe.each([
       })
     )
 
-    it.effect("an answer says that its job continues, or when to retry", () =>
+    it.effect("a response says that its job continues, or when to retry", () =>
       Effect.gen(function* () {
         const accepted = "HTTP/1.1 202 Accepted\r\nscheduling-complete: later\r\n"
         const busy = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 7\r\n"
@@ -543,7 +543,7 @@ describe.each([
       ["a silent handshake", () => {}, service, "timeout: timeout after 0.5 s while connecting"]
     ]
 
-    it.effect.each(faults)("%s is told apart", ([, onConnection, url, error]) =>
+    it.effect.each(faults)("%s is distinguished", ([, onConnection, url, error]) =>
       Effect.gen(function* () {
         const result = yield* callTarget(onConnection, url)
         assert.deepInclude(result, {

@@ -88,7 +88,7 @@ describe.each([
       })
     )
 
-    it.effect("opens no connection unless it is told to", () =>
+    it.effect("opens no connection unless requested", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const waiting = yield* makeReady(url, { connects: false })

@@ -7,7 +7,7 @@ const classify = (status: number, body: string, rule: Parameters<typeof classify
   return [outcome, error && errorLine(error)] as const
 }
 
-describe("an answer", () => {
+describe("a response", () => {
   it.each([
     [200, "success", null],
     [299, "success", null],

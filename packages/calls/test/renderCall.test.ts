@@ -112,7 +112,7 @@ describe("a step's URL", () => {
     }
   })
 
-  it("is refused if it becomes too long", () => {
+  it("is rejected if it becomes too long", () => {
     assert.match(refused({ url: `https://example.com/${v}` }, "x".repeat(3000)), /^url is longer/)
   })
 })
@@ -130,7 +130,7 @@ describe("a step's headers", () => {
     )
   })
 
-  it("are refused if they become too long", () => {
+  it("are rejected if they become too long", () => {
     assert.match(refused({ headers: { "x-a": v } }, "x".repeat(17_000)), /^header x-a is longer/)
   })
 })
@@ -149,7 +149,7 @@ describe("a step's body", () => {
     assert.strictEqual(rendered({ body }, value).body, expected)
   })
 
-  it("takes the whole answer as JSON or as text, depending on its position", () => {
+  it("takes the whole response as JSON or as text, depending on its position", () => {
     const body = '{"json":{{ steps.a.body }},"text":"{{ steps.a.body }}"}'
     assert.strictEqual(rendered({ body }, 1).body, '{"json":{"v":1},"text":"{\\"v\\":1}"}')
   })

@@ -100,7 +100,7 @@ describe("answers of earlier steps", () => {
     assert.strictEqual(read("json", expression, body), `! ${problem}`)
   })
 
-  it("finds keys of the answer that look like a prototype's", () => {
+  it("finds keys of the response that look like a prototype's", () => {
     assert.strictEqual(read("text", "steps.a.body.__proto__.x", '{"__proto__":{"x":"own"}}'), "own")
     assert.strictEqual(
       read("text", "steps.a.body.x", '{"__proto__":{"x":"no"}}'),
@@ -127,7 +127,7 @@ describe("answers of earlier steps", () => {
     assert.strictEqual(read("text", "steps.a.body", ""), "")
   })
 
-  it("survives an answer that is nested as deeply as possible", () => {
+  it("survives a response that is nested as deeply as possible", () => {
     for (const depth of [1_000, 5_000]) {
       const deep = "[".repeat(depth) + "]".repeat(depth)
       assert.match(read("json", "steps.a.body", deep), /^(\[|! steps\.a\.body is n)/)

@@ -134,7 +134,7 @@ describe("definitions", () => {
     expect((await shell("scheduling cron list -q")).stdout).toBe("")
   })
 
-  it("are refused with the place of each problem and the id of the request", async () => {
+  it("are rejected with the path of each problem and the id of the request", async () => {
     writeFileSync(
       join(folder, "wrong.yaml"),
       'version: 1\ntasks: [{ key: a, name: a, schedule: "99 * * * *", url: "https://a.example/" }]\n'
@@ -176,7 +176,7 @@ describe("the families", () => {
     expect(gone.code).toBe(1)
   })
 
-  it("say how they are used, and refuse what they do not know", async () => {
+  it("say how they are used, and reject what they do not know", async () => {
     expect(await shell("scheduling")).toMatchObject({ code: 64 })
     for (const line of ["cron", "cron fly", "fly", "cron get", "cron list --fly", "cron list a"]) {
       const { code, stderr, stdout } = await shell(`scheduling ${line}`)

@@ -213,7 +213,7 @@ describe("operations that only the panel needs", () => {
 })
 
 describe("responses", () => {
-  it("hold the refusals that the access of an endpoint can lead to, and no others", () => {
+  it("hold the rejections that the access of an endpoint can lead to, and no others", () => {
     assert.deepStrictEqual(codes("auth.login", 401), [
       "invalid_api_key",
       "invalid_credentials",
@@ -287,7 +287,7 @@ describe("responses", () => {
     )
   })
 
-  it("contain no secret where a repeated request gets the first answer again", () => {
+  it("contain no secret where a repeated request gets the first response again", () => {
     const repeated = operations.filter(({ parameters }) =>
       parameters.some(({ name }) => name.toLowerCase() === "idempotency-key")
     )
@@ -341,7 +341,7 @@ describe("schemas", () => {
     assert.strictEqual(properties.password.format, "password")
   })
 
-  it("are closed in requests and open in answers", () => {
+  it("are closed in requests and open in responses", () => {
     assert.strictEqual(schemas.ApiKeyInput?.additionalProperties, false)
     assert.isUndefined(schemas.ApiKey?.additionalProperties)
     assert.isUndefined(schemas.NotFoundError?.additionalProperties)
@@ -561,7 +561,7 @@ describe("descriptions", () => {
 describe("unions", () => {
   const mappingOf = (name: string) => Object(schemas[name]?.discriminator).mapping
 
-  it("say by which field their members are told apart", () => {
+  it("name the field that distinguishes their members", () => {
     for (const [name, field] of [
       ["LiveEvent", "type"],
       ["SingleEvent", "type"],

@@ -15,7 +15,7 @@ describe("the panel as built", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(150_000)
   })
 
-  it("has nothing inline, which the policy of its page would refuse", () => {
+  it("has nothing inline, which the policy of its page would reject", () => {
     const page = readFileSync(join(dist, "index.html"), "utf8")
     expect(page).not.toMatch(/<style|style="|<script(?![^>]*\ssrc=)|\son\w+=/)
   })

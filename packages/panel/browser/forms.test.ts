@@ -18,7 +18,7 @@ const fillCron = async (page: Page, url: string) => {
 describe.skipIf(missing !== undefined)("a form", () => {
   const panel = usePanel()
 
-  it("opens the section of a field that the browser refuses", async () => {
+  it("opens the section of a field that the browser rejects", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await expect.poll(() => focused(page)).toBe("Jitter (seconds)")
   })
 
-  it("focuses the first refused field and names all of them at its button", async () => {
+  it("focuses the first rejected field and names all of them at its button", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
     await fillCron(page, `${panel.url()}/v1/echo`)

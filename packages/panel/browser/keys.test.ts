@@ -7,7 +7,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
   const use = (key: string) =>
     fetch(`${panel.url()}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
 
-  it("are created, shown once, used, rotated, revoked and refused", async () => {
+  it("are created, shown once, used, rotated, revoked and rejected", async () => {
     const { context, page, person, problems } = await panel.openAs()
     await context.grantPermissions(["clipboard-read", "clipboard-write"])
     await page.goto(`${panel.url()}/w/${person.workspaceId}/keys`)
@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)("API keys", () => {
     expect(problems).toEqual([])
   })
 
-  it("show a refusal at its field", async () => {
+  it("show a rejection at its field", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/keys/new?scopes=tasks:read`)
     await page.getByLabel("Name").fill("Office")

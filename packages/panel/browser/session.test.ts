@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(await isFocused).toBe(true)
   })
 
-  it("survives a token that is refused in the middle of work", async () => {
+  it("survives a token that is rejected in the middle of work", async () => {
     const { page } = await panel.openAs()
     let refused = 0
     await page.route("**/v1/workspaces/*/cron*", async (route) => {

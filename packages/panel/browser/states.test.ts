@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
   })
 })
 
-describe.skipIf(missing !== undefined)("a refusal", () => {
+describe.skipIf(missing !== undefined)("a rejection", () => {
   const panel = usePanel()
 
   it("because of a role names the role, offers no retry and removes the buttons", async () => {

@@ -69,7 +69,7 @@ describe("what people read", () => {
     expect([bytes(999), bytes(12_345), bytes(2_500_000)]).toEqual(["999 B", "12 kB", "2.5 MB"])
   })
 
-  it("a moment is told in the zone that is asked for", () => {
+  it("a time is shown in the requested zone", () => {
     const at = "2026-11-22T23:30:00.000Z"
     expect(dateTime(at, "UTC")).toBe("Sun 22 Nov 2026, 23:30:00".replace("Sun ", "Sun, "))
     expect(dateTime(at, "Asia/Tokyo")).toContain("23 Nov 2026")

@@ -18,7 +18,7 @@ const monitor = { created_at: at(0), last_change_at: at(2), status: "up" } as co
 const none = { at: undefined, isFirst: false }
 
 describe("the history of a monitor", () => {
-  it("begins with the first verdict, and not when it was made", () => {
+  it("begins with the first result, and not at its creation", () => {
     const events = [
       { at: at(3), status: "up" },
       { at: at(2), status: "up" },
@@ -49,7 +49,7 @@ describe("the history of a monitor", () => {
     expect(uptimeFraction(incidents, start, now)).toBeLessThan(1)
   })
 
-  it("tells days that are known from those of which there is only no incident", () => {
+  it("distinguishes known days from days without an incident", () => {
     const watched = { since: start - 48 * hourMs, from: start - 24 * hourMs }
     const days = dailyHistory([], watched, start, 4)
     expect(days.map(({ known }) => known)).toEqual([

@@ -176,11 +176,11 @@ describe("the next firing", () => {
     assert.strictEqual(nextFiring(schedule, zone, new Date(nine)), nine + 86_400_000)
   })
 
-  it("refuses an invalid time", () => {
+  it("rejects an invalid time", () => {
     assert.throws(() => nextFiring("0 9 * * *", "UTC", Number.NaN), RangeError)
   })
 
-  it("refuses an invalid schedule with the reason", () => {
+  it("rejects an invalid schedule with the reason", () => {
     const refused = () => nextFiring("60 25 * * *", "UTC", 0)
     assert.throws(refused, RangeError, 'minute: "60" is outside 0-59, hour: "25" is outside 0-23')
   })

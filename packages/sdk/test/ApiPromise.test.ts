@@ -36,7 +36,7 @@ describe("what a method gives is a promise", () => {
     expect(await typed).toEqual({ status: "ok", version: "1.2.3" })
   })
 
-  it("that runs finally once, and goes on as a plain promise", async () => {
+  it("that runs finally once, and continues as a plain promise", async () => {
     let ran = 0
     const after = health(up()).finally(() => ran++)
     expect(Object.getPrototypeOf(after)).toBe(Promise.prototype)

@@ -133,7 +133,7 @@ it("a Date is sent as the service reads times, in a body and in a query", async 
   expect(sent[1]?.path).toContain("?from=2026-01-31T09%3A30%3A00.000Z")
 })
 
-describe("what cannot be sent is refused before it is", () => {
+describe("what cannot be sent is rejected before it is", () => {
   const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" })
 
   it.each(["", ".", "..", undefined, null, 7])("the id %j", async (id) => {
@@ -141,7 +141,7 @@ describe("what cannot be sent is refused before it is", () => {
     expect(sent).toHaveLength(0)
   })
 
-  it("an id cannot leave its place in the path", async () => {
+  it("an id cannot leave its segment of the path", async () => {
     const one = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}))
     await one.client.cron.get("../x/y?z#w")
     expect(one.sent[0]?.path).toBe("/v1/workspaces/ws/cron/..%2Fx%2Fy%3Fz%23w")

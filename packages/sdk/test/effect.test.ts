@@ -138,7 +138,7 @@ describe("with an API key", () => {
     })
   )
 
-  it.effect("gives up after maxRetries, with the last answer", () =>
+  it.effect("gives up after maxRetries, with the last response", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layer({ apiKey: Redacted.make("pak_x"), maxRetries: 1 })
       const down = () => failure(503, "unavailable", { retry_after: 1 })
@@ -293,7 +293,7 @@ describe("input", () => {
     })
   )
 
-  it.effect("may ask for the answer too", () =>
+  it.effect("may ask for the response too", () =>
     Effect.gen(function* () {
       const script = scripted(json(workspace))
       const [found, response] = yield* run(withKey, script, (client) =>
@@ -356,7 +356,7 @@ const refused = () =>
   failure(401, "invalid_token", {}, { "www-authenticate": 'Bearer error="invalid_token"' })
 
 describe("with a session", () => {
-  it.effect("renews refused tokens once for all fibers", () =>
+  it.effect("renews rejected tokens once for all fibers", () =>
     Effect.gen(function* () {
       const kept: Array<TokenPair> = []
       const layer = SchedulingClient.layerSession({

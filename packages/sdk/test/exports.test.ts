@@ -12,7 +12,7 @@ const errors = Object.entries({ ...Errors, ...AuthErrors, ...BillingErrors }).fi
 const ids = Object.entries(Ids).filter(([name]) => name.endsWith("Id"))
 
 describe("the client for Effect", () => {
-  it.each(errors)("exports the error %s, to be caught and told apart", (name, error) => {
+  it.each(errors)("exports the error %s, which can be caught", (name, error) => {
     expect(exported).toHaveProperty(name, error)
   })
 

@@ -65,7 +65,7 @@ describe("a user", () => {
     expect((await client.apiKeys.list()).data).toEqual([])
   })
 
-  it("goes on with tokens that were kept, refreshed by themselves", async () => {
+  it("continues with tokens that were kept, refreshed by themselves", async () => {
     const login = account()
     await SchedulingClient.register({ ...login, baseUrl: server.url })
     const { refresh_token } = await new SchedulingClient({ baseUrl: server.url }).auth.login(login)
@@ -118,7 +118,7 @@ describe("an API key", () => {
     expect((await client.workspaces.get(await client.getWorkspaceId())).id).toBeTypeOf("string")
   })
 
-  it("is refused with the scope that it lacks, and where only users may", async () => {
+  it("is rejected with the scope that it lacks, and where only users may", async () => {
     const { client } = await keyClient("tasks:read")
     const id = await client.getWorkspaceId()
     const error = await client.workspaces.get(id).catch((thrown: unknown) => thrown)
@@ -128,7 +128,7 @@ describe("an API key", () => {
     await expect(client.auth.getMe()).rejects.toBeInstanceOf(JwtOnlyError)
   })
 
-  it("is refused with the next request after it was revoked", async () => {
+  it("is rejected with the next request after it was revoked", async () => {
     const { client, created, owner } = await keyClient("workspace:read")
     await client.workspaces.whoami()
     expect((await owner.apiKeys.revoke(created.id)).is_active).toBe(false)
@@ -171,7 +171,7 @@ describe("a task", () => {
     expect((await client.executions.getStats({ bucket: "hour" })).totals.counts.failed).toBe(0)
   })
 
-  it("calls a receiver that knows the service by its signature", async () => {
+  it("calls a recipient that knows the service by its signature", async () => {
     const owner = await register()
     await using target = await startReceiver()
     const { data: secrets } = await owner.workspaces.getSigningSecrets({ url: target.url })
@@ -237,7 +237,7 @@ describe("a task", () => {
     await expect(elsewhere).rejects.toMatchObject({ reason: "no_matching_signature" })
   })
 
-  it("is heard of while it runs, as the typed client of Effect hears of it", async () => {
+  it("is followed while it runs, as with the typed client of Effect", async () => {
     const { client, owner } = await keyClient("tasks:read", "tasks:write", "executions:read")
     const workspace_id = await owner.getWorkspaceId()
     const heard: Array<string> = []

@@ -74,7 +74,7 @@ describe("verify accepts", () => {
   })
 })
 
-describe("verify refuses", () => {
+describe("verify rejects", () => {
   const at = (seconds: number) => ({ now: new Date(sentAt.getTime() + seconds * 1000) })
   const without = (name: string) =>
     Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name))
@@ -213,13 +213,13 @@ describe("unwrap", () => {
     expect(event.data.execution.id).toBe("e1")
   })
 
-  it("refuses the call of a task, whose body its author chose", async () => {
+  it("rejects the call of a task, whose body its author chose", async () => {
     const signed = await testHeaders({ payload: body, secret, executionId: "e2" })
     await expect(unwrap(body, signed, secret)).rejects.toMatchObject({ reason: "not_an_event" })
     expect(await verify(body, signed, secret)).toHaveProperty("executionId", "e2")
   })
 
-  it("refuses what the service did not sign", async () => {
+  it("rejects what the service did not sign", async () => {
     const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
     const forged = body.replace("failed", "succeeded")
     await expect(unwrap(forged, signed, secret)).rejects.toMatchObject({

@@ -57,7 +57,7 @@ const returned = {
 }
 
 describe("a held run", () => {
-  it("is refused beyond the number that the agent asked for", () => {
+  it("is rejected beyond the number that the agent asked for", () => {
     const runs = new HeldRuns(4)
     const calls = Array.from({ length: 200 }, (_, n) => callOf(n))
     assert.strictEqual(runs.take(calls, 4, 0), 4)

@@ -232,7 +232,7 @@ describe("a call", () => {
     )
   )
 
-  it.live("is refused if the name points to a private address at the next attempt", () => {
+  it.live("is rejected if the name points to a private address at the next attempt", () => {
     const answers = [["127.0.0.1"], ["127.0.0.2"]]
     return Effect.gen(function* () {
       let requests = 0
@@ -292,7 +292,7 @@ describe("a call", () => {
   })
 })
 
-it.live("a socket that reached a refused address is closed before a byte is written", () =>
+it.live("a socket that reached a rejected address is closed before a byte is written", () =>
   Effect.gen(function* () {
     let bytes = 0
     const port = yield* tcpTarget((socket) => socket.on("data", (chunk) => (bytes += chunk.length)))

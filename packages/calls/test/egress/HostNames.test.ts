@@ -147,7 +147,7 @@ describe("a name with a dot", () => {
 })
 
 describe("a name without a dot", () => {
-  it.live("uses at most one thread, and is refused when the queue is long", () =>
+  it.live("uses at most one thread, and is rejected when the queue is long", () =>
     Effect.gen(function* () {
       const release: Array<() => void> = []
       const { lookedUp, resolve } = yield* resolverOn({

@@ -199,7 +199,7 @@ describe("beside undici's client, ours", () => {
   )
 
   it.live.prop(
-    "reuses a connection after the same answers",
+    "reuses a connection after the same responses",
     [Schema.NonEmptyArray(answer).check(Schema.isMaxLength(4))],
     ([answers]) =>
       Effect.gen(function* () {

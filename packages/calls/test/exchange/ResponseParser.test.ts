@@ -43,7 +43,7 @@ const ok = "HTTP/1.1 200 OK\r\n"
 const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`
 const chunkedWithLength = `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n`
 
-describe("an answer ends", () => {
+describe("a response ends", () => {
   it.each([
     ["after its length", `${ok}content-length: 3\r\n\r\nabc`, "abc"],
     ["with its head, without a body", `${ok}content-length: 0\r\n\r\n`, ""],
@@ -108,7 +108,7 @@ it("has the keep-alive time and the time of a retry", () => {
   })
 })
 
-describe("an answer is invalid", () => {
+describe("a response is invalid", () => {
   it.each([
     ["with another protocol", "SSH-2.0-x\r\n"],
     ["with another version", "HTTP/2.0 200 OK\r\n\r\n"],
@@ -166,7 +166,7 @@ it.each([
   assert.strictEqual(readText(text, "POST", true).end, "ResponseTruncated")
 })
 
-it("a change of protocol that was not requested cuts the answer off", () => {
+it("a change of protocol that was not requested cuts the response off", () => {
   const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"
   assert.strictEqual(readText(text).end, "ResponseTruncated")
 })

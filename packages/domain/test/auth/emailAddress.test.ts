@@ -61,7 +61,7 @@ describe("Email", () => {
     assert.isTrue(Result.isFailure(decode(`${local(255)}@${host}co`)))
   })
 
-  it("is refused at once when it is made to hold up a pattern", { timeout: 5_000 }, () => {
+  it("is rejected at once when it is made to hold up a pattern", { timeout: 5_000 }, () => {
     // Takes minutes where the pattern is tried on it: its work grows with the square of the dots.
     assert.isTrue(Result.isFailure(decode(`a@${"a.".repeat(500_000)}@`)))
   })

@@ -8,7 +8,7 @@ const chain = (...steps: ReadonlyArray<object>) => ({ name: "Chain", steps })
 const problems = (...steps: ReadonlyArray<object>) => issuesOf(ChainInput, chain(...steps))
 
 describe("a chain", () => {
-  it("takes steps that use the answers of those before them", () => {
+  it("takes steps that use the responses of those before them", () => {
     assert.deepStrictEqual(
       problems(
         step({ name: "login" }),
@@ -24,7 +24,7 @@ describe("a chain", () => {
     )
   })
 
-  it("refuses references to later, unknown and own steps, each with its path", () => {
+  it("rejects references to later, unknown and own steps, each with its path", () => {
     assert.deepStrictEqual(
       problems(
         step({ name: "a", url: "https://example.com/{{ steps.b.status }}" }),
@@ -51,7 +51,7 @@ describe("a chain", () => {
     )
   })
 
-  it("refuses more than 2,000 references in all, whatever they are to, unread", () => {
+  it("rejects more than 2,000 references in all, whatever they are to, unread", () => {
     const used = (count: number, reference = "{{ steps.a.body }}") =>
       problems(
         step({}),
@@ -66,7 +66,7 @@ describe("a chain", () => {
     }
   })
 
-  it("refuses what is no template, with its path", () => {
+  it("rejects what is no template, with its path", () => {
     const [[bodyPath, message] = [], ...others] = problems(step({ body: "{{ nope }}" }))
     assert.strictEqual(bodyPath, "steps.0.body")
     assert.match(message ?? "", /^has \{\{ nope \}\} at character 1, which is not a reference/)

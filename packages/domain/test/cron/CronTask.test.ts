@@ -118,7 +118,7 @@ describe("a cron task", () => {
     )
   })
 
-  it("previews 1 to 100 fires", () => {
+  it("previews 1 to 100 firings", () => {
     const query = Schema.Struct(PreviewQuery)
     assert.deepStrictEqual(issuesOf(query, { schedule: "0 3 * * *" }), [])
     assert.strictEqual(issuesOf(query, { schedule: "0 3 * * *", count: 101 }).length, 1)

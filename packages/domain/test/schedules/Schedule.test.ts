@@ -31,7 +31,7 @@ describe("the schema of a schedule", () => {
 })
 
 describe("the schema of a schedule without seconds", () => {
-  it.effect("refuses a field of seconds", () =>
+  it.effect("rejects a field of seconds", () =>
     Effect.gen(function* () {
       const decode = Schema.decodeUnknownEffect(MinuteSchedule)
       assert.strictEqual(yield* decode("*/5 * * * *"), "*/5 * * * *")

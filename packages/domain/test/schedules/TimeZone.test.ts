@@ -31,7 +31,7 @@ describe("a time zone", () => {
   }
 
   for (const name of ["", "Mars/Phobos", "PST", "IST", "BST", "Z", "UTC+1", "SystemV/PST8", "/"]) {
-    it.effect(`named ${JSON.stringify(name)} is refused`, () =>
+    it.effect(`named ${JSON.stringify(name)} is rejected`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(decode(name))
         assert.strictEqual(
@@ -43,7 +43,7 @@ describe("a time zone", () => {
   }
 
   for (const offset of ["+02:00", "-0330", "\u221202:00"]) {
-    it.effect(`given as the offset ${offset} is refused`, () =>
+    it.effect(`given as the offset ${offset} is rejected`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(decode(offset))
         assert.strictEqual(

@@ -117,7 +117,7 @@ describe("verification", () => {
     })
   )
 
-  it.effect("refuses a secret that is none", () =>
+  it.effect("rejects a secret that is none", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* problemOf(received(), ["whsec_abc"]), "malformed_secret")
     })

@@ -103,7 +103,7 @@ describe("a stream of events", () => {
     expect(sent[0]?.headers.get("accept")).toBe("text/event-stream")
   })
 
-  it("goes on where the last one ended, whatever happened to it", async () => {
+  it("continues where the last one ended, whatever happened to it", async () => {
     const { client, resumed } = clientOf(
       stream("id: 0\n\n", message("1")),
       broken("ECONNREFUSED"),
@@ -118,7 +118,7 @@ describe("a stream of events", () => {
     expect(resumed()).toEqual(["-1", "1", "1", "1", "1", "2", "3"])
   })
 
-  it("begins at a time until it has heard an id", async () => {
+  it("begins at a time until it has received an id", async () => {
     const { client, resumed } = clientOf(stream(), broken("ECONNREFUSED"), stream(message("1")))
     const time = "2026-01-31T09:30:00Z"
     expect(await settled(take(client.events.stream({ lastEventId: time }), 1))).toEqual(["1"])

@@ -35,7 +35,7 @@ describe("a list", () => {
     expect(paths()).toEqual([""])
   })
 
-  it("is the first page when it is awaited, and goes on by nextPage", async () => {
+  it("is the first page when it is awaited, and continues with nextPage", async () => {
     const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
     const first = await client.cron.list({ limit: 1 })
     expect(first).toMatchObject({ data: items("a"), next_cursor: "c1" })
@@ -52,7 +52,7 @@ describe("a list", () => {
     expect(monitors.data).toEqual(items("a"))
   })
 
-  it("goes on from a page that was kept", async () => {
+  it("continues from a page that was kept", async () => {
     const { client, paths } = clientOf(page(items("b"), "c2"), page(items("c"), null))
     const ids: Array<string> = []
     for await (const { id } of await client.cron.list({ cursor: "c1" })) ids.push(id)

@@ -37,7 +37,7 @@ describe("a client of a service account", () => {
     ])
   })
 
-  it("renews the token shortly before it expires, and when it is refused", async () => {
+  it("renews the token shortly before it expires, and when it is rejected", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] })
     const { client, paths, sent } = clientOf(
       token("one"),
@@ -83,7 +83,7 @@ describe("a client of a service account", () => {
     expect(sent.at(-1)?.path).toContain("/ws-tool/")
   })
 
-  it("refuses an empty secret", () => {
+  it("rejects an empty secret", () => {
     expect(() => new SchedulingClient({ clientId: "a", clientSecret: "" })).toThrow(
       "clientSecret is empty"
     )

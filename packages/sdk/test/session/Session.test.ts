@@ -50,7 +50,7 @@ afterEach(() => {
 })
 
 describe("tokens", () => {
-  it("that are refused are refreshed once for all calls, and each call is made again", async () => {
+  it("that are rejected are refreshed once for all calls, and each call is made again", async () => {
     const { client, kept, log, sent } = clientOf(
       pair("1"),
       expired(),
@@ -102,7 +102,7 @@ describe("tokens", () => {
     expect(log().at(-1)).toBe("GET /v1/auth/me access-2")
   })
 
-  it("a call that was refused after another one refreshed takes the new ones", async () => {
+  it("a call that was rejected after another one refreshed takes the new ones", async () => {
     let answerLate = (_: Response) => {}
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
     const { client, log } = clientOf(pair("1"), late, expired(), json(pair("2")), me(), me())
@@ -114,7 +114,7 @@ describe("tokens", () => {
     expect(log().at(-1)).toBe("GET /v1/auth/me access-2")
   })
 
-  it("are refreshed half a minute before they expire, without a refusal", async () => {
+  it("are refreshed half a minute before they expire, without a rejection", async () => {
     const { client, log } = clientOf(
       pair("1"),
       expired(),
@@ -151,13 +151,13 @@ describe("tokens", () => {
     expect(fresh.log()).toHaveLength(1)
   })
 
-  it("a refusal of new tokens too is thrown", async () => {
+  it("a rejection of new tokens too is thrown", async () => {
     const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), expired())
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidTokenError" })
     expect(log()).toHaveLength(3)
   })
 
-  it("other refusals do not refresh", async () => {
+  it("other rejections do not refresh", async () => {
     const { client, log } = clientOf(pair("1"), failure(401, "invalid_credentials"))
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidCredentialsError" })
     expect(log()).toHaveLength(1)
@@ -177,7 +177,7 @@ describe("tokens", () => {
     expect(log()).toHaveLength(2)
   })
 
-  it("a refresh that got no answer is tried again within the 10 s that the old token has", async () => {
+  it("a refresh that got no response is tried again within the 10 s that the old token has", async () => {
     const { client, log } = clientOf(pair("1"), expired(), hanging, json(pair("2")), me())
     const started = Date.now()
     const call = client.auth.getMe()
@@ -187,7 +187,7 @@ describe("tokens", () => {
     expect(Date.now() - started).toBeLessThan(10_000)
   })
 
-  it("a refresh without any answer is given up within those 10 s", async () => {
+  it("a refresh without any response is given up within those 10 s", async () => {
     const { client } = clientOf(pair("1"), expired(), hanging, hanging)
     const started = Date.now()
     const call = client.auth.getMe().catch((error) => error)
@@ -332,7 +332,7 @@ describe("login, register and logout", () => {
     expect(over.kept).toEqual([undefined])
   })
 
-  it("logout that got no answer keeps the session", async () => {
+  it("logout that got no response keeps the session", async () => {
     const { client, kept } = clientOf(pair("1"), broken("ECONNRESET"), me())
     await expect(client.logout()).rejects.toMatchObject({ name: "ConnectionError" })
     expect(await client.auth.getMe()).toEqual({ id: "u1" })
@@ -347,7 +347,7 @@ describe("login, register and logout", () => {
 })
 
 describe("access tokens that somebody else keeps", () => {
-  it("are asked for before each call, and once more when one is refused", async () => {
+  it("are asked for before each call, and once more when one is rejected", async () => {
     const { fetch, sent } = scriptedFetch(me(), expired(), me(), expired(), expired())
     const asked: Array<string | undefined> = []
     const client = new SchedulingClient({

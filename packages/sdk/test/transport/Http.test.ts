@@ -35,7 +35,7 @@ afterEach(() => {
 })
 
 describe("retries", () => {
-  it("a read is tried three times and then fails with the last answer", async () => {
+  it("a read is tried three times and then fails with the last response", async () => {
     const { client, sent } = clientOf(
       broken("ECONNRESET"),
       failure(502, "x"),

@@ -34,7 +34,7 @@ const afterWaits = async <A>(call: Promise<A>): Promise<A> => {
 }
 
 describe("those who watch", () => {
-  it("are told of each attempt and of what came of it", async () => {
+  it("are notified of each attempt and its result", async () => {
     const { client, requests, responses } = watched(busy(), json({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
     expect(requests).toEqual([
@@ -49,7 +49,7 @@ describe("those who watch", () => {
     expect(responses[0]?.error).toMatchObject({ code: "rate_limited" })
   })
 
-  it("are told of a connection that broke", async () => {
+  it("are notified of a broken connection", async () => {
     const { client, responses } = watched(broken("ECONNRESET"))
     const options = { maxRetries: 0 }
     await expect(client.workspaces.whoami(options)).rejects.toThrow("ECONNRESET")

@@ -149,7 +149,7 @@ function offer(protocol: string) {
 
 layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
   describe("that may be two requests", () => {
-    it.effect("gets one answer, and what follows it is not carried out", () =>
+    it.effect("gets one response, and what follows it is not carried out", () =>
       Effect.gen(function* () {
         const { access_token } = yield* Somebody
         const body = JSON.stringify({ name: "smuggled" })
@@ -180,7 +180,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
     )
 
     it.effect.each(unread)(
-      "is the last on its connection, and the answer says so: %s",
+      "is the last on its connection, and the response says so: %s",
       ([, bytes, expected]) =>
         Effect.gen(function* () {
           const { answers, isClosed } = yield* talk(bytes + request("GET /v1/whoami"), {
@@ -250,7 +250,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         })
       )
 
-      it.effect("an offer of another protocol go on after it", () =>
+      it.effect("an offer of another protocol continue after it", () =>
         Effect.gen(function* () {
           const { access_token } = yield* Somebody
           const pieces = [

@@ -38,7 +38,7 @@ const sensitive = endpoints.filter(
 )
 
 /**
- * A refresh goes on with a session every few minutes and changes nobody's rights; reuse of a token
+ * A refresh continues a session every few minutes and changes nobody's rights; reuse of a token
  * is audited. A preview only reads, and takes its token in a body.
  */
 const silent = ["auth.refresh", "invitations.preview"]

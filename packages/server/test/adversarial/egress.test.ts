@@ -257,7 +257,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
   describe.each(kinds)("of %s", (kind) => {
     it.effect(
-      "to a private host is refused when it is asked for, however the host is spelled",
+      "to a private host is rejected when it is asked for, however the host is spelled",
       () =>
         Effect.gen(function* () {
           const { member } = yield* Scene
@@ -422,7 +422,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     )
   })
 
-  it.effect("of a step goes to no host that an answer names", () =>
+  it.effect("of a step goes to no host that a response names", () =>
     Effect.gen(function* () {
       const { arrivals, port, respond } = yield* Scene
       arrivals.length = 0

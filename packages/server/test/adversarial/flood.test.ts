@@ -110,7 +110,7 @@ describe("a flood of requests", () => {
     })
   )
 
-  it.live("in one piece gets an answer each, in order, and is worked on one by one", () =>
+  it.live("in one piece gets a response each, in order, and is worked on one by one", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking, url } = yield* startServer
       const sent = yield* Effect.forkChild(
@@ -304,7 +304,7 @@ describe("a flood of one client", () => {
     })
   )
 
-  it.live("that is refused with a large body is hung up on, and its body stays unread", () =>
+  it.live("that is rejected with a large body is hung up on, and its body stays unread", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking, url } = yield* startServer
       const sent = yield* Effect.forEach(
@@ -327,7 +327,7 @@ describe("a flood of one client", () => {
   )
 })
 
-describe("a flood of answers that nobody reads", () => {
+describe("a flood of responses that nobody reads", () => {
   /** More than the kernel takes for a connection. */
   const large = Buffer.alloc(12 * 1024 * 1024)
 
@@ -355,7 +355,7 @@ describe("a flood of answers that nobody reads", () => {
     return { url, asked, isOpen: () => sockets.map(({ destroyed }) => !destroyed) }
   })
 
-  /** Sends requests, and never reads the answers. */
+  /** Sends requests, and never reads the responses. */
   const askDeaf = (url: string, bytes: string) =>
     Effect.acquireRelease(
       Effect.promise(async () => {

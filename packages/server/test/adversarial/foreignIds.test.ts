@@ -52,7 +52,7 @@ class Scene extends Context.Service<
         [elsewhere, stranger],
         Effect.fnUntraced(function* (other) {
           const holdings = { ...(yield* acquire(other)), ...(yield* acquireSession(other)) }
-          // A list that goes on needs two of everything.
+          // A list that continues needs two of everything.
           yield* acquire(other)
           yield* ask("POST", `${other.workspace}/signing-secrets/rotate`, {
             token: other.access_token

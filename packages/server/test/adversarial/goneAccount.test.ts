@@ -36,7 +36,7 @@ const definitions = ["public.chain_steps", "public.tasks"]
 
 const word = (what: string) => `${what}-${randomBytes(6).toString("hex")}`
 
-layer(testAppLayer())("an account that is gone", (it) => {
+layer(testAppLayer())("an account that no longer exists", (it) => {
   it.effect("has left no name, address, header, body or secret in any table", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -169,7 +169,7 @@ layer(testAppLayer())("an account that is gone", (it) => {
   )
 })
 
-layer(testAppWithMail)("an account that is gone, where mail is sent,", (it) => {
+layer(testAppWithMail)("an account that no longer exists, where mail is sent,", (it) => {
   it.effect("gets no mail any more from the workspaces of others", () =>
     Effect.gen(function* () {
       const [owner, member] = [yield* signUp(), yield* signUp()]

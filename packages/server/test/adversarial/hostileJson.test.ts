@@ -75,7 +75,7 @@ const assertKept = Effect.fnUntraced(function* (
   if (stored.status === 200) assert.deepStrictEqual(stored.body, shownAgain(body, stored.body))
 })
 
-/** The answer to a create, without the secret that only it shows. */
+/** The response to a create, without the secret that only it shows. */
 const shownAgain = (created: object, stored: object) =>
   Object.fromEntries(
     Object.entries(created).filter(
@@ -92,7 +92,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
     const { example = {}, method, schema } = endpoint
     const item = itemOf(endpoint)
 
-    it.effect("in any field is refused, or stored unchanged", () =>
+    it.effect("in any field is rejected, or stored unchanged", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const path = yield* pathOf(endpoint)
@@ -121,7 +121,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
 
     const { ignored } = fieldsOf(schema)
     it.effect.runIf(ignored.length > 0)(
-      "in fields that only answers have changes none of them",
+      "in fields that only responses have changes none of them",
       () =>
         Effect.gen(function* () {
           const { member, pathOf } = yield* settle
@@ -152,7 +152,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
         })
     )
 
-    it.effect.runIf(item !== undefined)("in a field of an item refuses no other item", () =>
+    it.effect.runIf(item !== undefined)("in a field of an item rejects no other item", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const path = yield* pathOf(endpoint)
@@ -182,7 +182,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
       })
     )
 
-    it.effect("in the place of the body is refused", () =>
+    it.effect("instead of the body is rejected", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* Settled
         const path = yield* pathOf(endpoint)
@@ -227,7 +227,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
       })
     )
 
-    it.effect("in another encoding or under another name is refused unread", () =>
+    it.effect("in another encoding or under another name is rejected unread", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* Settled
         const path = yield* pathOf(endpoint)
@@ -271,7 +271,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
     )
   })
 
-  it.effect("of more fields than any schema has is refused before it is decoded", () =>
+  it.effect("of more fields than any schema has is rejected before it is decoded", () =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* Settled
       for (const endpoint of withBody.filter(({ name }) => /auth.login|cron.create/.test(name))) {

@@ -51,7 +51,7 @@ const elsewhere = Effect.fnUntraced(function* (member: Member) {
 
 layer(testAppLayer())("An Idempotency-Key", (it) => {
   describe.each(repeatable)("of $method $path", (endpoint) => {
-    it.effect("gives the first answer again, and no second one", () =>
+    it.effect("gives the first response again, and no second one", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const request = yield* requestTo(endpoint, pathOf)
@@ -116,7 +116,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     })
   )
 
-  it.effect.each(withBody)("with another body is refused, and makes nothing: $path", (endpoint) =>
+  it.effect.each(withBody)("with another body is rejected, and makes nothing: $path", (endpoint) =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const example = yield* exampleAt(endpoint, pathOf)
@@ -171,7 +171,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     })
   )
 
-  it.effect("is not used up by a request that was refused", () =>
+  it.effect("is not used up by a request that was rejected", () =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const token = member.access_token

@@ -81,7 +81,7 @@ const json = { "content-type": "application/json" }
 
 layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it) => {
   it.effect.each(withHeaders)(
-    "of headers into calls is refused when they are given: $name",
+    "of headers into calls is rejected when they are given: $name",
     ({ at, bodyWith, method, path }) =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
@@ -103,7 +103,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
       })
   )
 
-  it.effect("found every place where headers are given", () =>
+  it.effect("found every field that contains headers", () =>
     Effect.sync(() =>
       assert.deepStrictEqual(
         withHeaders.map(({ name }) => name),

@@ -14,7 +14,7 @@ interface Issue {
   readonly code: string
 }
 
-/** An answer names every field that is unknown, up to a hundred. */
+/** A response names every field that is unknown, up to a hundred. */
 const atATime = 50
 
 const withBody = endpoints.filter(({ schema }) => schema !== undefined)

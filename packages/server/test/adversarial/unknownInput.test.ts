@@ -26,7 +26,7 @@ const unread = [
 ] as const
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
-  it.effect.each(endpoints)("is refused, and does nothing: $method $path", (endpoint) =>
+  it.effect.each(endpoints)("is rejected, and does nothing: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example, method, queryFields, schema } = endpoint
       const { member, pathOf } = yield* Settled

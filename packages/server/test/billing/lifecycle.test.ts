@@ -134,7 +134,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
       })
   )
 
-  it.effect("is unchanged if the card is refused, and can be resumed with a card", () =>
+  it.effect("is unchanged if the card is rejected, and can be resumed with a card", () =>
     Effect.gen(function* () {
       const { stripe } = yield* Stand
       stripe.hasCard = false

@@ -94,7 +94,7 @@ layer(testAppLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("refuses an invalid range", () =>
+  it.effect("rejects an invalid range", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       for (const query of [

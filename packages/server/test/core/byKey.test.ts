@@ -127,7 +127,7 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
         const { keyed, on } = yield* start
         const refused = yield* keyed.create(path, { ...on(kept), key: "a/b" })
         assert.strictEqual(outcome(refused), "422 validation_failed")
-        // An answer may be sent back, so a key in a definition is ignored: the path has it.
+        // A response may be sent back, so a key in a definition is ignored: the path has it.
         const put = yield* keyed.put(path, "a", { ...on(kept), key: "b" })
         assert.strictEqual(put.status, 201, put.text)
         assert.strictEqual(put.body.key, "a")

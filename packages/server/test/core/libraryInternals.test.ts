@@ -102,7 +102,7 @@ describe("The framework", () => {
     })
   )
 
-  it.live("does not answer an upgrade once its listener is removed", () =>
+  it.live("does not respond to an upgrade once its listener is removed", () =>
     Effect.gen(function* () {
       const server = new Server()
       const upgraded: Array<string> = []
@@ -131,7 +131,7 @@ describe("Node", () => {
     assert.deepStrictEqual(objectMaker<object>(["id", 'a"b'])([1, null]), { id: 1, 'a"b': null })
   })
 
-  it("knows the flag that keeps new objects young, and refuses an unknown flag", () => {
+  it("knows the flag that keeps new objects young, and rejects an unknown flag", () => {
     const exec = (flag: string) =>
       execFileSync(process.execPath, [flag, "--version"], { encoding: "utf8", stdio: "pipe" })
     assert.match(exec("--no-allocation-site-pretenuring"), /^v/)

@@ -128,7 +128,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     })
   )
 
-  it.effect("has a place for every run, however long no node was there", () =>
+  it.effect("has a partition for every run, however long no node was running", () =>
     Effect.gen(function* () {
       const partitions = yield* Partitions
       const workspace_id = yield* insertWorkspace
@@ -325,7 +325,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
   )
 
   it.effect(
-    "finds a run where it stood, or else where it stands, and ends no other in its place",
+    "finds a run by its old or new row position, and finishes no other run",
     () =>
       Effect.gen(function* () {
         const { node, run, sql, workspace_id } = yield* prepare

@@ -24,7 +24,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "the queue of a task",
   (it) => {
     it.effect(
-      "is full at 10,000 runs: one by hand is refused, the next of another task is not",
+      "is full at 10,000 runs: one by hand is rejected, the next of another task is not",
       () =>
         Effect.gen(function* () {
           const queue = yield* RunQueue
@@ -58,7 +58,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("that is full skips the fires of its schedule, and says so", () =>
+    it.effect("that is full skips the firings of its schedule, and says so", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* (yield* Partitions).maintain(30)
@@ -85,7 +85,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const runs = yield* unfinished(workspace_id)
         assert.strictEqual(runs.length, maxTaskRuns + 1)
         assert.strictEqual(runs.filter(({ task_id }) => task_id === other).length, 1)
-        // Its schedule goes on all the same.
+        // Its schedule continues all the same.
         const [row] = yield* sql`
           SELECT next_fire_at > now() AS goes_on
           FROM tasks

@@ -192,7 +192,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
 
   describe("a slot", () => {
     it.effect(
-      "that comes while the run before goes on is skipped, waits or starts, as the task says",
+      "that is due while the previous run is unfinished is skipped, waits or starts, as the task says",
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

@@ -43,7 +43,7 @@ const runInQueue = Effect.gen(function* () {
   return { change, queueId, task: { workspace_id, task_id } }
 })
 
-layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a queue", (it) => {
+layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a queue", (it) => {
   it.effect("of a run that awaited its completion and is cancelled is given on at once", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
@@ -84,7 +84,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the place in a qu
   )
 
   for (const state of ["leased", "running"] as const) {
-    it.effect(`of a ${state} run whose node is gone is given on at once`, () =>
+    it.effect(`of a ${state} run whose node is dead is handed over at once`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { change, queueId } = yield* runInQueue

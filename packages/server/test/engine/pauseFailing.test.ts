@@ -111,7 +111,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
     })
   )
 
-  it.effect("goes on if a run between succeeds, and if nothing is said", () =>
+  it.effect("continues if a run between succeeds, and by default", () =>
     Effect.gen(function* () {
       const flaky = yield* begin("/flaky", { pause_after_failures: 2 })
       const silent = yield* begin("/silent", {})

@@ -31,7 +31,7 @@ const breaking = () => {
 }
 
 describe("a node whose signals fail", () => {
-  it.effect("goes on sending changes after a reported failure", () => {
+  it.effect("keeps sending changes after a reported failure", () => {
     const { health, layer, lines, sent } = breaking()
     return Effect.gen(function* () {
       const changes = yield* LiveChanges
@@ -54,7 +54,7 @@ describe("a node whose signals fail", () => {
     }).pipe(Effect.scoped, Effect.provide(LiveChangesLayer), Effect.provide(layer))
   })
 
-  it.effect("goes on sending end signals after a reported failure", () => {
+  it.effect("keeps sending end signals after a reported failure", () => {
     const { layer, lines, sent } = breaking()
     return Effect.gen(function* () {
       const { announce } = yield* (yield* EndSignals).watch([randomUUID()])

@@ -132,7 +132,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("goes on if the run of the signal has not finished", () =>
+    it.effect("continues if the run of the signal has not finished", () =>
       Effect.gen(function* () {
         const { end, reads, tell, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/chain/30")
@@ -145,7 +145,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("takes no place among those that are worked on", () =>
+    it.effect("takes no slot of the items in progress", () =>
       Effect.gen(function* () {
         const { end, get, waitFor } = yield* startServer
         const waiting = [
@@ -160,7 +160,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is answered at once where too many wait", () =>
+    it.effect("gets its response at once where too many wait", () =>
       Effect.gen(function* () {
         const { end, get, waitFor } = yield* startServer
         const waiting = [
@@ -177,7 +177,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is answered at once where too many of its account wait, and no other", () =>
+    it.effect("gets its response at once where too many of its account wait, and no other", () =>
       Effect.gen(function* () {
         const { end, get, waitFor } = yield* startServer
         const ids = ["one", "two", "three", "four", "five"]

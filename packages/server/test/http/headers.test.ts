@@ -22,7 +22,7 @@ const asked = [
 
 const ours = /^[0-9a-f]{10}-[0-9a-z]+$/
 
-layer(testAppLayer())("Headers of every answer", (it) => {
+layer(testAppLayer())("Headers of every response", (it) => {
   describe("x-request-id", () => {
     it.effect.each(asked)("is the client's at %s %s", ([method, path, status]) =>
       Effect.gen(function* () {

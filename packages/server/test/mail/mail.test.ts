@@ -102,7 +102,7 @@ describe("A mail", () => {
     })
   )
 
-  it.live("is given up if its content is refused, and its address stays enabled", () =>
+  it.live("is given up if its content is rejected, and its address stays enabled", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({
         refuseMessage: () => ({ code: 554, message: "5.7.1 looks like spam" })
@@ -112,7 +112,7 @@ describe("A mail", () => {
     })
   )
 
-  it.live("is retried if the mail server refuses the login, and reveals nothing to users", () =>
+  it.live("is retried if the mail server rejects the login, and reveals nothing to users", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver({ password: "right" })
       for (const url of [at(smtp.port, "somebody:verywrong@"), at(1), "smtp://nowhere.invalid"]) {

@@ -30,7 +30,7 @@ const refused = { ...delivered, outcome: "again", status_code: 500, error: "no" 
 
 let share = 7_000
 
-/** Writes after the deletion of the workspace has locked it, and before it goes on. */
+/** Writes after the deletion of the workspace has locked it, and before it continues. */
 const whileDeleted = <A, E, R>(
   workspace_id: AuthorizedWorkspaceId,
   write: Effect.Effect<A, E, R>

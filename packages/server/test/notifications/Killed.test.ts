@@ -111,7 +111,7 @@ describe.skipIf(noCluster !== undefined)(
             yield* assertNotifiedOnce(scene, monitor)
           }
 
-          // After the send: the message has arrived, and the node never gets the answer.
+          // After the send: the message has arrived, and the node never gets the response.
           const answer = yield* holdAnswers
           const sent = hookCalls()
           const unanswered = yield* overdue(scene, "without an answer")
@@ -119,7 +119,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* replaceNode(Effect.andThen(answer, endLeases))
           yield* assertNotifiedOnce(scene, unanswered)
 
-          // Before the record: the node gets the answer, and cannot write it down.
+          // Before the record: the node gets the response, and cannot write it down.
           const answerLater = yield* holdAnswers
           const before = hookCalls()
           const unrecorded = yield* overdue(scene, "without a record")
@@ -133,7 +133,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* replaceNode(Effect.andThen(release, endLeases))
           yield* assertNotifiedOnce(scene, unrecorded)
 
-          // Frozen with a message under way, while another node goes on. Then it wakes up.
+          // Frozen with a message under way, while another node continues. Then it wakes up.
           const frozen = scene.node()
           const answerFrozen = yield* holdAnswers
           const atFreeze = hookCalls()

@@ -11,7 +11,7 @@ import {
   withinMs
 } from "./support/scene.ts"
 
-/** After the answer to the ping that is announced: while it is routed, sent and written down. */
+/** After the response to the ping that is announced: while it is routed, sent and written down. */
 const killedAfterMs = [0, 10, 50]
 
 const fail = ({ node }: Scene, pingPath: string) =>
@@ -56,12 +56,12 @@ it.live(
         yield* assertNotifiedOnce(scene, heartbeat)
       }
 
-      // After the send: the message has arrived, and the node never gets the answer.
+      // After the send: the message has arrived, and the node never gets the response.
       const unheard = yield* unanswered(scene, "without an answer")
       yield* replaceNode(unheard.answer)
       yield* assertNotifiedOnce(scene, unheard.heartbeat)
 
-      // Before the record: the answer has arrived, and the node never writes it down.
+      // Before the record: the response has arrived, and the node never writes it down.
       const unrecorded = yield* unanswered(scene, "without a record")
       node().kill("SIGSTOP")
       yield* unrecorded.answer

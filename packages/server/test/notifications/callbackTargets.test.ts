@@ -13,7 +13,7 @@ const kinds = [
 ] as const
 
 layer(testAppLayer())("a callback to a URL that may not be called", (it) => {
-  it.effect.each(kinds)("is refused as it is saved with a task of %s", ([path, task]) =>
+  it.effect.each(kinds)("is rejected as it is saved with a task of %s", ([path, task]) =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const at = `${workspace}/${path}`

@@ -198,7 +198,7 @@ it.live(
 )
 
 it.live(
-  "A node that is killed between settling and the answer loses no callback",
+  "A node that is killed between settling and the response loses no callback",
   () =>
     Effect.gen(function* () {
       let hangs = false
@@ -228,7 +228,7 @@ it.live(
         assert.strictEqual(told(), before + 1)
       }
 
-      // The callback has arrived, and no node got the answer. An earlier one may come again.
+      // The callback has arrived, and no node got the response. An earlier one may come again.
       const known = new Set(hook.received.map(({ body }) => body.id))
       const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
       hangs = true

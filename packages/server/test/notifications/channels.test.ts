@@ -107,7 +107,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  describe("is refused", () => {
+  describe("is rejected", () => {
     it.effect.each([
       [{ config: {} }, ["config", "url"]],
       [{ config: { url: "https://x.test", extra: 1 } }, ["config", "extra"]],
@@ -219,7 +219,7 @@ layer(testAppLayer())("A channel", (it) => {
     })
   )
 
-  it.effect("is tested, and the answer has the result", () =>
+  it.effect("is tested, and the response has the result", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const { body } = yield* channels.create({ config: { url: "http://nowhere.invalid/" } })
@@ -386,7 +386,7 @@ layer(testAppLayer())("The settings", (it) => {
     })
   )
 
-  it.effect("refuse channels of other workspaces", () =>
+  it.effect("reject channels of other workspaces", () =>
     Effect.gen(function* () {
       const [mine, theirs] = [yield* begin, yield* begin]
       const { body: own } = yield* mine.channels.create()

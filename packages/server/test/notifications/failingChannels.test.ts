@@ -73,7 +73,7 @@ const eventsReceivedBy = ({ received }: Receiver): number => {
 
 /**
  * Whether the channel has delivered as many messages, none of them twice. It is not enough that they
- * were received: an answer that is still under way when the clock moves by a minute comes too late.
+ * were received: a response that is still under way when the clock moves by a minute comes too late.
  */
 const hasDelivered = (channelId: string, { received }: Receiver, messages: number) =>
   Effect.gen(function* () {
@@ -89,7 +89,7 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
   timeout: "120 seconds"
 })("Failing channels", (it) => {
   it.effect(
-    "do not delay others while one hangs and one answers 500 for an hour",
+    "do not delay others while one hangs and one responds with 500 for an hour",
     () =>
       Effect.gen(function* () {
         let isFailing = true

@@ -67,7 +67,7 @@ describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
     }
   })
 
-  it("refuses what the kind refuses", () => {
+  it("rejects what the kind rejects", () => {
     assert.isFalse(schema["additionalProperties"])
     const { config, refused } = vendors.find(({ name }) => name === kind.kind) ?? noVendor
     for (const [field, value] of Object.entries(config)) {
@@ -154,7 +154,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
   )
 })
 
-it.live("Every kind is retried if there is no answer", () =>
+it.live("Every kind is retried if there is no response", () =>
   Effect.forEach(
     http,
     Effect.fnUntraced(function* ({ config, kind, name }) {

@@ -75,7 +75,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   )
 
   it.effect(
-    "delay neither alerts nor callbacks of other accounts, even if their receiver hangs",
+    "delay neither alerts nor callbacks of other accounts, even if their recipient hangs",
     () =>
       Effect.gen(function* () {
         const noisy = yield* newWorkspace

@@ -213,7 +213,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     })
   )
 
-  it.effect("a channel that is gone is paused once, and the others are notified", () =>
+  it.effect("a channel that no longer exists is paused once, and the others are notified", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { channel, say, workspace_id } = yield* begin({ group_seconds: 0 }, () => ({
@@ -358,7 +358,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         const [known, unknown] = [randomUUID(), randomUUID()]
         yield* say("incident.opened", known)
         yield* route
-        // This one is gone before anybody has heard of it.
+        // This one is deleted before it is announced.
         yield* say("incident.opened", unknown)
         for (const subject_id of [known, unknown, known])
           yield* forget({ workspace_id, subject_id })

@@ -180,7 +180,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes the progress of old runs, unless they go on", () =>
+  it.effect("removes the progress of old runs, unless they continue", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo
@@ -202,7 +202,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
     })
   )
 
-  it.effect("removes old inputs, but not those of runs that go on", () =>
+  it.effect("removes old inputs, but not those of runs that continue", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HousekeepingRepo

@@ -24,7 +24,7 @@ const minuteMs = 60_000
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServices: true })(
   "when the clock of the database was an hour ahead",
   (it) => {
-    it.effect("a task goes on firing by the right time, and no slot fires twice", () =>
+    it.effect("a task keeps firing by the right time, and no slot fires twice", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const setAhead = yield* steppableDatabase

@@ -37,7 +37,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
     return (yield* ask("GET", at, { token })).body
   })
 
-  it.effect("answers with its request, without credentials", () =>
+  it.effect("responds with its request, without credentials", () =>
     Effect.gen(function* () {
       const sent = yield* ask("POST", "/v1/echo", {
         token: "not to be seen",

@@ -162,7 +162,7 @@ layer(testAppLayer())("the service", (it) => {
   )
 
   it.effect(
-    "shows people the panel at unknown addresses, and answers programs with the usual 404",
+    "shows people the panel at unknown addresses, and responds to programs with the usual 404",
     () =>
       Effect.gen(function* () {
         const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }

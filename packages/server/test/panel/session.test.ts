@@ -87,7 +87,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         const planted = `${name}=${value}`
         assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204", name)
         const beside = `${planted}; ${reader.cookie}`
-        // The person's session goes on. The rotated token is valid for ten more seconds.
+        // The person's session continues. The rotated token is valid for ten more seconds.
         assert.strictEqual(outcome(yield* withCookie(beside, "PUT", { headers })), "200", name)
         assert.strictEqual(outcome(yield* withCookie(planted, "DELETE", { headers })), "204", name)
       }

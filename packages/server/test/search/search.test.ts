@@ -194,7 +194,7 @@ layer(testAppLayer())("a search", (it) => {
     })
   )
 
-  it.effect("refuses what it cannot look for", () =>
+  it.effect("rejects what it cannot look for", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       for (const query of [

@@ -52,7 +52,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 describe("the value of a secret", () => {
   it.live(
-    "is in no answer, log, trace, event, notification, file, backup or memory of an agent",
+    "is in no response, log, trace, event, notification, file, backup or memory of an agent",
     () =>
       Effect.gen(function* () {
         let status = 200

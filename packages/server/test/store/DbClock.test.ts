@@ -63,7 +63,7 @@ describe("the database's clock", () => {
     pass(1_000)
     sample({ aheadMs: stepped, ...slow })
     assert.closeTo(aheadMs(), stepped, 5)
-    // The next good answer makes it as exact as before.
+    // The next good response makes it as exact as before.
     pass(500)
     sample({ aheadMs: stepped, ...quick })
     assert.closeTo(aheadMs(), stepped, 0.1)
@@ -121,7 +121,7 @@ describe.each([
     assert.match(logs.at(-1) ?? "", /stays 3600 s (ahead of|behind) the expected time/)
   })
 
-  it("still doubts a step after an answer that took too long", () => {
+  it("still doubts a step after a response that took too long", () => {
     const { clock, sample } = scripted()
     sample({ aheadMs: 5_000, ...quick })
     sample({ aheadMs: 5_000 + stepMs, ...quick })

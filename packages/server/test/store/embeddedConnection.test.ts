@@ -59,7 +59,7 @@ describe("the input reader", () => {
       })
   )
 
-  it("refuses bytes that are not a message of PostgreSQL", () => {
+  it("rejects bytes that are not a message of PostgreSQL", () => {
     assert.throws(() => new InputReader().push(Buffer.from("GET / HTTP/1.1\r\n\r\n")))
     const reader = new InputReader()
     reader.push(startup)

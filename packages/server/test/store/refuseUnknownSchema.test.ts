@@ -7,7 +7,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 layer(TestDatabaseLayer, { excludeTestServices: true })(
   "a schema that this version does not know",
   (it) => {
-    it.effect("is refused by name if a newer version created it, and stays unchanged", () =>
+    it.effect("is rejected by name if a newer version created it, and stays unchanged", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrate
@@ -27,7 +27,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
       })
     )
 
-    it.effect("is refused if a commit from before the first release created it", () =>
+    it.effect("is rejected if a commit from before the first release created it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`

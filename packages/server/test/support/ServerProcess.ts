@@ -123,7 +123,7 @@ export const call = async (
     readonly token?: string
     readonly body?: unknown
     readonly headers?: Readonly<Record<string, string>>
-    /** How long to wait for the answer. By default there is no limit. */
+    /** How long to wait for the response. By default there is no limit. */
     readonly timeoutMs?: number
   } = {}
 ): Promise<Called> => {

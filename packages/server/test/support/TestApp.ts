@@ -161,7 +161,7 @@ const answering = startNode({ ...runningConfig, runner: "off" })
 
 export const runningNodeLayer = (config = runningConfig) => nodesLayer(config, Effect.succeed)
 
-/** A node that makes calls, and a node that only answers. */
+/** A node that makes calls, and a node that only serves the API. */
 export const runningNodesLayer = nodesLayer(runningConfig, () => answering)
 
 /** Two nodes on PostgreSQL. On the embedded store, without signals between nodes, only one. */

@@ -20,7 +20,7 @@ const onRealClock = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
 /**
  * Dies if an execution or an attempt in any test has failed without a reason, as far as the database
- * still answers and has a history.
+ * still responds and has a history.
  */
 const checkReasons = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

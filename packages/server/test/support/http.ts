@@ -166,11 +166,11 @@ export const tokenOf = ({
     String(body.access_token)
   )
 
-/** An answer as `status error`, for assertions. */
+/** A response as `status error`, for assertions. */
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
-/** The text of an answer without the id of its request, in which any two errors differ. */
+/** The text of a response without the id of its request, in which any two errors differ. */
 export const textOf = ({ text }: Pick<Answer, "text">): string =>
   text.replace(/,"request_id":"[^"]*"/, "")
 

@@ -1,7 +1,7 @@
 /**
  * A process loads this module before everything else. From each SIGUSR2 on, the wall clock of the
  * process is ahead of the machine's by the milliseconds that a file names. Timers and monotonic
- * time go on unchanged, as when an administrator or NTP sets a clock.
+ * time continue unchanged, as when an administrator or NTP sets a clock.
  */
 import * as fs from "node:fs"
 import { isMainThread } from "node:worker_threads"

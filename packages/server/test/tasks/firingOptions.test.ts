@@ -85,7 +85,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       })
   )
 
-  it.effect.each(kinds)("change one by one, and the next fire with them: $kind", (given) =>
+  it.effect.each(kinds)("change one by one, and the next firing with them: $kind", (given) =>
     Effect.gen(function* () {
       const { definition, kind } = given
       const tasks = yield* start
@@ -107,7 +107,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
     })
   )
 
-  it.effect.each(kinds)("are refused where they are wrong: $kind", ({ definition, kind }) =>
+  it.effect.each(kinds)("are rejected where they are wrong: $kind", ({ definition, kind }) =>
     Effect.gen(function* () {
       const tasks = yield* start
       const wrong: ReadonlyArray<readonly [object, ReadonlyArray<unknown>]> = [

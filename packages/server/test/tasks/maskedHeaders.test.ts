@@ -85,7 +85,7 @@ const storedHeaders = Effect.fnUntraced(function* (id: string) {
 layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "credentials in headers",
   (it) => {
-    it.effect("are in no answer of a GET, and in no live event", () =>
+    it.effect("are in no response of a GET, and in no live event", () =>
       Effect.gen(function* () {
         const { arrived, call, create, member, read, send, workspace } = yield* begin
         const { access_token: token, workspace_id } = member
@@ -187,7 +187,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect.each(kinds)("are masked in the answer of every change: $kind", (one) =>
+    it.effect.each(kinds)("are masked in the response of every change: $kind", (one) =>
       Effect.gen(function* () {
         const { act, call, create, patch, put, send } = yield* begin
         const definition = one.define(call)
@@ -290,7 +290,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
           [422, 201]
         )
         assert.deepStrictEqual(batch.body.items[0].error.detail.issues, [issue])
-        // A record that is gone is stale, whatever its headers held.
+        // A record that no longer exists is stale, whatever its headers held.
         const stale = yield* put(one.kind, "a", { ...masked, version: 1 })
         assert.strictEqual(outcome(stale), "412 stale")
         // Only a credential is ever masked.

@@ -155,7 +155,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "cut off cancelled calls, refuse private addresses, finish their calls on SIGTERM, and exit when replaced or refused",
+    "cut off cancelled calls, reject private addresses, finish their calls on SIGTERM, and exit when replaced or rejected",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()
@@ -216,7 +216,7 @@ describe("agents", () => {
   )
 
   it.live(
-    "classify an answer by the success rules of its task",
+    "classify a response by the success rules of its task",
     () =>
       Effect.gen(function* () {
         const scene = yield* beginWith()

@@ -57,7 +57,7 @@ layer(testAppLayer())("claims of workers", (it) => {
     })
   )
 
-  it.effect("are refused with invalid parameters, after the token was checked", () =>
+  it.effect("are rejected with invalid parameters, after the token was checked", () =>
     Effect.gen(function* () {
       const { agent, session } = yield* begin
       for (const input of [
@@ -80,7 +80,7 @@ layer(testAppLayer())("claims of workers", (it) => {
     })
   )
 
-  it.effect("are answered at once when the watched processes change", () =>
+  it.effect("are gets the response at once when the watched processes change", () =>
     Effect.gen(function* () {
       const { agent, member, session, worker } = yield* begin
       const token = member.access_token

@@ -209,7 +209,7 @@ describe("an agent whose service is hostile", () => {
   )
 
   it.live(
-    "limits the size of answers",
+    "limits the size of responses",
     () =>
       Effect.gen(function* () {
         const mebibyte = Buffer.alloc(1024 * 1024, " ")

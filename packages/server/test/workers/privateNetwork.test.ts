@@ -64,7 +64,7 @@ const network = Effect.acquireRelease(
     })
 )
 
-/** A server that answers with its word and prints who called. */
+/** A server that responds with its word and prints who called. */
 const program = `
   const [word, address] = process.argv.slice(1)
   const server = require("node:http").createServer((request, response) => {

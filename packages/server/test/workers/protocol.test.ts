@@ -71,7 +71,7 @@ const silentSignals = Layer.merge(
 )
 
 layer(testNodesLayer())("the worker protocol", (it) => {
-  it.effect("accepts only worker tokens, and other endpoints refuse worker tokens", () =>
+  it.effect("accepts only worker tokens, and other endpoints reject worker tokens", () =>
     Effect.gen(function* () {
       const { agent, member, token } = yield* begin
       const { key } = yield* createKey(member)
@@ -190,7 +190,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     })
   )
 
-  it.effect("gives runs with other labels after the runs of an earlier read are gone", () =>
+  it.effect("gives runs with other labels after the runs of an earlier read no longer exist", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -429,7 +429,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     })
   )
 
-  it.effect("refuses a token after its rotation, its expiry or the deletion of its worker", () =>
+  it.effect("rejects a token after its rotation, its expiry or the deletion of its worker", () =>
     Effect.gen(function* () {
       const { agent, session, tasks, worker, workers } = yield* beginOnline
       yield* tasks.create(onOffice)

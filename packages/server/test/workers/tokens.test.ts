@@ -20,7 +20,7 @@ const report = (token: string) =>
   })
 
 layer(testAppLayer())("a leaked token of a worker", (it) => {
-  it.effect("is revoked by anybody who has it, and other texts get the same answer", () =>
+  it.effect("is revoked by anybody who has it, and other texts get the same response", () =>
     Effect.gen(function* () {
       const { agent, id, member, token, workers } = yield* begin
       const { key } = yield* createKey(member)

@@ -47,7 +47,7 @@ describe("an agent whose service is unreachable", () => {
   )
 
   it.live(
-    "exits with 0 soon after SIGINT, while it waits for an answer",
+    "exits with 0 soon after SIGINT, while it waits for a response",
     () =>
       Effect.gen(function* () {
         let asked = false

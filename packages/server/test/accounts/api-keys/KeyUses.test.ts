@@ -84,7 +84,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
     })
   )
 
-  it.effect("is not written by refused uses", () =>
+  it.effect("is not written by rejected uses", () =>
     Effect.gen(function* () {
       const { id, key, lastUsed, member } = yield* subject
       yield* ask("POST", `${member.workspace}/api-keys/${id}/revoke`, {

@@ -77,7 +77,7 @@ const createOne = (member: Member, at: "url" | "otherUrl" = "url") =>
   })
 
 layer(testNodesLayer())("creation of an API key", (it) => {
-  it.effect("refuses an invalid body with the paths of all its issues", () =>
+  it.effect("rejects an invalid body with the paths of all its issues", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       for (const [problem, body, paths] of refused) {
@@ -145,7 +145,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("refuses the 101st active key until another one is revoked or deleted", () =>
+  it.effect("rejects the 101st active key until another one is revoked or deleted", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
@@ -172,7 +172,7 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("refuses the 1,001st key until a revoked or expired one is deleted", () =>
+  it.effect("rejects the 1,001st key until a revoked or expired one is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()

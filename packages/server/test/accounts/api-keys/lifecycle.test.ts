@@ -85,7 +85,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("are revoked once, and a second revocation gets the same answer", () =>
+  it.effect("are revoked once, and a second revocation gets the same response", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
@@ -175,7 +175,7 @@ layer(testAppLayer())("API keys", (it) => {
     })
   )
 
-  it.effect("that are unknown, revoked, expired or deleted get the same answer", () =>
+  it.effect("that are unknown, revoked, expired or deleted get the same response", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token

@@ -83,7 +83,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("is refused for a key that was rotated before", () =>
+  it.effect("is rejected for a key that was rotated before", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const old = yield* createKey(member)
@@ -99,7 +99,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
     })
   )
 
-  it.effect("is refused for a revoked or expired key", () =>
+  it.effect("is rejected for a revoked or expired key", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const revoked = yield* createKey(member)

@@ -90,7 +90,7 @@ layer(testAppLayer())("the usage of an API key", (it) => {
 })
 
 layer(testAppLayer())("a key with allowed_ips", (it) => {
-  it.effect("is refused at other addresses like an unknown key, and its owner sees them", () =>
+  it.effect("is rejected at other addresses like an unknown key, and its owner sees them", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const allowed_ips = ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7"]
@@ -134,7 +134,7 @@ const report = (key: string, ip = "203.0.113.5") =>
   ask("POST", "/v1/api-keys/revoke", { body: { key }, headers: from(ip) })
 
 layer(testNodesLayer())("a leaked key", (it) => {
-  it.effect("is revoked by anybody who has it, and other texts get the same answer", () =>
+  it.effect("is revoked by anybody who has it, and other texts get the same response", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member)

@@ -136,7 +136,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
     })
   )
 
-  it.effect("answers 404 to a create if the workspace is deleted first", () =>
+  it.effect("responds with 404 to a create if the workspace is deleted first", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token

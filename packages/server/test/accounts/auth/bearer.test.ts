@@ -96,7 +96,7 @@ describe("a malformed credential", () => {
     Layer.provide(Secrets.layerFrom(Redacted.make("a secret that nobody ever used for anything")))
   )
 
-  it.effect("is refused without a query", () =>
+  it.effect("is rejected without a query", () =>
     Effect.gen(function* () {
       const auth = yield* Auth
       const authenticate = (...headers: ReadonlyArray<string>) =>
@@ -153,7 +153,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
     })
   )
 
-  it.effect("with an API key is refused on all of /v1/auth, including public endpoints", () =>
+  it.effect("with an API key is rejected on all of /v1/auth, including public endpoints", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)

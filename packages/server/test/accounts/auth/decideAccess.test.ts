@@ -122,7 +122,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("refuses a key without the scope, and names the missing scope", () => {
+  it("rejects a key without the scope, and names the missing scope", () => {
     for (const scope of scopes) {
       const others = scopes.filter((granted) => granted !== scope)
       const refusal = decideAccess(Access.scope(scope), key(others), undefined)

@@ -22,7 +22,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", 
     })
   )
 
-  it.effect("refuses requests until the announced time", () =>
+  it.effect("rejects requests until the announced time", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)
@@ -60,7 +60,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", 
     })
   )
 
-  it.effect("counts refused requests, and refuses before any work", () =>
+  it.effect("counts rejected requests, and rejects before any work", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { key } = yield* createKey(member)

@@ -154,7 +154,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
       ]) {
         const answer = yield* ask("POST", "/v1/auth/login", { body, headers: json })
         assert.isBelow(answer.status, 500)
-        // An unknown field is named in the answer, even if it is a password.
+        // An unknown field is named in the response, even if it is a password.
         if (!body.includes(`"${secondPassword}":`)) answers.push(answer.text)
       }
       answers.push(
@@ -164,7 +164,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         )
       )
 
-      // The database is damaged in two ways: one answer is empty, and the other is a logged 500.
+      // The database is damaged in two ways: one response is empty, and the other is a logged 500.
       const failures = () => logs.filter((line) => line.includes("request failed")).length
       const before = failures()
       yield* sql`

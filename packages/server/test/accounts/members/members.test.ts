@@ -171,7 +171,7 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("who are removed are refused at once, and their keys keep working", () =>
+  it.effect("who are removed are rejected at once, and their keys keep working", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const admin = yield* joined(owner, "admin")
@@ -380,7 +380,7 @@ layer(testNodesLayer())("an invitation", (it) => {
     })
   )
 
-  it.effect("is refused for a member, and beyond a hundred open invitations", () =>
+  it.effect("is rejected for a member, and beyond a hundred open invitations", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const member = yield* joined(owner, "viewer")

@@ -64,7 +64,7 @@ layer(testNodesLayer())("a new password", (it) => {
     })
   )
 
-  it.effect("must follow the rules, and a refused one does not use up the token", () =>
+  it.effect("must follow the rules, and a rejected one does not use up the token", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = yield* linkTokenFor("password reset", member)
@@ -320,7 +320,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("is replaced by mail, and the answer does not reveal whether the account exists", () =>
+  it.effect("is replaced by mail, and the response does not reveal whether the account exists", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()

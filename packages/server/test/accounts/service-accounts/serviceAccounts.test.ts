@@ -366,7 +366,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
 
 layer(testNodesLayer())("The secret of a service account", (it) => {
   it.effect(
-    "is refused on every node after ten wrong tries, until a quarter of an hour is over",
+    "is rejected on every node after ten wrong tries, until a quarter of an hour is over",
     () =>
       Effect.gen(function* () {
         const member = yield* signUp()

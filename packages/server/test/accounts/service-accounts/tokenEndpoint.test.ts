@@ -57,7 +57,7 @@ layer(testAppLayer())("The token endpoint", (it) => {
     })
   )
 
-  it.effect("refuses in the words of RFC 6749", () =>
+  it.effect("rejects in the words of RFC 6749", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { client_id, client_secret } = yield* createServiceAccount(member)

@@ -98,7 +98,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused with another algorithm", () =>
+  it.effect("are rejected with another algorithm", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { bytes, claims, header, sign } = yield* forger(member)
@@ -131,7 +131,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused with a key that the header names or contains", () =>
+  it.effect("are rejected with a key that the header names or contains", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { claims, header, withHeader } = yield* forger(member)
@@ -175,7 +175,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused if a claim is missing, foreign or has the wrong time", () =>
+  it.effect("are rejected if a claim is missing, foreign or has the wrong time", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* signUp()
@@ -213,7 +213,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("are refused if a single bit is changed", () =>
+  it.effect("are rejected if a single bit is changed", () =>
     Effect.gen(function* () {
       const { access_token } = yield* signUp()
       const [header = "", claims = "", signature = ""] = access_token.split(".")
@@ -260,7 +260,7 @@ layer(testNodesLayer())("access tokens", (it) => {
     })
   )
 
-  it.effect("of another deployment are refused, but accepted with a retired secret", () =>
+  it.effect("of another deployment are rejected, but accepted with a retired secret", () =>
     Effect.gen(function* () {
       const { access_token, refresh_token } = yield* signUp()
       const others = Redacted.make("the secret of another deployment, 32 bytes")

@@ -85,7 +85,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("refuses further guesses for 15 minutes after ten wrong passwords", () =>
+  it.effect("rejects further guesses for 15 minutes after ten wrong passwords", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const wrong = yield* Effect.forEach(times(10, randomIp), (ip) => guess(email, ip))
@@ -180,7 +180,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("does not count guesses that were refused before the check", () =>
+  it.effect("does not count guesses that were rejected before the check", () =>
     Effect.gen(function* () {
       const account = randomEmail()
       const { guard } = yield* Throttle

@@ -34,7 +34,7 @@ const generation = Effect.fnUntraced(function* (token: string) {
 const dead = "401 invalid_token"
 const refused = "401 invalid_refresh_token"
 
-/** Returns the distinct values of a field in the answers. */
+/** Returns the distinct values of a field in the responses. */
 const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
@@ -154,7 +154,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("refuses refresh tokens with another session, user, type, generation or key", () =>
+  it.effect("rejects refresh tokens with another session, user, type, generation or key", () =>
     Effect.gen(function* () {
       const { bytes } = yield* signingKey(testConfig.appSecret ?? Redacted.make(""))
       const { access_token, refresh_token } = yield* signUp()

@@ -192,7 +192,7 @@ layer(testNodesLayer())("a second factor", (it) => {
     return answer.status
   })
 
-  it.effect("whose secret is lost refuses all codes, and an operator can remove it", () =>
+  it.effect("whose secret is lost rejects all codes, and an operator can remove it", () =>
     Effect.gen(function* () {
       const { codes, member, secret } = yield* protectedMember
       for (const code of [yield* codeNow(secret), codes[0] ?? ""]) {

@@ -11,7 +11,7 @@ const millisSpentSince = (start: NodeJS.CpuUsage) => {
   return (system + user) / 1_000
 }
 
-/** No answer is an error of ours, or takes much work. */
+/** No response is an error of ours, or takes much work. */
 const assertCalm = (answer: Answer, start: NodeJS.CpuUsage, what: string) => {
   assert.isBelow(answer.status, 500, `${what}: ${answer.text.slice(0, 500)}`)
   if (answer.status >= 400) assertShape(answer)

@@ -35,11 +35,11 @@ export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =
     : resolved({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
 }
 
-/** The names of what an object may hold, also of what only answers have. */
+/** The names of what an object may hold, also of what only responses have. */
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
 
-/** The fields that a body sets, and those that it may repeat from an answer, which are ignored. */
+/** The fields that a body sets, and those that it may repeat from a response, which are ignored. */
 export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
   const fields = Object.entries<JsonSchema.JsonSchema>(Object(schema?.["properties"]))
   const isIgnored = ([, field]: (typeof fields)[number]) => field["readOnly"] === true

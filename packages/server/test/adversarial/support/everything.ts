@@ -34,7 +34,7 @@ export const everything: Effect.Effect<
 const newIn = (after: ReadonlySet<string>, before: ReadonlySet<string>) =>
   [...after].filter((row) => !before.has(row))
 
-/** A row that is gone is one that is new the other way round. */
+/** A removed row is a new row in the opposite direction. */
 export const changes = (after: ReadonlySet<string>, before: ReadonlySet<string>) => [
   ...newIn(after, before),
   ...newIn(before, after)

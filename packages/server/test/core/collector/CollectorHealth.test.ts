@@ -11,7 +11,7 @@ import { eventually } from "../../support/ServerProcess.ts"
 import { testConfig } from "../../support/TestApp.ts"
 
 describe("a collector", () => {
-  it.effect("is reported every minute while it refuses data, and when it recovers", () =>
+  it.effect("is reported every minute while it rejects data, and when it recovers", () =>
     Effect.gen(function* () {
       let status = 503
       let taken = 0
@@ -37,7 +37,7 @@ describe("a collector", () => {
           Layer.provide(Layer.succeed(Meters, meters))
         )
       )
-      /** Waits for answers, which arrive in real time, while the clock of the test goes on. */
+      /** Waits for answers, which arrive in real time, while the clock of the test continues. */
       const passes = (what: string, isSo: () => boolean) =>
         Effect.raceFirst(
           TestClock.withLive(eventually(what, async () => isSo())),

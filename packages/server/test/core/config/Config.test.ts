@@ -225,7 +225,7 @@ describe("Configuration", () => {
   )
 
   it.effect(
-    "samples as OTEL_TRACES_SAMPLER says, and refuses a sampler that it does not know",
+    "samples as OTEL_TRACES_SAMPLER says, and rejects a sampler that it does not know",
     () =>
       Effect.gen(function* () {
         const sampled = (OTEL_TRACES_SAMPLER: string) =>

@@ -36,7 +36,7 @@ describe("what follows a step", () => {
     })
   })
 
-  it("is nothing where the whole run was skipped, because the one before it goes on", () => {
+  it("is empty if the whole run was skipped because of the previous one", () => {
     assert.deepStrictEqual(names(followUp(at(0), outline, "skipped", 0)), {
       next: null,
       skipped: []

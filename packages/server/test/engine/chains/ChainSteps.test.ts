@@ -56,7 +56,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
     )
 
     it.effect(
-      "uses the answers of its steps also if it was asked for by a node whose clock is ahead",
+      "uses the responses of its steps also if it was asked for by a node whose clock is ahead",
       () =>
         Effect.gen(function* () {
           answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1"}' }))
@@ -77,7 +77,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
     )
 
     it.effect(
-      "whose value is missing fails that step without a call, and goes on to its alarm",
+      "whose value is missing fails that step without a call, and continues to its alarm",
       () =>
         Effect.gen(function* () {
           answers.set("/poor", () => Effect.succeed({ response_body: "{}" }))

@@ -35,7 +35,7 @@ describe("a chain", () => {
     })
   })
 
-  it("goes on with its failure steps once a step failed", () => {
+  it("continues with its failure steps once a step failed", () => {
     assert.deepStrictEqual(
       play(["success", "success", "failure", "success", "failure"], ["failed"]),
       { outcomes: ["failed", "skipped", "succeeded", "skipped", "succeeded"], status: "failed" }

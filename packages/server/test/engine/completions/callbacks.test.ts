@@ -21,7 +21,7 @@ import { runningNodesLayer } from "../../support/TestApp.ts"
 const accepted = () => ({ status: 202, body: "accepted" })
 
 layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => {
-  describe("of a job that goes on after its answer", () => {
+  describe("of a job that continues after its response", () => {
     it.effect("ends the execution, which is running until then and holds no node", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -54,7 +54,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("that comes before the answer is not lost, and counts once", () =>
+    it.effect("that comes before the response is not lost, and counts once", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const said: Array<string> = []
@@ -204,7 +204,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("is not waited for if the answer is no success by the rules of the task", () =>
+  it.effect("is not waited for if the response is no success by the rules of the task", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url } = yield* target(() => ({ status: 200, body: "queue full" }))
@@ -213,7 +213,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("is refused without a right token, and changes nothing", () =>
+  it.effect("is rejected without a right token, and changes nothing", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(accepted)
@@ -300,7 +300,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("comes too late for a workspace that is gone", () =>
+  it.effect("arrives too late for a deleted workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* begin
@@ -353,7 +353,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("that comes before the answer of a step starts the next one at once", () =>
+  it.effect("that comes before the response of a step starts the next one at once", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(async (completeUrl) => {

@@ -86,7 +86,7 @@ it.live(
       assert.strictEqual(ended.attempts[0].response_body, "survived")
       assert.lengthOf(answered.urls, 1)
 
-      // The job of the call that was cut off perhaps goes on, so its place stays taken.
+      // The job of the call that was cut off may continue, so its slot stays taken.
       yield* jobs.awaiting(server, cutOff)
       yield* jobs.running(server, queue_id, 2)
       assert.strictEqual(yield* say(silent.urls[0]), repeated)

@@ -25,7 +25,7 @@ const begin = Effect.map(beginWithJobs, (jobs) => ({
   })
 }))
 
-layer(runningNodesLayer, { excludeTestServices: true })("the place in a queue", (it) => {
+layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (it) => {
   it.effect("is kept until the completion, and then goes to the next run", () =>
     Effect.gen(function* () {
       const jobs = yield* begin

@@ -69,7 +69,7 @@ describe("decideFire", () => {
     }
   })
 
-  it("goes on second by second, whenever nodes check", () => {
+  it("continues second by second, whenever nodes check", () => {
     const slots: Array<number> = []
     let next = at("09:00:00")
     const precise = due({ schedule: "*/5 * * * * *", firing_options: { precision: "second" } })

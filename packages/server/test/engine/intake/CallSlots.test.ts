@@ -62,7 +62,7 @@ describe("CallSlots", () => {
     }
   })
 
-  it("are there for targets that answer, beside shares whose calls never end at ever new ones", () => {
+  it("are there for targets that respond, beside shares whose calls never end at ever new ones", () => {
     const slots = new CallSlots(limits)
     let nowMs = 0
     let id = 0
@@ -100,7 +100,7 @@ describe("CallSlots", () => {
     assert.isFalse(slots.hasRoom(2, "https://slow", 30_000))
   })
 
-  it("are a target's own matter while there are enough: a slow one has four fifths of its places", () => {
+  it("are limited per target only while slots are scarce: a slow target gets four fifths of them", () => {
     const slots = new CallSlots(limits)
     flood(slots, [{ share: 1, target: "https://slow" }], 120)
     assert.isAtLeast(slots.taken, 400)

@@ -173,7 +173,7 @@ describe("Intake", () => {
     assert.isAtMost(Math.max(a1, a2, a3) - Math.min(a1, a2, a3), 1)
   })
 
-  it("passes runs whose target has no place, and takes turns at its places", () => {
+  it("skips runs whose target has no slot, and takes turns for its slots", () => {
     const intake = makeIntake(1_000, { perTarget: 20 })
     intake.add([...runs("a", 100, 0, "https://slow"), ...runs("a", 10, 0, "https://other")], 0)
     const first = intake.take(0, 1_000)

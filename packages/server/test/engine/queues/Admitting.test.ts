@@ -82,7 +82,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("keeps no place for a run that waits for another attempt", () =>
+  it.effect("keeps no slot for a run that waits for another attempt", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queue = yield* RunQueue
@@ -170,7 +170,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("lets a run wait for the one before it without a place, and then for its turn", () =>
+  it.effect("lets a run wait for the previous one without a slot, and then for its turn", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* insertWorkspace
@@ -197,7 +197,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("keeps the place of a call that was lost for as long as it may go on", () =>
+  it.effect("keeps the slot of a lost call for as long as the call may continue", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* insertWorkspace
@@ -210,7 +210,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         VALUES (false, 'infinity', now())
         RETURNING id`
       yield* enqueueOverdue(task, 10)
-      // Its call goes on for at most 30 s, the timeout of the task, from when it began.
+      // Its call continues for at most 30 s, the timeout of the task, from when it began.
       yield* sql`
         UPDATE runs
         SET
@@ -235,7 +235,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("that is gone lets go of the runs that wait in it", () =>
+  it.effect("that is deleted releases the runs that wait in it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* insertWorkspace

@@ -30,7 +30,7 @@ const ClusterLayer = Layer.unwrap(
   })
 )
 
-/** A server whose work goes on although whoever asked for it is gone. */
+/** A server whose work continues although its caller is gone. */
 const startWorking = (msOf: (call: number) => number) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly gauge: Gauge; readonly close: () => void }>(
@@ -95,7 +95,7 @@ const succeeded = (workspaceId: string) =>
 /** Five minutes of checks. */
 const patiently = 15_000
 
-/** Some calls take longer, so that others that should not go on beside them are seen. */
+/** Some calls take longer, so that calls that must not run beside them are noticed. */
 const mostlyFast = (call: number) => (call % 50 === 0 ? 50 : 1)
 
 describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () => {

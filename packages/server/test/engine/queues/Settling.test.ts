@@ -20,7 +20,7 @@ import { enqueueOverdue, insertQueue, setQueue } from "./queues.ts"
 const calls = makeFakeCalls()
 const { answers } = calls
 
-/** Overdue runs of a task, in a queue that lets one go on at a time. */
+/** Overdue runs of a task, in a queue that runs one at a time. */
 const queuedRuns = Effect.fnUntraced(function* (
   path: string,
   count: number,
@@ -60,7 +60,7 @@ const refuseUpdates = (table: "runs" | "tasks", condition: string) =>
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(OneNode, { excludeTestServices: true })("the result of a run in a named queue", (it) => {
-  it.effect("is written, answer and all, although its place cannot be handed over", () =>
+  it.effect("is written with its response, although its slot cannot be handed over", () =>
     Effect.gen(function* () {
       // Only handing over starts a run in the statement that gives it its place.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state = 'running'")
@@ -138,7 +138,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
     )
   }
 
-  it.effect("is written, and its place handed over, although its task cannot be paused", () =>
+  it.effect("is written, and its slot handed over, although its task cannot be paused", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ends = yield* Deferred.make<void>()
@@ -171,7 +171,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
 })
 
 describe("a node that stops", () => {
-  it.live("starts nothing in the place of a run that ends, and leaves it to another node", () =>
+  it.live("starts nothing in the slot of a finished run, and leaves the slot to another node", () =>
     Effect.gen(function* () {
       const ends = yield* Deferred.make<object>()
       answers.set("/last", () => Deferred.await(ends))

@@ -60,7 +60,7 @@ export const enqueueOverdue = (taskId: string, count: number) =>
       WHERE tasks.id = ${taskId}`
   )
 
-/** Follows how many calls go on at once, and when each began. */
+/** Counts the calls in progress, and records when each began. */
 export class Gauge {
   open = 0
   most = 0

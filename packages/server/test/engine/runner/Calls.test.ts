@@ -66,7 +66,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     })
   )
 
-  it.effect("are asked about again where the answer took so long that others may have them", () =>
+  it.effect("are asked about again where the response took so long that others may have them", () =>
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const { clock, intake, options } = engine
@@ -77,7 +77,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     })
   )
 
-  it.effect("are let go where the node that leased them was declared dead", () =>
+  it.effect("are released if the node that leased them was declared dead", () =>
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const run = started("/gone")

@@ -64,7 +64,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a redirect into the cloud's metadata is an answer, and not followed", () =>
+    it.effect("a redirect into the cloud's metadata is a response, and not followed", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const port = yield* httpTarget((_, response) => {
@@ -86,7 +86,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("an answer counts only if it is as its task says", () =>
+    it.effect("a response counts only if it is as its task says", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         let calls = 0
@@ -248,7 +248,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a call is signed with the secret of its receiver, and no other", () =>
+    it.effect("a call is signed with the secret of its recipient, and no other", () =>
       Effect.gen(function* () {
         const { outcomeOf, request } = yield* Service
         const received: Array<{ readonly headers: IncomingHttpHeaders; readonly body: string }> = []

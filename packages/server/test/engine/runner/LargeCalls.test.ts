@@ -32,7 +32,7 @@ const OneNode = nodeLayer(calls.layer, { callBytes }).pipe(Layer.provideMerge(Te
 
 const letters = (bytes: number) => "x".repeat(bytes)
 
-/** Calls to the path go on until they are let go. */
+/** Calls to the path wait until they are released. */
 const hold = (path: string) => {
   const open: Array<() => void> = []
   let most = 0
@@ -146,7 +146,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
     })
   )
 
-  it.effect("of a chain are filled in with the answers that they use", () =>
+  it.effect("of a chain are filled in with the responses that they use", () =>
     Effect.gen(function* () {
       const answer = letters(9_900)
       answers.set("/large", () => Effect.succeed({ response_body: answer }))

@@ -136,7 +136,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
     )
 
     it.effect(
-      "go on when all connections are cut again and again, and lose and repeat nothing",
+      "continue when all connections are cut again and again, and lose and repeat nothing",
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
@@ -195,7 +195,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
       })
     )
 
-    it.effect("finish no run twice when one was frozen, and the thawed one goes on", () =>
+    it.effect("finish no run twice when one was frozen, and the thawed one continues", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { second: frozen, url } = yield* Cluster

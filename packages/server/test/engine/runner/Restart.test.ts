@@ -20,7 +20,7 @@ const skipped = onPostgres ? noCluster : "TEST_DATABASE_URL is not set"
 const runs = 3_000
 const options = { concurrency: 100 }
 
-/** A pool finds that a connection is gone by using it. */
+/** A pool notices a lost connection only on use. */
 const patiently = Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 50 })
 
 const liveNodes = Effect.flatMap(
@@ -36,7 +36,7 @@ describe.skipIf(skipped !== undefined)(
   `PostgreSQL that is restarted under load${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   () => {
     it.live(
-      "loses no run, repeats at most what was in flight, and the nodes go on by themselves",
+      "loses no run, repeats at most what was in flight, and the nodes continue by themselves",
       () =>
         Effect.gen(function* () {
           // Each node takes nine connections, and three are kept for superusers.

@@ -189,7 +189,7 @@ layer(TestLayer)("While no run waits for a slot", (it) => {
     })
   )
 
-  it.effect("a chain goes on within 5 ms", () =>
+  it.effect("a chain continues within 5 ms", () =>
     Effect.gen(function* () {
       const { write } = yield* idle
       yield* Fiber.join(yield* write(step))
@@ -222,7 +222,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
     })
   )
 
-  it.effect("a chain goes on sooner", () =>
+  it.effect("a chain continues sooner", () =>
     Effect.gen(function* () {
       const { writing } = yield* begin(step)
       yield* assertWaits(writing, 50)

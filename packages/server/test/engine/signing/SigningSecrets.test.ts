@@ -47,7 +47,7 @@ describe("a sealed secret", () => {
     }
   )
 
-  it("is never the same twice, and is refused when it is none", () => {
+  it("is never the same twice, and is rejected when it is none", () => {
     assert.notStrictEqual(seal(ring, "a", "text"), seal(ring, "a", "text"))
     const [key] = ring satisfies KeyRing
     for (const none of ["", ".", "text", `${key.id}`, `${key.id}.`, `${key.id}.AAAA`]) {

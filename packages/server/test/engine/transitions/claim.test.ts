@@ -157,7 +157,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("goes on where it ended, until it has been everywhere", () =>
+  it.effect("continues where it stopped, until it has visited everything", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue

@@ -70,7 +70,7 @@ const admittedOf = ({ task }: Queue) =>
         AND state <> 'parked'`
   ).pipe(Effect.map(([row]) => row?.runs))
 
-layer(TestDatabaseLayer)("the places of runs that end", (it) => {
+layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
   it.effect("go to the most overdue ones, which start at once", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -124,7 +124,7 @@ const toExecution = ({ attempts, earlier, id, status }: StoredExecution): ModelE
   earlier
 })
 
-/** Whatever others did meanwhile, the model goes on from what is stored now. */
+/** Whatever others did meanwhile, the model continues from what is stored now. */
 const adopt = (model: RunModel, { history, runs }: Stored) => {
   const finished = new Map(history.map((row) => [row.id, toExecution(row)]))
   assert.strictEqual(finished.size, history.length, "a run has finished twice")
@@ -205,7 +205,7 @@ const someNode = ({ dice, model }: World) => {
 
 /**
  * A ticket that still holds its run, or one that is to change nothing: above all of an attempt that
- * goes on without its holder.
+ * continues without its holder.
  */
 const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boolean) => {
   const tickets = model.tickets.filter(isMeant)

@@ -8,7 +8,7 @@ import { start } from "../../../src/engine/transitions/start.ts"
 import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
-/** A run that goes on, and the next one of its task, which is due so much later. */
+/** A run that continues, and the next one of its task, which is due so much later. */
 const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
   const sql = yield* SqlClient.SqlClient
   const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
@@ -28,7 +28,7 @@ const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
 })
 
 layer(TestDatabaseLayer, { excludeTestServices: true })(
-  "a slot while the run before it goes on",
+  "a slot while the previous run is unfinished",
   (it) => {
     it.effect("is not skipped before its time, and then is", () =>
       Effect.gen(function* () {

@@ -221,7 +221,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       assert.strictEqual((yield* slotsToCome).length, 500)
 
       yield* queue.stop(task)
-      // Clearing goes on behind the request, and what is left for that is recorded, all of it.
+      // Clearing continues behind the request, and what is left for that is recorded, all of it.
       assert.strictEqual((yield* unfinished(workspace_id)).length, 200)
       assert.isEmpty(yield* slotsToCome)
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)

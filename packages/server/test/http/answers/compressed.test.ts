@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ask, signUp, times } from "../../support/http.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
 
-/** The answer to a client that accepts these codings. `fetch` decodes it and keeps the headers. */
+/** The response to a client that accepts these codings. `fetch` decodes it and keeps the headers. */
 const fetched = Effect.fnUntraced(function* (
   path: string,
   {
@@ -32,7 +32,7 @@ const codingOf = ({ headers }: Response) => headers.get("content-encoding")
 const lengthOf = ({ headers }: Response) => Number(headers.get("content-length"))
 const textOf = (answer: Response) => Effect.promise(() => answer.text())
 
-layer(testAppLayer())("an answer", (it) => {
+layer(testAppLayer())("a response", (it) => {
   it.effect("of more than a kilobyte is compressed for clients that accept it", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()

@@ -45,7 +45,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
       })
     )
 
-    it.effect.each(urls)("answers 405 with Allow for the other methods at %s", (url) =>
+    it.effect.each(urls)("responds with 405 and Allow for the other methods at %s", (url) =>
       Effect.gen(function* () {
         const allow = methodsAt(url)
         for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
@@ -140,7 +140,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         .map((name) => ({ method, path, name }))
     )
 
-    it.effect.each(withIds)("answers 404 for a $name that is no UUID at $method $path", (route) =>
+    it.effect.each(withIds)("responds with 404 for a $name that is no UUID at $method $path", (route) =>
       Effect.gen(function* () {
         const { access_token, workspace_id } = yield* Somebody
         for (const id of [
@@ -166,7 +166,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
 
   describe("of ours", () => {
     it.effect(
-      "answers 500 with the request id and nothing of what went wrong, which is logged",
+      "responds with 500 and the request id and nothing of what went wrong, which is logged",
       () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

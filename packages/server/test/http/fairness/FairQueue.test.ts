@@ -23,7 +23,7 @@ describe("a fair queue", () => {
     })
   )
 
-  it.live("lets the event loop go on between two of them", () =>
+  it.live("lets the event loop continue between two of them", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       let rounds = 0
@@ -59,7 +59,7 @@ describe("a fair queue", () => {
     })
   )
 
-  it.live("goes on after work that failed, was interrupted, or did not wait for its turn", () =>
+  it.live("continues after work that failed, was interrupted, or did not wait for its turn", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
@@ -114,7 +114,7 @@ describe("a bounded fair queue", () => {
     })
   )
 
-  it.effect("finds places for newcomers, at the cost of the key that holds most", () =>
+  it.effect("makes room for newcomers, at the cost of the key that holds most", () =>
     Effect.gen(function* () {
       const names = ["a", "a", "a", "a", "a", "a", "b", "c", "a", "b"]
       const { busy, done, fibers } = yield* queueUp(boundedQueue(), names)
@@ -129,7 +129,7 @@ describe("a bounded fair queue", () => {
     })
   )
 
-  it.effect("frees the place of whoever stops waiting", () =>
+  it.effect("frees the slot of a caller that stops waiting", () =>
     Effect.gen(function* () {
       const queue = boundedQueue()
       const { busy, done, fibers } = yield* queueUp(queue, ["a", "a", "a", "a", "a", "a"])
@@ -151,7 +151,7 @@ describe("a bounded fair queue", () => {
     })
   )
 
-  it.effect("goes on after work that was given up", () =>
+  it.effect("continues after abandoned work", () =>
     Effect.gen(function* () {
       const queue = boundedQueue()
       const stuck = yield* Effect.forkChild(queue.run("a", Effect.never), {

@@ -15,7 +15,7 @@ describe("The rate limit of a credential", () => {
     assert.deepStrictEqual(limits.take("a", 0), { isOver: true, remaining: 0, seconds: 1 })
   })
 
-  it("gives requests back evenly, and takes none for a refusal", () => {
+  it("gives requests back evenly, and takes none for a rejection", () => {
     const limits = new RateLimits(6)
     for (let index = 0; index < 6; index++) limits.take("a", 0)
     for (let index = 0; index < 100; index++) assert.isTrue(limits.take("a", 1_000).isOver)

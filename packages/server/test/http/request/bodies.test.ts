@@ -7,7 +7,7 @@ const login = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   ask("POST", "/v1/auth/login", { body, headers })
 
 layer(testAppLayer())("Bodies", (it) => {
-  it.effect("answers 413 for a body over 1 MiB, and not at 1 MiB", () =>
+  it.effect("responds with 413 for a body over 1 MiB, and not at 1 MiB", () =>
     Effect.gen(function* () {
       const size = 1024 * 1024
       const atLimit = yield* login(`"${"a".repeat(size - 2)}"`)
@@ -86,7 +86,7 @@ layer(testAppLayer())("Bodies", (it) => {
     })
   )
 
-  it.effect("answers 400 for bytes that are no UTF-8", () =>
+  it.effect("responds with 400 for bytes that are no UTF-8", () =>
     Effect.gen(function* () {
       const { url } = yield* TestApp
       const response = yield* Effect.promise(() =>

@@ -22,8 +22,8 @@ const create = ({ access_token: token, workspace }: Member, key?: string) =>
     }
   })
 
-layer(limited)("the answers kept for repeats", (it) => {
-  it.effect("are bounded for a workspace and its account, and a refused create did nothing", () =>
+layer(limited)("the responses kept for repeats", (it) => {
+  it.effect("are bounded for a workspace and its account, and a rejected create did nothing", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const first = yield* create(member, "a")
@@ -41,7 +41,7 @@ layer(limited)("the answers kept for repeats", (it) => {
         ({ body }) => body.data.length
       )
       assert.strictEqual(yield* listed, 2)
-      // A stored answer is sent again, and uses no more bytes.
+      // A stored response is sent again, and uses no more bytes.
       assert.deepStrictEqual((yield* create(member, "a")).body, first.body)
       assert.strictEqual((yield* create(member)).status, 201)
 

@@ -43,7 +43,7 @@ describe("Limits of the Node server", () => {
     })
   })
 
-  it.live("answers 503 for a request that gets no answer in time, and says so in the logs", () =>
+  it.live("responds with 503 for a request that gets no response in time, and says so in the logs", () =>
     Effect.gen(function* () {
       const { url, warnings } = yield* impatient(() => {})
       const { answers } = yield* talkTo(url, request("GET /", { "x-request-id": "slow-1" }))
@@ -69,7 +69,7 @@ describe("Limits of the Node server", () => {
     })
   )
 
-  it.live("answers 408 for a body that stops to arrive", () =>
+  it.live("responds with 408 for a body that stops to arrive", () =>
     Effect.gen(function* () {
       const { url, warnings } = yield* impatient((message) => message.resume())
       const { answers } = yield* talkTo(url, request("POST /", { "content-length": "9" }, "{"))
@@ -79,7 +79,7 @@ describe("Limits of the Node server", () => {
     })
   )
 
-  it.live("answers 408 for a body that is awaited with Expect: 100-continue", () =>
+  it.live("responds with 408 for a body that is awaited with Expect: 100-continue", () =>
     Effect.gen(function* () {
       const { url } = yield* impatient(() => {})
       const { answers } = yield* talkTo(

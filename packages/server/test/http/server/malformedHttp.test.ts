@@ -64,7 +64,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
-  it.effect("may be sent to its end before the client reads that it is refused", () =>
+  it.effect("may be sent to its end before the client reads that it is rejected", () =>
     Effect.gen(function* () {
       const tooLong = { "x-a": "a".repeat(17_000), "content-length": String(8 * mebibyte) }
       for (const head of [request(login, tooLong), request("CONNECT example.com:443")]) {

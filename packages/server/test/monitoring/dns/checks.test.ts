@@ -141,7 +141,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
 layer(runningNodeLayer({ ...runningConfig, egressAllow: [] }), { excludeTestServices: true })(
   "a node that may call no private network",
   (it) => {
-    it.effect("tells nothing of private names", () =>
+    it.effect("reveals nothing about private names", () =>
       Effect.gen(function* () {
         const monitors = monitorsOfKind("dns", yield* signUp(), {
           name: "Records",

@@ -70,7 +70,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("with an invalid path or query is refused", () =>
+  it.effect("with an invalid path or query is rejected", () =>
     Effect.gen(function* () {
       const { heartbeats, id, ping } = yield* beginWith()
       for (const [signal, status, text] of [
@@ -94,7 +94,7 @@ layer(testNodesLayer())("a ping", (it) => {
     })
   )
 
-  it.effect("accepts only GET, HEAD and POST, and answers CORS preflights", () =>
+  it.effect("accepts only GET, HEAD and POST, and responds to CORS preflights", () =>
     Effect.gen(function* () {
       const { ping } = yield* beginWith()
       for (const method of ["PUT", "DELETE", "PATCH"]) {

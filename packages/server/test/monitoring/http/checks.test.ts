@@ -42,7 +42,7 @@ beforeAll(() => setDefaultCACertificates([root]))
 afterAll(() => setDefaultCACertificates(roots))
 
 layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP monitor", (it) => {
-  it.effect("measures an answer that keeps all rules", () =>
+  it.effect("measures a response that keeps all rules", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const seen: Array<string> = []
@@ -78,7 +78,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
     })
   )
 
-  it.effect("says which rule an answer breaks", () =>
+  it.effect("says which rule a response breaks", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const ok = yield* httpTarget(answering(200, '{"status":"degraded","list":[1]}'))
@@ -252,7 +252,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
     })
   )
 
-  it.effect("keeps masked credentials, and refuses what contradicts itself", () =>
+  it.effect("keeps masked credentials, and rejects what contradicts itself", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const monitors = httpOf(member, { url: "http://127.0.0.1:9/" })

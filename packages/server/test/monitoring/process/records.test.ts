@@ -99,7 +99,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     })
   )
 
-  it.effect("refuses a minimum above the maximum", () =>
+  it.effect("rejects a minimum above the maximum", () =>
     Effect.gen(function* () {
       const { input, member, monitors } = yield* begin
       const keyed = keyedOf(member)

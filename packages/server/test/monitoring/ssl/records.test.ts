@@ -198,7 +198,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     })
   )
 
-  it.effect("has the default port of its protocol, and refuses invalid hosts", () =>
+  it.effect("has the default port of its protocol, and rejects invalid hosts", () =>
     Effect.gen(function* () {
       const { ssl } = yield* begin
       const ports = { tls: 443, smtp: 587, imap: 143, pop3: 110, postgres: 5432 }

@@ -68,7 +68,7 @@ describe("A secret", () => {
     assert.strictEqual(redact(said, ["Bearer supersecrettokenvalue", "Basic dTpw"]), said)
   })
 
-  it("leaves no beginning of it where an answer is cut", () => {
+  it("leaves no beginning of it where a response is cut", () => {
     const secret = "Bearer supersecrettokenvalue"
     const cutAt = (end: string) => `${"x".repeat(10_000 - end.length)}${end}`
     assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+•••$/)

@@ -82,7 +82,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
         yield* meanwhile
         node = yield* start
       }),
-    /** From now on the webhook does not answer, until the returned effect is run. */
+    /** From now on the webhook does not respond, until the returned effect is run. */
     holdAnswers: Effect.sync(() => {
       const { promise, resolve } = Promise.withResolvers<void>()
       hold = promise

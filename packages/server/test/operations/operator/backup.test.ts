@@ -26,7 +26,7 @@ const backup = (dataDir: string, to: string) =>
 
 describe("npm run backup", () => {
   it.live.skipIf(testDatabaseUrl !== undefined)(
-    "contains every write that was acknowledged before it, while other writes go on",
+    "contains every write that was acknowledged before it, while other writes continue",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* dataDirectory("backup")

@@ -30,7 +30,7 @@ const typed = (env: Readonly<Record<string, string>>, ...words: ReadonlyArray<st
 
 describe("npm run move", () => {
   it.live.skipIf(testDatabaseUrl === undefined)(
-    "moves a service to PostgreSQL, where it goes on with all its data",
+    "moves a service to PostgreSQL, where it continues with all its data",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* dataDirectory("move")

@@ -119,7 +119,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
   )
 
   it.effect.skipIf(testDatabaseUrl === undefined)(
-    "is refused if it cannot be complete",
+    "is rejected if it cannot be complete",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataDirectory("move")

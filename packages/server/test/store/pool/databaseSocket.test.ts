@@ -50,7 +50,7 @@ describe("the watch on a database connection", () => {
     return { error: () => error, peer, socket }
   })
 
-  it.live("closes the connection when the peer does not answer in time, and not before", () =>
+  it.live("closes the connection when the peer does not respond in time, and not before", () =>
     Effect.gen(function* () {
       const { error, socket } = yield* connected
       socket.resume().write("question")

@@ -108,7 +108,7 @@ layer(testAppLayer())("what fails now", (it) => {
     })
   )
 
-  it.effect("goes on failing while the next run of a chain is not over, and not after it", () =>
+  it.effect("keeps failing until the next run of a chain has finished", () =>
     Effect.gen(function* () {
       const { chains, failing } = yield* beginActivity
       const { body: chain } = yield* chains.create()

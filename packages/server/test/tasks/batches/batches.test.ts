@@ -30,7 +30,7 @@ const statuses = (body: { readonly items: ReadonlyArray<{ readonly status: numbe
   body.items.map(({ status }) => status)
 
 layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
-  it.effect("reads calendars before, and refuses only items whose calendar cannot be read", () =>
+  it.effect("reads calendars before, and rejects only items whose calendar cannot be read", () =>
     Effect.gen(function* () {
       const { create } = yield* start
       const unreadable = { ...cronTask, excluded_calendar: { url: "http://127.0.0.1:1/" } }

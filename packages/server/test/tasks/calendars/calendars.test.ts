@@ -125,7 +125,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("keeps the days of its last good copy when it is gone, and says so", () =>
+  it.effect("keeps the days of its last good copy when the file is missing, and says so", () =>
     Effect.gen(function* () {
       const { cron, refresh, says, state, url } = yield* start
       const { body: task } = yield* cron.create({ excluded_calendar: { url } })
@@ -154,7 +154,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("is refused where it cannot be read or is none", () =>
+  it.effect("is rejected where it cannot be read or is none", () =>
     Effect.gen(function* () {
       const { cron, says, state, url } = yield* start
       const other = yield* httpTarget((_, response) => void response.end())

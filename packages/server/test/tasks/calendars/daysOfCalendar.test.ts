@@ -156,7 +156,7 @@ describe("the days of a calendar", () => {
     ]
   ])("are refused for %s", (_, text, message) => assert.include(problemOf(text), message))
 
-  it("are refused if the events have too many dates", () => {
+  it("are rejected if the events have too many dates", () => {
     for (const text of [manyDates, ...tooManyDates]) {
       assert.strictEqual(problemOf(text), "an event has more than 5000 dates")
     }

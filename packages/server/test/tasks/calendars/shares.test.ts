@@ -38,7 +38,7 @@ const withWorkspaces = Effect.fnUntraced(function* (member: Member, count: numbe
   return members
 })
 
-/** A server that does not answer paths with "slow" until `release` is called. */
+/** A server that does not respond to paths with "slow" until `release` is called. */
 const startTarget = Effect.gen(function* () {
   const held: Array<ServerResponse> = []
   const state = { requests: 0 }

@@ -43,7 +43,7 @@ layer(testAppLayer())("changing a chain", (it) => {
     })
   )
 
-  it.effect("moves the next fire with the schedule, and takes it away without one", () =>
+  it.effect("moves the next firing with the schedule, and takes it away without one", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create()
@@ -87,7 +87,7 @@ layer(testAppLayer())("changing a chain", (it) => {
     })
   )
 
-  it.effect("by pausing stops the schedule, and what is queued and what goes on", () =>
+  it.effect("is paused with its schedule, its queued runs and its running runs", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })

@@ -88,7 +88,7 @@ layer(testAppLayer())("chains", (it) => {
     })
   )
 
-  it.effect("are refused with every mistake in them, and where it is", () =>
+  it.effect("are rejected with every mistake in them, and where it is", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const refused: ReadonlyArray<readonly [object, ReadonlyArray<string | number>]> = [

@@ -81,7 +81,7 @@ const shapes: ReadonlyArray<
 ]
 
 layer(testAppLayer())("states of chain runs", (it) => {
-  it.effect("are distinguished however they go on or finish, in the list and one by one", () =>
+  it.effect("are distinguished however they continue or finish, in the list and one by one", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create()

@@ -58,7 +58,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
-  it.effect("compute the next fire anew where the schedule, zone or overlap rule changes", () =>
+  it.effect("compute the next firing anew where the schedule, zone or overlap rule changes", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body: task } = yield* cron.create()
@@ -93,7 +93,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
-  it.effect("pause it: nothing fires, what is queued is cancelled, what runs is cut off", () =>
+  it.effect("pause it: nothing fires, queued runs are cancelled, and running calls are aborted", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const { body: task } = yield* cron.create()
@@ -141,7 +141,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
-  it.effect("resume it: it fires from now on, and what passed is not made up for", () =>
+  it.effect("resume it: it fires from now on, and missed slots are not made up for", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body: task } = yield* cron.create({ schedule: "0 * * * *" })

@@ -49,7 +49,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
     })
   )
 
-  it.effect("refuses a run by hand of a task that has 10,000 unfinished ones", () =>
+  it.effect("rejects a run by hand of a task that has 10,000 unfinished ones", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const { body: task } = yield* cron.create()

@@ -6,7 +6,7 @@ import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { begin } from "./tasks.ts"
 
 layer(testAppLayer())("the preview of a schedule", (it) => {
-  it.effect("shows the next ten fires in UTC where nothing else is said", () =>
+  it.effect("shows the next ten firings in UTC by default", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body, status } = yield* cron.preview({ schedule: "*/20 12 * * *" })
@@ -37,7 +37,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
     })
   )
 
-  it.effect("looks ten years ahead, and further only for the first fire", () =>
+  it.effect("searches ten years ahead, and further only for the first firing", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const years = (query: object) =>
@@ -99,7 +99,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
     })
   )
 
-  it.effect("refuses what no task could have, and those who may not read tasks", () =>
+  it.effect("rejects what no task could have, and those who may not read tasks", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       for (const [query, path] of [

@@ -142,7 +142,7 @@ layer(testAppLayer())("cron task records", (it) => {
     })
   )
 
-  it.effect("shows the latest execution: recent, long ago, or one that goes on", () =>
+  it.effect("shows the latest execution: recent, long ago, or one that continues", () =>
     Effect.gen(function* () {
       const { member: earlier } = yield* begin
       const { body: task } = yield* cronOf(earlier).create()

@@ -80,7 +80,7 @@ const pathsOf = (answer: Answer) =>
   answer.body.detail.issues.map(({ path }: { readonly path: unknown }) => path)
 
 layer(testAppLayer())("the body of a cron task", (it) => {
-  it.effect("is refused with the path of what is wrong, in a create and in a change", () =>
+  it.effect("is rejected with the path of what is wrong, in a create and in a change", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body: task } = yield* cron.create()

@@ -50,7 +50,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
     })
   )
 
-  it.effect("are refused once it is not pending any more", () =>
+  it.effect("are rejected once it is not pending any more", () =>
     Effect.gen(function* () {
       const { delayed, member } = yield* begin
       const make = Effect.map(delayed.create(), ({ body }) => body.id)

@@ -56,7 +56,7 @@ const byDefault = {
 layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
   "a workspace of delayed tasks",
   (it) => {
-    it.effect("refuses a body with the path of what is wrong in it", () =>
+    it.effect("rejects a body with the path of what is wrong in it", () =>
       Effect.gen(function* () {
         const { delayed } = yield* begin
         const { body: task } = yield* delayed.create()

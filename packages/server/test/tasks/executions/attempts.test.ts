@@ -160,7 +160,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
     })
   )
 
-  it.effect("of a step shows the answers that were filled in", () =>
+  it.effect("of a step shows the responses that were filled in", () =>
     Effect.gen(function* () {
       const { attemptsOf, member, url } = yield* begin
       const { access_token: token, workspace } = member

@@ -105,7 +105,7 @@ layer(testAppLayer())("getting an execution", (it) => {
     })
   )
 
-  it.effect("shows the attempt that goes on, before it is known how it ends", () =>
+  it.effect("shows an attempt in progress, before its result is known", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { workspace_id } = member

@@ -314,7 +314,7 @@ layer(testAppLayer())("listing executions", (it) => {
     })
   )
 
-  it.effect("refuses what is no filter, and says which one", () =>
+  it.effect("rejects what is no filter, and says which one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const refused: ReadonlyArray<readonly [string, string]> = [

@@ -112,7 +112,7 @@ layer(testAppLayer())("running an execution again", (it) => {
     })
   )
 
-  it.effect("is refused before it has ended, once its task is gone, and to others", () =>
+  it.effect("is rejected before it has ended, once its task no longer exists, and to others", () =>
     Effect.gen(function* () {
       const { cron, ended, member, rerun, task } = yield* beginWithTask
       const run = ended(1)
@@ -221,7 +221,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
     })
   )
 
-  it.effect("takes 1,000 at once and goes on from its cursor, past tasks that are gone", () =>
+  it.effect("takes 1,000 at once and continues from its cursor, past deleted tasks", () =>
     Effect.gen(function* () {
       const { ended, rerunMany, task } = yield* beginWithTask
       const runs = Array.from({ length: 1_200 }, (_, index) => ended(1 + index / 100))

@@ -254,7 +254,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
     })
   )
 
-  it.effect("refuse a time that is too long, runs backwards or is none, and say which", () =>
+  it.effect("reject a time that is too long, runs backwards or is none, and say which", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const to = "2026-06-01T00:00:00Z"

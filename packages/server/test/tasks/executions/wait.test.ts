@@ -59,7 +59,7 @@ const begin = Effect.gen(function* () {
     token,
     keyId: id,
     post,
-    /** Asks the other node to wait, and goes on when all nodes know. */
+    /** Asks the other node to wait, and continues when all nodes know. */
     waitFor: Effect.fnUntraced(function* (at: string, credential = token) {
       const options = { token: credential, at: "otherUrl" } as const
       const fiber = yield* Effect.forkChild(
@@ -87,7 +87,7 @@ const answered = (fiber: Fiber.Fiber<Answer>) => Effect.timeout(Fiber.join(fiber
 layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "waiting for a result",
   (it) => {
-    it.effect("holds the answer until the call is answered, on whatever node", () =>
+    it.effect("holds the response until the call is answered, on whatever node", () =>
       Effect.gen(function* () {
         const { executionOf, waitFor } = yield* begin
         const { open, url } = yield* gate
@@ -197,14 +197,14 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       )
     })
 
-    it.effect("ends when the run is skipped, as the one before it goes on", () =>
+    it.effect("ends when the run is skipped because the previous one is unfinished", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { member, post, token, waitFor } = yield* begin
         const { open, url } = yield* gate
         const created = yield* post("/cron", { name: "slow", url, schedule: "0 0 1 1 *" })
         const { body: first } = yield* post(`/cron/${created.body.id}/run`)
-        // A slot that comes due while the first goes on, as its own schedule would make it.
+        // A slot that comes due while the first continues, as its own schedule would make it.
         yield* sql`
         UPDATE tasks
         SET next_fire_at = now() + interval '2 seconds'

@@ -148,7 +148,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("of more than 7 days, of the past and of the far future is refused", () =>
+  it.effect("of more than 7 days, of the past and of the far future is rejected", () =>
     Effect.gen(function* () {
       const { forecast } = yield* beginForecast
       const refused: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
@@ -182,7 +182,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("of too many different schedules is refused, and of less time is not", () =>
+  it.effect("of too many different schedules is rejected, and of less time is not", () =>
     Effect.gen(function* () {
       const { forecast, member } = yield* beginForecast
       // The same minutes, each written in another way.

@@ -187,7 +187,7 @@ export const unfinished = (workspaceId: string) =>
       ORDER BY id`
   )
 
-/** Asks until the answer is as it should be, for at most ten seconds. */
+/** Asks until the response is as it should be, for at most ten seconds. */
 export const eventually = <A, E, R>(
   question: Effect.Effect<A, E, R>,
   holds: (answer: A) => boolean,
