@@ -26,10 +26,10 @@ const program = Effect.fn("program")(function* (workspace_id: string) {
     )
   yield* Console.log(`Created the cron task "${task.name}", ${task.schedule} in ${task.timezone}.`)
 
-  const refusal = yield* Effect.flip(
+  const rejection = yield* Effect.flip(
     client.workspaces.update({ params: { workspace_id }, payload: { name: "Mine" } })
   )
-  yield* Console.log(`A key cannot rename its workspace: ${refusal._tag}.`)
+  yield* Console.log(`A key cannot rename its workspace: ${rejection._tag}.`)
 })
 
 const person = await demoAccount()

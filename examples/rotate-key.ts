@@ -10,7 +10,7 @@ const works = async (apiKey: string) => {
     await new SchedulingClient({ apiKey, baseUrl }).cron.list()
     return "works"
   } catch (error) {
-    if (error instanceof InvalidApiKeyError) return "is refused"
+    if (error instanceof InvalidApiKeyError) return "is rejected"
     throw error
   }
 }

@@ -32,7 +32,7 @@ console.log(`${error?.code}: ${error?.message}.`)
 
 try {
   await client.secrets.delete("API_TOKEN")
-} catch (refused) {
-  if (!(refused instanceof ConflictError)) throw refused
-  console.log(refused.reason)
+} catch (conflict) {
+  if (!(conflict instanceof ConflictError)) throw conflict
+  console.log(conflict.reason)
 }

@@ -14,7 +14,7 @@ await using target = await receiver(async ({ body, headers }) => {
     return { status: 200 }
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error
-    console.log(`  refused: ${error.reason}`)
+    console.log(`  rejected: ${error.reason}`)
     return { status: 401 }
   }
 })

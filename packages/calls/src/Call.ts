@@ -7,7 +7,7 @@ import { type ConnectionLimits, Connections, type Open } from "./exchange/Connec
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
-import { classifyExchange, refused } from "./classifyExchange.ts"
+import { classifyExchange, rejectedCall } from "./classifyExchange.ts"
 import { OwnEcho } from "./exchange/OwnEcho.ts"
 import { makeRequest } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
@@ -106,7 +106,7 @@ export class Call extends Context.Service<
         }
         const send = () => {
           const built = build()
-          if (Result.isFailure(built)) return end(Exit.succeed(answer(refused(built.failure))))
+          if (Result.isFailure(built)) return end(Exit.succeed(answer(rejectedCall(built.failure))))
           const exchange = new Exchange(request.keep_bytes)
           const { success = null, timeout_seconds } = request
           const { outgoing, path } = built.success

@@ -2,7 +2,7 @@ import { type ExecutionError, executionError } from "@scheduling/domain/executio
 import { Data } from "effect"
 import { ResponseTruncated, HeadTooLarge, InvalidResponse } from "./exchange/ResponseParser.ts"
 import { ResponseTooLong } from "./exchange/Connection.ts"
-import { ConnectTimeout, EgressRefused } from "./egress/Egress.ts"
+import { ConnectTimeout, EgressRejected } from "./egress/Egress.ts"
 
 const connection = (message: string) => executionError("connection", message)
 const dns = (message: string) => executionError("dns", message)
@@ -54,7 +54,7 @@ const codeOf = (error: Error): string =>
  */
 export const describeError = (error: Error): ExecutionError => {
   if (error instanceof DescribedError) return error.described
-  if (error instanceof EgressRefused) return executionError("address_refused", error.message)
+  if (error instanceof EgressRejected) return executionError("address_refused", error.message)
   if (error instanceof ConnectTimeout) {
     return connection(`connection timed out after ${error.seconds} s`)
   }

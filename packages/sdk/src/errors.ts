@@ -23,7 +23,7 @@ export interface ErrorDetail {
   readonly message: string
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number
   readonly detail: ErrorDetail
   readonly headers: Headers
@@ -45,7 +45,7 @@ export class ApiError extends SchedulingError {
   readonly requestId: string | undefined
   declare readonly headers: Headers
 
-  constructor({ detail, headers, status }: ErrorAnswer) {
+  constructor({ detail, headers, status }: ErrorResponse) {
     const reason = reasonOf(detail)
     super(`${status} ${reason}`)
     this.status = status

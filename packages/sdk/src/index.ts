@@ -6,7 +6,7 @@ export {
   BadRequestError,
   ConflictError,
   ConnectionError,
-  type ErrorAnswer,
+  type ErrorResponse,
   type ErrorDetail,
   NoCredentialError,
   PermissionError,

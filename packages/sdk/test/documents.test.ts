@@ -313,7 +313,7 @@ describe("on a server, the snippets of", () => {
       await person.delayed.create({ url, body: "{}", delay_seconds: 0, retry_count: 5 })
       expect((await said.next()).value).toMatch(/^verified .*'webhook-id'/)
       await fetch(url, { method: "POST", body: "{}" })
-      expect((await said.next()).value).toMatch(/^refused /)
+      expect((await said.next()).value).toMatch(/^rejected /)
     } finally {
       child.kill()
       await rm(folder, { recursive: true })

@@ -63,7 +63,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "rotate-key.ts": [
     /^The key pak_\S+ works\.$/m,
     /^Rotated: pak_\S+ works, pak_\S+ works\.$/m,
-    /^Revoked: pak_\S+ is refused, pak_\S+ works\.$/m
+    /^Revoked: pak_\S+ is rejected, pak_\S+ works\.$/m
   ],
   "secrets.ts": [
     "The server got Bearer t0ken-of-the-robot at /reports/2026-01-31.",
@@ -75,7 +75,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "webhook-receiver.ts": [
     /verified [\da-f-]{36}, sent \S+Z$/m,
     "The service says: succeeded.",
-    "refused: no_matching_signature",
+    "rejected: no_matching_signature",
     "They get 401."
   ]
 }

@@ -19,7 +19,7 @@ import {
 } from "./http/index.ts"
 import { LiveLayer } from "./live/index.ts"
 import { MailLayer } from "./mail/index.ts"
-import { MonitoringLayer, answerPingsOr } from "./monitoring/index.ts"
+import { MonitoringLayer, handlePingsOr } from "./monitoring/index.ts"
 import { NotificationsLayer } from "./notifications/index.ts"
 import { ControlSocketLayer, MetricsServerLayer, OperationsLayer } from "./operations/index.ts"
 import { PanelLayer } from "./panel/index.ts"
@@ -66,7 +66,7 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 ) {}
 
 const makeAnswer = Effect.map(HttpRouter.HttpRouter, (router) => router.asHttpEffect()).pipe(
-  Effect.flatMap(answerPingsOr),
+  Effect.flatMap(handlePingsOr),
   Effect.flatMap(withCompletionRoute),
   Effect.flatMap(handleClaimsOr)
 )

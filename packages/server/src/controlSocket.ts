@@ -6,7 +6,7 @@ import * as path from "node:path"
 /** The socket on which a running server receives the operator's commands. */
 export const controlSocketPath = (dataDir: string): string => path.join(dataDir, "control.sock")
 
-export interface ControlAnswer {
+export interface ControlResponse {
   readonly ok: boolean
   readonly text: string
 }
@@ -15,7 +15,7 @@ export interface ControlAnswer {
 export const sendCommand = (
   dataDir: string,
   words: ReadonlyArray<string>
-): Promise<ControlAnswer> =>
+): Promise<ControlResponse> =>
   new Promise((resolve, reject) => {
     let text = ""
     const socket = net.connect(controlSocketPath(dataDir), () =>
@@ -24,5 +24,5 @@ export const sendCommand = (
     socket.setEncoding("utf8")
     socket.on("data", (chunk) => (text += chunk))
     socket.on("error", reject)
-    socket.on("end", () => resolve(JSON.parse(text) as ControlAnswer))
+    socket.on("end", () => resolve(JSON.parse(text) as ControlResponse))
   })

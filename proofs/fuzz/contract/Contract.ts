@@ -3,7 +3,7 @@ import * as ApiErrors from "@scheduling/domain/shared/Errors"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
 import { batchOf } from "@scheduling/domain/shared/requests/Batch"
 import { endpointsOf, type ErrorClass } from "@scheduling/openapi/contract/endpoints"
-import { refusalsOf } from "@scheduling/openapi/responses/refusals"
+import { declaredErrors } from "@scheduling/openapi/responses/declaredErrors"
 import { Schema, SchemaAST } from "effect"
 import { HttpApi, HttpApiSchema } from "effect/http-api"
 import { type Generator, type makeGenerators } from "./Generate.ts"
@@ -108,7 +108,7 @@ export const makeTargets = (
             }
           ])
         ),
-        errors: new Map([...refusalsOf(facts).values()].flat().map(expectedError))
+        errors: new Map([...declaredErrors(facts).values()].flat().map(expectedError))
       })
     }
   })

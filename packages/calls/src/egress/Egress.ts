@@ -23,7 +23,7 @@ export const Resolver = Context.Reference<Resolve>("@scheduling/calls/Resolver",
 })
 
 /** Calls may not reach the address of the target. */
-export class EgressRefused extends Data.TaggedError("EgressRefused")<{
+export class EgressRejected extends Data.TaggedError("EgressRejected")<{
   readonly message: string
 }> {}
 
@@ -170,10 +170,10 @@ const whenOpen = (socket: Socket, event: "connect" | "secureConnect", callback: 
     })
 }
 
-const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRefused | undefined =>
+const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRejected | undefined =>
   isAllowed(ip, allow)
     ? undefined
-    : new EgressRefused({ message: `address ${ip} is ${classify(ip)} and not allowed` })
+    : new EgressRejected({ message: `address ${ip} is ${classify(ip)} and not allowed` })
 
 /**
  * Returns only the addresses that may be dialled. The error does not reveal to what a private name
@@ -192,7 +192,7 @@ const guardedLookup =
         if (first === undefined) {
           const kinds = [...new Set(addresses.map(classify))].join(" and ")
           const message = `host ${hostname} resolves to an address that is ${kinds} and not allowed`
-          callback(new EgressRefused({ message }), "")
+          callback(new EgressRejected({ message }), "")
         } else if (options.all === true) {
           callback(null, allowed)
         } else {

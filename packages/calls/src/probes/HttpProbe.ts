@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import { TLSSocket } from "node:tls"
 import { type CallRequest } from "../CallRequest.ts"
 import type { Answer } from "../CallResult.ts"
-import { classifyExchange, refused } from "../classifyExchange.ts"
+import { classifyExchange, rejectedCall } from "../classifyExchange.ts"
 import { Connection } from "../exchange/Connection.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { Exchange } from "../exchange/Exchange.ts"
@@ -63,7 +63,11 @@ export class HttpProbe extends Context.Service<
         return Effect.callback<ReturnType<typeof answered>>((resume) => {
           const built = makeRequest(request, clock)
           if (Result.isFailure(built)) {
-            const answer = { ...refused(built.failure), location: null, certificate_valid_to: null }
+            const answer = {
+              ...rejectedCall(built.failure),
+              location: null,
+              certificate_valid_to: null
+            }
             return resume(Effect.succeed(answer))
           }
           const { outgoing } = built.success

@@ -12,7 +12,7 @@ export interface TcpProbeRequest {
   readonly timeout_seconds: number
 }
 
-export interface TcpProbeAnswer extends ConnectTimes {
+export interface TcpProbeResult extends ConnectTimes {
   readonly error: ExecutionError | null
   /** The time from the open connection to the expected text. */
   readonly wait_ms: number | null
@@ -28,7 +28,7 @@ const searchedBytes = 64 * 1024
  */
 export class TcpProbe extends Context.Service<
   TcpProbe,
-  { readonly run: (request: TcpProbeRequest) => Effect.Effect<TcpProbeAnswer> }
+  { readonly run: (request: TcpProbeRequest) => Effect.Effect<TcpProbeResult> }
 >()("@scheduling/calls/probes/TcpProbe") {
   static readonly layer: Layer.Layer<TcpProbe> = Layer.effect(
     TcpProbe,
@@ -43,7 +43,7 @@ export class TcpProbe extends Context.Service<
           const elapsedMs = () => Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e6
           const times: ConnectTimes = { dns_ms: null, connect_ms: null, tls_ms: null }
           let openedMs: number | null = null
-          const answer = (error: ExecutionError | null): TcpProbeAnswer => {
+          const answer = (error: ExecutionError | null): TcpProbeResult => {
             const duration_ms = elapsedMs()
             return {
               error,
@@ -57,7 +57,7 @@ export class TcpProbe extends Context.Service<
               duration_ms: Math.round(duration_ms)
             }
           }
-          return yield* Effect.callback<TcpProbeAnswer>((resume) => {
+          return yield* Effect.callback<TcpProbeResult>((resume) => {
             let open: Socket | undefined
             const end = (error: ExecutionError | null) => {
               open?.destroy()

@@ -4,7 +4,7 @@ import type { Socket } from "node:net"
 /** Protocols that begin unencrypted and switch to TLS on request. */
 export type StartTlsProtocol = "smtp" | "imap" | "pop3" | "postgres"
 
-export class StartTlsRefused extends Data.TaggedError("StartTlsRefused")<{
+export class StartTlsFailed extends Data.TaggedError("StartTlsFailed")<{
   readonly message: string
 }> {}
 
@@ -76,10 +76,10 @@ class Dialog {
       if (whole !== undefined) {
         this.received = this.received.slice(whole.length)
         if (accepted.test(whole)) return
-        throw new StartTlsRefused({ message: "the server does not offer STARTTLS" })
+        throw new StartTlsFailed({ message: "the server does not offer STARTTLS" })
       }
       if (this.received.length > maxBytes) {
-        throw new StartTlsRefused({ message: "the server's greeting is too long" })
+        throw new StartTlsFailed({ message: "the server's greeting is too long" })
       }
       if (this.error !== undefined) throw this.error
       await new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ class Dialog {
 
   expectNothing(): void {
     if (this.received === "") return
-    throw new StartTlsRefused({ message: "the server sent data before the handshake" })
+    throw new StartTlsFailed({ message: "the server sent data before the handshake" })
   }
 
   end(): void {
@@ -108,7 +108,7 @@ class Dialog {
   }
 
   private readonly close = (): void => {
-    this.error ??= new StartTlsRefused({ message: "the server closed the connection" })
+    this.error ??= new StartTlsFailed({ message: "the server closed the connection" })
     this.wake()
   }
 }

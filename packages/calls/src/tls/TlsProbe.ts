@@ -5,7 +5,7 @@ import { checkServerIdentity, connect as connectTls } from "node:tls"
 import { describeError } from "../describeError.ts"
 import { readChain, type ServerCertificate } from "./CertificateChain.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
-import { startTls, StartTlsRefused } from "./StartTls.ts"
+import { startTls, StartTlsFailed } from "./StartTls.ts"
 
 export interface TlsTarget {
   readonly host: string
@@ -167,7 +167,7 @@ interface Failed {
 }
 
 const timedOut: Failed = {
-  error: new StartTlsRefused({ message: `no certificate was received within ${timeoutSeconds} s` }),
+  error: new StartTlsFailed({ message: `no certificate was received within ${timeoutSeconds} s` }),
   isConnected: true
 }
 
@@ -178,7 +178,7 @@ const checkOf = ({ error, isConnected }: Failed): TlsCheck => ({
 })
 
 const explain = (error: Error): string => {
-  if (error instanceof StartTlsRefused) return error.message
+  if (error instanceof StartTlsFailed) return error.message
   const code = "code" in error ? String(error.code) : ""
   return /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|VERSION_TOO_LOW/.test(code)
     ? "the server does not support TLS 1.2 or later"

@@ -9,7 +9,7 @@
 //   {{ input.items[0].id }}               a value in the input
 //   {{ now }}                             when the attempt began
 //   {{ now.date }}                        a part of a time: see `timeFormats`
-//   {{ uuid }}                            a UUID, another one in each place and each attempt
+//   {{ uuid }}                            a UUID, another one for each reference and each attempt
 //   {{ steps.login.status }}              the status code of an earlier step of a chain
 //   {{ steps.login.body }}                its body
 //   {{ steps.login.body.items[0].id }}    a value in a JSON body
@@ -102,7 +102,7 @@ const parse = (source: string): Parsed => {
       // Stops here, because searching for the end of each further reference would take quadratic
       // time.
       problems.push(
-        `has a "{{" ${place(at)} that is not closed; write {{ '{{' }} for the braces themselves`
+        `has a "{{" ${characterAt(at)} that is not closed; write {{ '{{' }} for the braces themselves`
       )
       position = source.length
       break
@@ -110,7 +110,7 @@ const parse = (source: string): Parsed => {
     const found = parseExpression(source, at)
     if (found === undefined) {
       problems.push(
-        `has ${shown(source.slice(at, close + 2))} ${place(at)}, which is not a reference such as ` +
+        `has ${shown(source.slice(at, close + 2))} ${characterAt(at)}, which is not a reference such as ` +
           "{{ secrets.<NAME> }}, {{ input.<key> }}, {{ run.id }}, {{ task.name }}, {{ now }} or " +
           "{{ steps.<name>.body.<key>[0] }}; write {{ '{{' }} for the braces themselves"
       )
@@ -134,7 +134,7 @@ export const countBraces = (source: string): number => {
 export const referencesOf = (template: Template): ReadonlyArray<Reference> =>
   template.filter((part) => typeof part !== "string")
 
-export const place = (at: number): string => `at character ${at + 1}`
+export const characterAt = (at: number): string => `at character ${at + 1}`
 
 const opening = /\{\{\s*/y
 const braces = /'\{\{'|"\{\{"/y

@@ -6,7 +6,7 @@ import {
   countBraces,
   hasBraces,
   parseTemplate,
-  place,
+  characterAt,
   referencesOf,
   type Template
 } from "./Template.ts"
@@ -42,7 +42,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
   if (Result.isFailure(template)) return template.failure
   const [first] = referencesOf(template.success)
   if (first !== undefined && !untilPath.test(url.slice(0, first.at))) {
-    return [`may use references only after the host, not ${place(first.at)}`]
+    return [`may use references only after the host, not ${characterAt(first.at)}`]
   }
   const parsed = parseCallUrl(withPlaceholders(template.success))
   return Result.isFailure(parsed) ? [parsed.failure] : []
@@ -139,7 +139,7 @@ export const referenceProblems = (
           .slice(0, 10)
           .map(
             ({ at, step, text: written }) =>
-              `refers to {{ ${written} }} ${place(at)}, but ` +
+              `refers to {{ ${written} }} ${characterAt(at)}, but ` +
               (earlier === null
                 ? "only a chain has steps"
                 : `no earlier step has the name "${step}"`)

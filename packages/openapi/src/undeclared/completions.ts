@@ -1,6 +1,6 @@
 import { maxProgressBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { Method, Operation, Parameter } from "../model.ts"
-import { plainAnswer, unavailable } from "./pings.ts"
+import { plainResponse, unavailable } from "./pings.ts"
 
 /**
  * Completion URLs are handled before the router and return plain text, so no endpoint declares
@@ -26,13 +26,13 @@ const token: Parameter = {
 }
 
 const responses = {
-  200: plainAnswer("The report is stored, now or by an earlier identical report.", "OK"),
-  404: plainAnswer("The service did not create this URL.", "not found"),
-  409: plainAnswer(
+  200: plainResponse("The report is stored, now or by an earlier identical report.", "OK"),
+  404: plainResponse("The service did not create this URL.", "not found"),
+  409: plainResponse(
     "Another attempt has started, or an earlier report differs. Nothing was changed.",
     "too late: another attempt has begun"
   ),
-  410: plainAnswer(
+  410: plainResponse(
     "The attempt has already timed out or been cancelled. Nothing was changed.",
     "too late: this attempt has already finished"
   )
@@ -87,7 +87,7 @@ export const completionPaths: Readonly<
     `The first line of the body, truncated to ${maxProgressBytes} bytes, appears in the \`progress\` of the execution.`,
     "half of it is done",
     {
-      429: plainAnswer("More than 60 lines in a minute.", "too many lines: at most 60 per minute")
+      429: plainResponse("More than 60 lines in a minute.", "too many lines: at most 60 per minute")
     }
   )
 }

@@ -47,7 +47,7 @@ const rid: Parameter = {
   }
 }
 
-export const plainAnswer = (description: string, text: string): Response => ({
+export const plainResponse = (description: string, text: string): Response => ({
   description,
   headers: headerReferences([]),
   content: { "text/plain": { schema: { type: "string" }, example: `${text}\n` } }
@@ -57,12 +57,12 @@ export const plainAnswer = (description: string, text: string): Response => ({
 export const unavailable = { $ref: "#/components/responses/UnavailableError" }
 
 const responses = {
-  200: plainAnswer("The ping is stored.", "OK"),
-  400: plainAnswer(
+  200: plainResponse("The ping is stored.", "OK"),
+  400: plainResponse(
     "The `rid` is not a UUID, or the exit status is above 255.",
     "rid must be a UUID, and the exit status a number from 0 to 255"
   ),
-  404: plainAnswer("The URL does not exist, or no longer exists.", "this ping URL does not exist")
+  404: plainResponse("The URL does not exist, or no longer exists.", "this ping URL does not exist")
 }
 
 const withoutContent = ({ content: _content, ...response }: Response): Response => response

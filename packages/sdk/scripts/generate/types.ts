@@ -1,4 +1,4 @@
-import { componentName } from "@scheduling/openapi/responses/refusals"
+import { componentName } from "@scheduling/openapi/responses/declaredErrors"
 import { referenced } from "@scheduling/openapi/schemas/rewriting"
 import { type Contract, isRecord, pageQuery, type Query, type Schema } from "./contract.ts"
 import { limitsOf } from "./limits.ts"

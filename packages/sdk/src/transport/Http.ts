@@ -10,7 +10,7 @@ import {
   type Settings
 } from "../options.ts"
 import { version } from "../generated/version.ts"
-import { type Observer, tellRequest, tellResponse } from "./observer.ts"
+import { type Observer, notifyRequest, notifyResponse } from "./observer.ts"
 import { type Failure, isRepeatable, retryDelayMs } from "./retry.ts"
 import { toApiError } from "./toApiError.ts"
 
@@ -81,7 +81,7 @@ export class Http {
         attempt: number + 1
       }
       const ended = (answer: Pick<ApiError, "headers" | "status"> | undefined, end: End = {}) =>
-        tellResponse(this.#observer, {
+        notifyResponse(this.#observer, {
           ...attempt,
           status: answer?.status,
           requestId: answer?.headers.get("x-request-id") ?? undefined,
@@ -89,7 +89,7 @@ export class Http {
           error: end.error instanceof Error ? end.error : undefined,
           retryInMs: end.retryInMs
         })
-      tellRequest(this.#observer, attempt)
+      notifyRequest(this.#observer, attempt)
       try {
         const answer = await this.#attempt(request, init, timeoutMs, signal)
         ended(answer.response)

@@ -43,10 +43,10 @@ export interface Observer {
   readonly logger?: Logger | undefined
 }
 
-export const tellRequest = ({ onRequest }: Observer, event: RequestEvent): void =>
+export const notifyRequest = ({ onRequest }: Observer, event: RequestEvent): void =>
   quietly(() => onRequest?.(event))
 
-export const tellResponse = ({ logger, onResponse }: Observer, event: ResponseEvent): void => {
+export const notifyResponse = ({ logger, onResponse }: Observer, event: ResponseEvent): void => {
   quietly(() => onResponse?.(event))
   quietly(() => logger?.[event.retryInMs === undefined ? "debug" : "warn"](line(event)))
 }

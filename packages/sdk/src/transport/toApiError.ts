@@ -3,7 +3,7 @@ import {
   AuthenticationError,
   BadRequestError,
   ConflictError,
-  type ErrorAnswer,
+  type ErrorResponse,
   type ErrorDetail,
   PermissionError,
   ServerError
@@ -15,7 +15,7 @@ import { errorClasses } from "../generated/errors.ts"
  */
 const unexpectedResponse = "unexpected_answer"
 
-type Make = new (answer: ErrorAnswer) => ApiError
+type Make = new (answer: ErrorResponse) => ApiError
 
 const classes = new Map<string, Make>(Object.entries(errorClasses))
 

@@ -73,7 +73,7 @@ export {
   isMalformedJson,
   keepNewObjectsYoung,
   objectMaker,
-  refuseFurtherUpgradeListeners,
+  rejectFurtherUpgradeListeners,
   withText
 } from "./libraryInternals.ts"
 export {

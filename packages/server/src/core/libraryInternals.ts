@@ -38,7 +38,7 @@ export const withText = (
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { text: { value: text } })
 
 /** Removes the framework's listener, which would handle every upgrade as a WebSocket. */
-export const refuseFurtherUpgradeListeners = (server: Server): void => {
+export const rejectFurtherUpgradeListeners = (server: Server): void => {
   server.on("newListener", (event, listener) => {
     if (event === "upgrade") process.nextTick(() => server.off("upgrade", listener))
   })

@@ -38,7 +38,7 @@ export { hasBegun, isInPhase, apiStatus } from "./RunState.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
 export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
-export { resultOfUnmadeCall } from "./calling/Execute.ts"
+export { resultWithoutCall } from "./calling/Execute.ts"
 export {
   cannotCall,
   type FilledCall,

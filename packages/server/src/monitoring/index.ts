@@ -23,7 +23,7 @@ export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
 export { correctMonitorTimes } from "./correctMonitorTimes.ts"
 export { Uptime } from "./uptime/Uptime.ts"
-export { answerPingsOr } from "./heartbeat/pingRoute.ts"
+export { handlePingsOr } from "./heartbeat/pingRoute.ts"
 
 const [first, ...others] = monitorKinds
 

@@ -14,7 +14,7 @@ import {
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
 import { explainSqlError, isLockTimeout } from "./sqlErrors.ts"
-import { refuseUnknownSchema } from "./refuseUnknownSchema.ts"
+import { rejectUnknownSchema } from "./rejectUnknownSchema.ts"
 
 /** The kind of store. The kinds differ only in LISTEN and in the number of nodes. */
 export class Store extends Context.Service<
@@ -148,7 +148,7 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
     ),
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
-  yield* refuseUnknownSchema(known)
+  yield* rejectUnknownSchema(known)
   // Another node may be migrating, or a reading statement may hold a lock.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({

@@ -119,7 +119,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
   readonly repo: TasksRepo<Row, Listed>
-  /** Adds to a row the columns of a task that has no run yet. */
+  /** Converts a new row to a listed row, in which the columns of the latest run are empty. */
   readonly listed: (row: Row) => Listed
 }) {
   const sql = yield* SqlClient.SqlClient

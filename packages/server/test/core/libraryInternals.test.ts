@@ -18,7 +18,7 @@ import {
   explainConfigError,
   isMalformedJson,
   objectMaker,
-  refuseFurtherUpgradeListeners,
+  rejectFurtherUpgradeListeners,
   withText
 } from "../../src/core/libraryInternals.ts"
 
@@ -110,7 +110,7 @@ describe("The framework", () => {
         upgraded.push("ours")
         socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
       })
-      refuseFurtherUpgradeListeners(server)
+      rejectFurtherUpgradeListeners(server)
       const http = yield* NodeHttpServer.make(() => server, { port: 0 })
       yield* http.serve(Effect.succeed(HttpServerResponse.text("theirs")))
       yield* Effect.promise(async () => {

@@ -324,37 +324,35 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
     })
   )
 
-  it.effect(
-    "finds a run by its old or new row position, and finishes no other run",
-    () =>
-      Effect.gen(function* () {
-        const { node, run, sql, workspace_id } = yield* prepare
-        const queue = yield* RunQueue
-        const other = yield* queue.enqueue({
-          workspace_id,
-          task_id: yield* insertTask(workspace_id),
-          kind: "cron"
-        })
-        const { started } = yield* take(sql, node)
-        const placeOf = (id: string) => started.find((one) => one.id === id)?.row_at ?? ""
-        assert.match(placeOf(run.id), /^\(\d+,\d+\)$/)
-        const result = { workspace_id, lease_owner: node }
-        const misplaced = { ...result, id: run.id, row_at: placeOf(other.id) }
-        assert.deepStrictEqual((yield* finish(sql, [settlement(misplaced)])).ids, [run.id])
-        assert.deepStrictEqual(
-          (yield* unfinished(workspace_id)).map(({ id }) => id),
-          [other.id]
-        )
-        // Its row is another one from now on.
-        yield* sql`
+  it.effect("finds a run by its old or new row position, and finishes no other run", () =>
+    Effect.gen(function* () {
+      const { node, run, sql, workspace_id } = yield* prepare
+      const queue = yield* RunQueue
+      const other = yield* queue.enqueue({
+        workspace_id,
+        task_id: yield* insertTask(workspace_id),
+        kind: "cron"
+      })
+      const { started } = yield* take(sql, node)
+      const placeOf = (id: string) => started.find((one) => one.id === id)?.row_at ?? ""
+      assert.match(placeOf(run.id), /^\(\d+,\d+\)$/)
+      const result = { workspace_id, lease_owner: node }
+      const misplaced = { ...result, id: run.id, row_at: placeOf(other.id) }
+      assert.deepStrictEqual((yield* finish(sql, [settlement(misplaced)])).ids, [run.id])
+      assert.deepStrictEqual(
+        (yield* unfinished(workspace_id)).map(({ id }) => id),
+        [other.id]
+      )
+      // Its row is another one from now on.
+      yield* sql`
         UPDATE runs
         SET lane = lane + 1
         WHERE id = ${other.id}`
-        const moved = { ...result, id: other.id, row_at: placeOf(other.id) }
-        assert.isEmpty((yield* finish(sql, [settlement({ ...moved, attempt: 2 })])).ids)
-        assert.deepStrictEqual((yield* finish(sql, [settlement(moved)])).ids, [other.id])
-        assert.strictEqual((yield* history(workspace_id)).length, 2)
-      })
+      const moved = { ...result, id: other.id, row_at: placeOf(other.id) }
+      assert.isEmpty((yield* finish(sql, [settlement({ ...moved, attempt: 2 })])).ids)
+      assert.deepStrictEqual((yield* finish(sql, [settlement(moved)])).ids, [other.id])
+      assert.strictEqual((yield* history(workspace_id)).length, 2)
+    })
   )
 
   it.effect("lets a node that was declared dead neither claim nor finish anything", () =>

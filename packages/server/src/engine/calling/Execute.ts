@@ -180,7 +180,7 @@ const makeCalling = Effect.gen(function* () {
     return settlementOfExecution(
       run,
       execution,
-      resultOfUnmadeCall(run, problem, started_ms, random.nextDoubleUnsafe())
+      resultWithoutCall(run, problem, started_ms, random.nextDoubleUnsafe())
     )
   }
 
@@ -228,7 +228,7 @@ const makeCalling = Effect.gen(function* () {
 })
 
 /** Decides what follows if the call cannot be made: another attempt, or the final result. */
-export const resultOfUnmadeCall = (
+export const resultWithoutCall = (
   run: StartedRun,
   { error, retries }: CallProblem,
   started_ms: number,

@@ -7,7 +7,7 @@ import { calendarDaysOf } from "../firing/calendarDays.ts"
 import { firedAheadUntil, markFired } from "../firing/firedAhead.ts"
 import { targetOf } from "./claim.ts"
 import type { LeasedRun } from "../Run.ts"
-import { refusalOf } from "../firing/refuseSlot.ts"
+import { rejectionReason } from "../firing/rejectionReason.ts"
 import { makeRunId } from "../RunId.ts"
 import { lookAheadUntil, laneTurns, type LanePosition, type ClockLimit } from "../laneTurns.ts"
 
@@ -130,7 +130,7 @@ const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray
     ), slots AS MATERIALIZED (
       SELECT
         *,
-        ${refusalOf(sql)} AS refusal
+        ${rejectionReason(sql)} AS refusal
       FROM fires
       WHERE run_id IS NOT NULL
         AND has_fired IS NULL

@@ -9,7 +9,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { ApiFailure } from "@scheduling/domain/shared/Errors"
 import { Clients } from "../fairness/Clients.ts"
-import { refuseFurtherUpgradeListeners } from "../../core/index.ts"
+import { rejectFurtherUpgradeListeners } from "../../core/index.ts"
 import { errorBody, notServingError, parserError, stalledError } from "../answers/Errors.ts"
 import { messageId, nextRequestId } from "../request/RequestId.ts"
 import { type Turn, Turns } from "../fairness/Turns.ts"
@@ -123,7 +123,7 @@ export const makeNodeServer = (
       if (error.code === "ECONNRESET") return void socket.destroy()
       refuse(socket, error.code, nextRequestId())
     })
-  refuseFurtherUpgradeListeners(server)
+  rejectFurtherUpgradeListeners(server)
   return server
 }
 

@@ -9,7 +9,7 @@ import { type Ping, Pings } from "./Pings.ts"
  * Handles pings before the router, because a node gets about as many pings as other requests.
  * Responses are plain text for shells. Other requests are passed to `answer`.
  */
-export const answerPingsOr = <E, R>(
+export const handlePingsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {

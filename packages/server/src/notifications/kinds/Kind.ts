@@ -69,7 +69,7 @@ export const httpKind = <C extends object>(
     readonly keepsIncidents?: boolean
     readonly spacingMs?: number
     readonly request: (config: C, message: Message) => OutgoingRequest
-    readonly rules?: AnswerRules
+    readonly rules?: ResponseRules
   }
 ): Kind => ({
   target: [],
@@ -80,7 +80,7 @@ export const httpKind = <C extends object>(
     Effect.map(http(kind.request(config, message)), (result) => classify(result, kind.rules))
 })
 
-export interface AnswerRules {
+export interface ResponseRules {
   /** Returns true if the channel's address or credential is permanently invalid. */
   readonly isGone?: (answer: Answer) => boolean
   /** Returns true for a response to retry, in addition to network errors, 408, 425, 429 and 5xx. */
@@ -106,7 +106,7 @@ export const answerOf = ({ response_body, status_code }: CallResult): Answer => 
  * Classifies a response. By default 2xx means delivered; network errors, 408, 425, 429 and 5xx are
  * retried; any other response is final.
  */
-export const classify = (result: CallResult, rules: AnswerRules = {}): ChannelResult => {
+export const classify = (result: CallResult, rules: ResponseRules = {}): ChannelResult => {
   const answer = answerOf(result)
   const base = {
     status_code: result.status_code,

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import * as net from "node:net"
-import { type ControlAnswer, controlSocketPath } from "../../controlSocket.ts"
+import { type ControlResponse, controlSocketPath } from "../../controlSocket.ts"
 import { AppConfig, makeFolder } from "../../core/index.ts"
 import { Operator } from "./Operator.ts"
 
@@ -21,11 +21,13 @@ export const ControlSocketLayer: Layer.Layer<
     const file = controlSocketPath(dataDir)
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
 
-    const answerTo = (line: string): Promise<ControlAnswer> =>
+    const answerTo = (line: string): Promise<ControlResponse> =>
       run(
         Effect.suspend(() => operator.run(wordsIn(line))).pipe(
           Effect.map((text) => ({ ok: true, text })),
-          Effect.catchTag("Refused", ({ message }) => Effect.succeed({ ok: false, text: message })),
+          Effect.catchTag("CommandRejected", ({ message }) =>
+            Effect.succeed({ ok: false, text: message })
+          ),
           Effect.catchCause((cause) =>
             Effect.as(Effect.logError("an operator's command failed", cause), {
               ok: false,
@@ -58,7 +60,7 @@ export const ControlSocketLayer: Layer.Layer<
 
 const maxLine = 4_096
 
-const serve = (socket: net.Socket, answerTo: (line: string) => Promise<ControlAnswer>) => {
+const serve = (socket: net.Socket, answerTo: (line: string) => Promise<ControlResponse>) => {
   let text = ""
   socket.setEncoding("utf8")
   socket.setTimeout(10_000, () => socket.destroy())

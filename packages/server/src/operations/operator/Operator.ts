@@ -44,12 +44,14 @@ npm run backup -- FOLDER        copies the embedded store into a new folder whil
 In the package, the commands are scheduling-service account, verify-audit, export-audit and backup.`
 
 /** The reason why a command was rejected. */
-export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+export class CommandRejected extends Schema.TaggedError<CommandRejected>()("CommandRejected", {
+  message: Schema.String
+}) {}
 
 /** The operator's commands about accounts, the audit log and backups. */
 export class Operator extends Context.Service<
   Operator,
-  { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, Refused> }
+  { readonly run: (words: ReadonlyArray<string>) => Effect.Effect<string, CommandRejected> }
 >()("@scheduling/server/operations/operator/Operator") {
   static readonly layer: Layer.Layer<
     Operator,
@@ -93,65 +95,66 @@ export class Operator extends Context.Service<
         return `${Redacted.value(token)}\nThis token sets a new password within an hour, at /reset-password of the control panel, or by POST /v1/auth/password/reset with the fields token and new_password.`
       })
 
-      const commands: Readonly<Record<string, (user: UserRow) => Effect.Effect<string, Refused>>> =
-        {
-          "reset-link": tokenFor,
+      const commands: Readonly<
+        Record<string, (user: UserRow) => Effect.Effect<string, CommandRejected>>
+      > = {
+        "reset-link": tokenFor,
 
-          "verify-link": Effect.fnUntraced(function* (user) {
-            const token = yield* emailLinks.make(user)
-            if (Option.isNone(token)) {
-              return yield* new Refused({ message: `${user.email} is already verified.` })
-            }
-            return `${Redacted.value(token.value)}\nThis token verifies ${emailToVerify(user)} within a week: POST /v1/auth/email/verify with the field token.`
-          }),
+        "verify-link": Effect.fnUntraced(function* (user) {
+          const token = yield* emailLinks.make(user)
+          if (Option.isNone(token)) {
+            return yield* new CommandRejected({ message: `${user.email} is already verified.` })
+          }
+          return `${Redacted.value(token.value)}\nThis token verifies ${emailToVerify(user)} within a week: POST /v1/auth/email/verify with the field token.`
+        }),
 
-          disable: Effect.fnUntraced(function* (user) {
-            yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
-            const ended = yield* sessions.removeAll(user.id)
-            yield* record("account.disabled", user)
-            yield* sql.afterCommit(Effect.sync(() => endSignals.send([user.id])))
-            return `${user.email} is disabled. ${ended} sessions were ended.`
-          }, transaction),
+        disable: Effect.fnUntraced(function* (user) {
+          yield* users.updateDisabled(user.id, yield* DateTime.nowAsDate)
+          const ended = yield* sessions.removeAll(user.id)
+          yield* record("account.disabled", user)
+          yield* sql.afterCommit(Effect.sync(() => endSignals.send([user.id])))
+          return `${user.email} is disabled. ${ended} sessions were ended.`
+        }, transaction),
 
-          enable: Effect.fnUntraced(function* (user) {
-            yield* users.updateDisabled(user.id, null)
-            yield* record("account.enabled", user)
-            return `${user.email} is enabled.`
-          }, transaction),
+        enable: Effect.fnUntraced(function* (user) {
+          yield* users.updateDisabled(user.id, null)
+          yield* record("account.enabled", user)
+          return `${user.email} is enabled.`
+        }, transaction),
 
-          "remove-second-factor": Effect.fnUntraced(function* (user) {
-            if (!(yield* factors.remove(user.id))) {
-              return yield* new Refused({ message: `${user.email} has no second factor.` })
-            }
-            yield* record("totp.disabled", user)
-            yield* changeMails.send(user, "second factor off", operatorOrigin)
-            return `The second factor of ${user.email} was removed. The password alone is now enough to log in.`
-          }, transaction)
-        }
+        "remove-second-factor": Effect.fnUntraced(function* (user) {
+          if (!(yield* factors.remove(user.id))) {
+            return yield* new CommandRejected({ message: `${user.email} has no second factor.` })
+          }
+          yield* record("totp.disabled", user)
+          yield* changeMails.send(user, "second factor off", operatorOrigin)
+          return `The second factor of ${user.email} was removed. The password alone is now enough to log in.`
+        }, transaction)
+      }
 
       const create = Effect.fnUntraced(function* (email: string) {
         const { row } = yield* Effect.mapError(
           accounts.create({ email }),
-          ({ message }) => new Refused({ message })
+          ({ message }) => new CommandRejected({ message })
         )
         return yield* tokenFor(row)
       })
 
       const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
         const { events, lastHash, problems } = yield* chain.verify(knownHash)
-        if (problems.length > 0) return yield* new Refused({ message: problems.join("\n") })
+        if (problems.length > 0) return yield* new CommandRejected({ message: problems.join("\n") })
         const last = lastHash === "" ? "" : ` The last event has the hash ${lastHash}`
         return `${events} events are intact.${last}`
       })
 
       const backup = Effect.fnUntraced(function* (to: string) {
         if (store.kind !== "embedded") {
-          return yield* new Refused({
+          return yield* new CommandRejected({
             message: "The store is PostgreSQL. Back it up with pg_dump."
           })
         }
         if (existsSync(to)) {
-          return yield* new Refused({ message: `${to} already exists. Name a new folder.` })
+          return yield* new CommandRejected({ message: `${to} already exists. Name a new folder.` })
         }
         return yield* backUp(sql, { dataDir, to })
       })
@@ -183,16 +186,16 @@ export class Operator extends Context.Service<
           if (command === "backup" && isAbsolute(text)) return yield* backup(text)
           const run = commands[command]
           if ((run === undefined && command !== "create") || more.length > 0) {
-            return yield* new Refused({ message: usage })
+            return yield* new CommandRejected({ message: usage })
           }
           const email = yield* Effect.mapError(
             decodeEmail(text),
-            () => new Refused({ message: `"${text}" is not an email address.` })
+            () => new CommandRejected({ message: `"${text}" is not an email address.` })
           )
           if (run === undefined) return yield* create(email)
           const user = yield* users.findByEmail(email)
           if (Option.isNone(user)) {
-            return yield* new Refused({ message: `No account has the email ${email}.` })
+            return yield* new CommandRejected({ message: `No account has the email ${email}.` })
           }
           return yield* run(user.value)
         })

@@ -29,7 +29,7 @@ export interface StepRow {
   readonly names: ReadonlyArray<string> | null
 }
 
-export interface AnsweredStepRow extends StepRow {
+export interface StepRowWithResponse extends StepRow {
   /** The response of the last attempt, once the step has finished. */
   readonly response_body: string | null
   /** The input of the run. Only the first step has it. */
@@ -61,7 +61,7 @@ export class ChainRunsRepo extends Context.Service<
       chainId: string,
       id: string,
       since: Date | undefined
-    ) => Effect.Effect<Option.Option<ChainRunRow<AnsweredStepRow>>>
+    ) => Effect.Effect<Option.Option<ChainRunRow<StepRowWithResponse>>>
     /** Lists the latest run of each chain that has run. */
     readonly listLatest: (
       workspaceId: AuthorizedWorkspaceId,
@@ -175,7 +175,7 @@ export class ChainRunsRepo extends Context.Service<
             AND id = ${id}
             ${scheduledSince(since)}`
           const heads = newest(condition, 1)
-          const [run] = yield* runsOf<AnsweredStepRow>(workspaceId, heads, { answers: true })
+          const [run] = yield* runsOf<StepRowWithResponse>(workspaceId, heads, { answers: true })
           return Option.fromUndefinedOr(run)
         }, Effect.orDie),
 

@@ -22,7 +22,7 @@ export type ChainRow = Omit<PlainColumns<Chain>, "steps"> &
 
 export type ListedChain = ChainRow & Pick<Chain, "last_run">
 
-/** The columns of a chain from which a run learns about the present steps. */
+/** The columns of a chain that identify the present version of its steps. */
 interface VersionColumns {
   readonly version_id: string
   readonly steps_bytes: number

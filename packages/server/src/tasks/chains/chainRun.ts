@@ -4,7 +4,7 @@ import type { ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import { shownError } from "../executions/ExecutionsRepo.ts"
 import { timestampOf, timestampOrNull } from "../../store/index.ts"
-import type { AnsweredStepRow, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
+import type { StepRowWithResponse, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
  * Converts the rows of a run. `chainSteps` are the names of the chain's present steps, which are
@@ -15,7 +15,7 @@ export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>):
 
 /** Converts the rows of a run, with its input and the responses of its steps. */
 export const toChainRunDetail = (
-  run: ChainRunRow<AnsweredStepRow>,
+  run: ChainRunRow<StepRowWithResponse>,
   chainSteps: ReadonlyArray<string>
 ): ChainRunDetail => ({
   ...runWith(run, chainSteps, (row) => ({

@@ -44,7 +44,7 @@ import {
   makeSecretsCache,
   makeSettleRuns,
   noCall,
-  resultOfUnmadeCall,
+  resultWithoutCall,
   type Settlement,
   settlementOf,
   type SigningSecrets,
@@ -181,7 +181,7 @@ export class Claims extends Context.Service<
               ? cannotCall(cannotSign)
               : yield* prepare(run, started_ms, fillings.get(run))
           if (Result.isFailure(filled)) {
-            const result = resultOfUnmadeCall(run, filled.failure, started_ms, yield* Random.next)
+            const result = resultWithoutCall(run, filled.failure, started_ms, yield* Random.next)
             failed.push({ run, result })
           } else {
             given.remember(session, givenRun(run, filled.success, started_ms))

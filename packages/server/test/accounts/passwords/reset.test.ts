@@ -320,29 +320,31 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("is replaced by mail, and the response does not reveal whether the account exists", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const member = yield* signUp()
-      const known = yield* forgot(member.email.toUpperCase())
-      const unknown = yield* forgot(randomEmail())
-      assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
-      const mail = yield* mailTo(member.email, "Set a new password")
-      const token =
-        /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
-      assert.strictEqual(outcome(yield* reset(token)), "204")
-      assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
-      const events = yield* sql<{ action: string; actor_id: string | null }>`
+  it.effect(
+    "is replaced by mail, and the response does not reveal whether the account exists",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const member = yield* signUp()
+        const known = yield* forgot(member.email.toUpperCase())
+        const unknown = yield* forgot(randomEmail())
+        assert.deepStrictEqual([outcome(known), outcome(unknown)], ["204", "204"])
+        const mail = yield* mailTo(member.email, "Set a new password")
+        const token =
+          /^https:\/\/scheduling\.test\/reset-password#([\w-]{43})$/m.exec(mail.text)?.[1] ?? ""
+        assert.strictEqual(outcome(yield* reset(token)), "204")
+        assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
+        const events = yield* sql<{ action: string; actor_id: string | null }>`
         SELECT action, actor_id
         FROM audit_events
         WHERE user_id = ${member.user_id}
           AND action LIKE 'password.%'
         ORDER BY id`
-      assert.deepStrictEqual(events, [
-        { action: "password.reset_requested", actor_id: null },
-        { action: "password.reset", actor_id: member.user_id }
-      ])
-    })
+        assert.deepStrictEqual(events, [
+          { action: "password.reset_requested", actor_id: null },
+          { action: "password.reset", actor_id: member.user_id }
+        ])
+      })
   )
 
   it.effect(

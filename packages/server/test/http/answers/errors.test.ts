@@ -140,27 +140,29 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         .map((name) => ({ method, path, name }))
     )
 
-    it.effect.each(withIds)("responds with 404 for a $name that is no UUID at $method $path", (route) =>
-      Effect.gen(function* () {
-        const { access_token, workspace_id } = yield* Somebody
-        for (const id of [
-          "no-uuid",
-          "%20",
-          "1",
-          `${nobodysId}0`,
-          "'%20OR%201=1",
-          "a".repeat(3_000)
-        ]) {
-          const url = urlOf(route.path, { workspace_id, [route.name]: id })
-          const answer = yield* ask(route.method, url, {
-            token: access_token,
-            ...(route.method === "GET" ? {} : { body: {} })
-          })
-          assertShape(answer)
-          assert.strictEqual(outcome(answer), "404 not_found")
-          assert.strictEqual(answer.body.detail.resource, resources[route.name])
-        }
-      })
+    it.effect.each(withIds)(
+      "responds with 404 for a $name that is no UUID at $method $path",
+      (route) =>
+        Effect.gen(function* () {
+          const { access_token, workspace_id } = yield* Somebody
+          for (const id of [
+            "no-uuid",
+            "%20",
+            "1",
+            `${nobodysId}0`,
+            "'%20OR%201=1",
+            "a".repeat(3_000)
+          ]) {
+            const url = urlOf(route.path, { workspace_id, [route.name]: id })
+            const answer = yield* ask(route.method, url, {
+              token: access_token,
+              ...(route.method === "GET" ? {} : { body: {} })
+            })
+            assertShape(answer)
+            assert.strictEqual(outcome(answer), "404 not_found")
+            assert.strictEqual(answer.body.detail.resource, resources[route.name])
+          }
+        })
     )
   })
 

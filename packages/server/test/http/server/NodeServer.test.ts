@@ -43,17 +43,19 @@ describe("Limits of the Node server", () => {
     })
   })
 
-  it.live("responds with 503 for a request that gets no response in time, and says so in the logs", () =>
-    Effect.gen(function* () {
-      const { url, warnings } = yield* impatient(() => {})
-      const { answers } = yield* talkTo(url, request("GET /", { "x-request-id": "slow-1" }))
-      assert.strictEqual(answers[0]?.status, 503)
-      assert.strictEqual(answers[0]?.headers.get("retry-after"), "1")
-      assert.strictEqual(answers[0]?.headers.get("x-request-id"), "slow-1")
-      assert.strictEqual(answers[0]?.headers.get("connection"), "close")
-      assert.strictEqual(answers[0]?.body.detail.error, "unavailable")
-      assert.deepStrictEqual(warnings, ["no response within 15 s slow-1"])
-    })
+  it.live(
+    "responds with 503 for a request that gets no response in time, and says so in the logs",
+    () =>
+      Effect.gen(function* () {
+        const { url, warnings } = yield* impatient(() => {})
+        const { answers } = yield* talkTo(url, request("GET /", { "x-request-id": "slow-1" }))
+        assert.strictEqual(answers[0]?.status, 503)
+        assert.strictEqual(answers[0]?.headers.get("retry-after"), "1")
+        assert.strictEqual(answers[0]?.headers.get("x-request-id"), "slow-1")
+        assert.strictEqual(answers[0]?.headers.get("connection"), "close")
+        assert.strictEqual(answers[0]?.body.detail.error, "unavailable")
+        assert.deepStrictEqual(warnings, ["no response within 15 s slow-1"])
+      })
   )
 
   it.live("lets go of what worked on a request that it gave up", () =>

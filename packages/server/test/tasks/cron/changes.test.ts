@@ -93,52 +93,54 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
-  it.effect("pause it: nothing fires, queued runs are cancelled, and running calls are aborted", () =>
-    Effect.gen(function* () {
-      const { cron, member } = yield* begin
-      const { body: task } = yield* cron.create()
-      const running = yield* insertRun(member.workspace_id, task.id, {
-        slot,
-        now,
-        state: "running"
-      })
-      const queued = yield* insertRun(member.workspace_id, task.id, {
-        slot: new Date(slot.getTime() + 60_000),
-        now
-      })
-      yield* insertRun(member.workspace_id, task.id, { slot: slotToCome, now })
-      yield* TestClock.adjust("1 minute")
-      const paused = yield* cron.act(task.id, "pause")
-      assert.strictEqual(paused.status, 200)
-      assert.deepStrictEqual(paused.body, {
-        ...task,
-        version: 2,
-        paused: true,
-        status: "paused",
-        next_run_at: null,
-        last_run: paused.body.last_run,
-        updated_at: "2026-06-01T12:01:00.000Z"
-      })
-      assert.deepStrictEqual(
-        (yield* runsOf(task.id)).map(({ cancel_requested, id }) => ({ cancel_requested, id })),
-        [{ cancel_requested: true, id: running }]
-      )
-      const { body: history } = yield* cron.executions(task.id)
-      assert.deepStrictEqual(
-        history.data.map(({ id, status }: { id: string; status: string }) => ({ id, status })),
-        [
-          { id: queued, status: "cancelled" },
-          { id: running, status: "running" }
-        ]
-      )
+  it.effect(
+    "pause it: nothing fires, queued runs are cancelled, and running calls are aborted",
+    () =>
+      Effect.gen(function* () {
+        const { cron, member } = yield* begin
+        const { body: task } = yield* cron.create()
+        const running = yield* insertRun(member.workspace_id, task.id, {
+          slot,
+          now,
+          state: "running"
+        })
+        const queued = yield* insertRun(member.workspace_id, task.id, {
+          slot: new Date(slot.getTime() + 60_000),
+          now
+        })
+        yield* insertRun(member.workspace_id, task.id, { slot: slotToCome, now })
+        yield* TestClock.adjust("1 minute")
+        const paused = yield* cron.act(task.id, "pause")
+        assert.strictEqual(paused.status, 200)
+        assert.deepStrictEqual(paused.body, {
+          ...task,
+          version: 2,
+          paused: true,
+          status: "paused",
+          next_run_at: null,
+          last_run: paused.body.last_run,
+          updated_at: "2026-06-01T12:01:00.000Z"
+        })
+        assert.deepStrictEqual(
+          (yield* runsOf(task.id)).map(({ cancel_requested, id }) => ({ cancel_requested, id })),
+          [{ cancel_requested: true, id: running }]
+        )
+        const { body: history } = yield* cron.executions(task.id)
+        assert.deepStrictEqual(
+          history.data.map(({ id, status }: { id: string; status: string }) => ({ id, status })),
+          [
+            { id: queued, status: "cancelled" },
+            { id: running, status: "running" }
+          ]
+        )
 
-      yield* TestClock.adjust("1 minute")
-      const again = yield* cron.act(task.id, "pause")
-      assert.deepStrictEqual(again.body, paused.body)
-      const changed = yield* cron.update(task.id, { schedule: "0 4 * * *" })
-      assert.strictEqual(changed.body.next_run_at, null)
-      assert.strictEqual(changed.body.status, "paused")
-    })
+        yield* TestClock.adjust("1 minute")
+        const again = yield* cron.act(task.id, "pause")
+        assert.deepStrictEqual(again.body, paused.body)
+        const changed = yield* cron.update(task.id, { schedule: "0 4 * * *" })
+        assert.strictEqual(changed.body.next_run_at, null)
+        assert.strictEqual(changed.body.status, "paused")
+      })
   )
 
   it.effect("resume it: it fires from now on, and missed slots are not made up for", () =>

@@ -51,7 +51,9 @@ const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
 ])
 
 /** Returns the possible errors of an endpoint, by status. */
-export const refusalsOf = (endpoint: Endpoint): ReadonlyMap<number, ReadonlyArray<ErrorClass>> => {
+export const declaredErrors = (
+  endpoint: Endpoint
+): ReadonlyMap<number, ReadonlyArray<ErrorClass>> => {
   const possible = [...endpoint.middlewareErrors].filter(
     (error) => conditions.get(error)?.(endpoint) ?? true
   )
@@ -139,14 +141,14 @@ export const sharedResponses = (
 ): Readonly<Record<string, Response>> =>
   Object.fromEntries(
     endpoints
-      .flatMap((endpoint) => [...refusalsOf(endpoint).values()])
+      .flatMap((endpoint) => [...declaredErrors(endpoint).values()])
       .map((errors) => [responseName(errors), errorResponse(errors, schemas)])
   )
 
 /** Returns the error responses of an endpoint. */
 export const errorResponses = (endpoint: Endpoint): Readonly<Record<string, Reference>> =>
   Object.fromEntries(
-    [...refusalsOf(endpoint)].map(([status, errors]) => [
+    [...declaredErrors(endpoint)].map(([status, errors]) => [
       status,
       { $ref: `#/components/responses/${responseName(errors)}` }
     ])

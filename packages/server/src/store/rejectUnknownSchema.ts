@@ -9,7 +9,7 @@ import { countRelations, listMigrations } from "./moving/catalog.ts"
  * from a commit before the first release. The statements of this version might damage such a
  * database.
  */
-export const refuseUnknownSchema = Effect.fnUntraced(function* (known: Migrations) {
+export const rejectUnknownSchema = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* countRelations(sql)
   if (found?.has_migrations !== true) return

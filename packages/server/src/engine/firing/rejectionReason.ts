@@ -50,7 +50,7 @@ const isDropped = `(
 )`
 
 /** SQL for the reason why a row of `fires` does not become a run. Null if it does. */
-export const refusalOf = (sql: SqlClient.SqlClient) => sql`
+export const rejectionReason = (sql: SqlClient.SqlClient) => sql`
   CASE
     WHEN ${isFull(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
     WHEN fires.queue_id IS NOT NULL AND ${sql.literal(waitsAlready)} THEN ${waitingInQueue}
