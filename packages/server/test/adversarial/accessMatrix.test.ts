@@ -130,7 +130,7 @@ const assertPromised = (endpoint: Endpoint, answer: Answer, promise: string, nam
   if (promise === "404 not_found") assert.strictEqual(body.detail.resource, "workspace", name)
 }
 
-describe("Access as it is declared", () => {
+describe("Declared access", () => {
   it("is declared on every endpoint", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ access }) => access === undefined).map(({ name }) => name),
@@ -138,7 +138,7 @@ describe("Access as it is declared", () => {
     )
   })
 
-  it("asks for a :read scope where it is a GET, else for a :write scope", () => {
+  it("requires a :read scope for a GET, and otherwise a :write scope", () => {
     for (const { access, method, name } of endpoints) {
       for (const scope of acceptedScopes(access)) {
         assert.match(scope, method === "GET" ? /:read$/ : /:write$/, name)
@@ -146,19 +146,19 @@ describe("Access as it is declared", () => {
     }
   })
 
-  it("names the role that it takes, where it is about a workspace and not for API keys", () => {
+  it("names the required role for endpoints of a workspace that API keys cannot use", () => {
     for (const endpoint of endpoints.filter(isInWorkspace)) {
       if (endpoint.access?.kind === "jwt") assert.isNotNull(endpoint.access.role, endpoint.name)
     }
   })
 
-  it("takes no API key under /v1/auth", () => {
+  it("accepts no API key under /v1/auth", () => {
     for (const endpoint of endpoints.filter(isUnderAuth)) {
       assert.include(["public", "jwt"], endpoint.access?.kind, endpoint.name)
     }
   })
 
-  it("is public for nothing but logins, leaked keys and tokens, plans and health", () => {
+  it("is public only for logins, leaked keys and tokens, plans and health", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ access }) => access?.kind === "public").map(({ name }) => name),
       [
@@ -201,7 +201,7 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
       })
     )
 
-    it.effect("is given to a member of the least role that may", () =>
+    it.effect("is granted to a member with the lowest sufficient role", () =>
       Effect.gen(function* () {
         const { access_token, workspace_id } = yield* signUp()
         const { path, ...rest } = plain(endpoint, workspace_id)

@@ -149,7 +149,7 @@ function offer(protocol: string) {
 
 layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
   describe("that may be two requests", () => {
-    it.effect("gets one response, and what follows it is not carried out", () =>
+    it.effect("gets one response, and the rest is not executed", () =>
       Effect.gen(function* () {
         const { access_token } = yield* Somebody
         const body = JSON.stringify({ name: "smuggled" })
@@ -172,7 +172,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
       })
     )
 
-    it.effect.each(unusual)("is one, where it is lawful: %s", ([, bytes, expected]) =>
+    it.effect.each(unusual)("is one request, if it is valid: %s", ([, bytes, expected]) =>
       Effect.gen(function* () {
         const { answers } = yield* talk(bytes + request("GET /v1/whoami"), { answers: 2 })
         assert.deepStrictEqual(outcomes(answers), [expected, "401 missing_credentials"])
@@ -194,7 +194,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
   })
 
   describe("in one piece", () => {
-    it.effect("are each their own sender's, answered in order", () =>
+    it.effect("get their own responses, in order", () =>
       Effect.gen(function* () {
         const [ada, bob] = [yield* Somebody, yield* signUp()]
         const key = yield* createKey(bob)
@@ -242,7 +242,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         })
       )
 
-      it.effect("one that closes the connection get no more answers than that", () =>
+      it.effect("one that closes the connection get no further responses", () =>
         Effect.gen(function* () {
           const { access_token } = yield* Somebody
           const { answers } = yield* talk(me(access_token, { connection: "close" }) + health)
@@ -284,7 +284,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         })
       )
 
-      it.effect("a body that never comes to its end are answered, and it is not", () =>
+      it.effect("an endless body get responses, and the endless one does not", () =>
         Effect.gen(function* () {
           const { access_token } = yield* Somebody
           const { answers } = yield* talk(

@@ -122,7 +122,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 sec
     describe.each(endpoints.filter(({ schema }) => schema !== undefined))(
       "for $method $path",
       (endpoint) => {
-        it.effect("is bounded, whatever is in it", () =>
+        it.effect("is bounded, whatever its content", () =>
           Effect.gen(function* () {
             const { member, pathOf } = yield* Settled
             const { example = {}, method, schema } = endpoint

@@ -256,36 +256,34 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
   })
 
   describe.each(kinds)("of %s", (kind) => {
-    it.effect(
-      "to a private host is rejected when it is asked for, however the host is spelled",
-      () =>
-        Effect.gen(function* () {
-          const { member } = yield* Scene
-          const token = member.access_token
-          const at = `${member.workspace}/${kind}`
-          const task = yield* create(
-            kind,
-            [`http://${outside}/`],
-            {},
-            kind === "delayed" ? { delay_seconds: 3_600 } : {}
-          )
-          for (const host of hosts) {
-            const calls = callsOf(kind, [`http://${host}:1/`])
-            for (const refused of [
-              yield* ask("POST", at, { token, body: { ...due[kind], ...calls }, at: "otherUrl" }),
-              yield* ask("PATCH", `${at}/${task}`, { token, body: calls, at: "otherUrl" })
-            ]) {
-              assert.strictEqual(refused.status, 422, `${host} ${refused.text}`)
-              const [issue, ...others] = refused.body.detail.issues
-              assert.deepStrictEqual(others, [])
-              assert.deepStrictEqual(issue.path, kind === "chains" ? ["steps", 0, "url"] : ["url"])
-              assert.include(issue.message, "EGRESS_ALLOW")
-            }
+    it.effect("to a private host is rejected when it is created, however the host is spelled", () =>
+      Effect.gen(function* () {
+        const { member } = yield* Scene
+        const token = member.access_token
+        const at = `${member.workspace}/${kind}`
+        const task = yield* create(
+          kind,
+          [`http://${outside}/`],
+          {},
+          kind === "delayed" ? { delay_seconds: 3_600 } : {}
+        )
+        for (const host of hosts) {
+          const calls = callsOf(kind, [`http://${host}:1/`])
+          for (const refused of [
+            yield* ask("POST", at, { token, body: { ...due[kind], ...calls }, at: "otherUrl" }),
+            yield* ask("PATCH", `${at}/${task}`, { token, body: calls, at: "otherUrl" })
+          ]) {
+            assert.strictEqual(refused.status, 422, `${host} ${refused.text}`)
+            const [issue, ...others] = refused.body.detail.issues
+            assert.deepStrictEqual(others, [])
+            assert.deepStrictEqual(issue.path, kind === "chains" ? ["steps", 0, "url"] : ["url"])
+            assert.include(issue.message, "EGRESS_ALLOW")
           }
-        })
+        }
+      })
     )
 
-    it.effect("goes to what is allowed", () =>
+    it.effect("goes to an allowed host", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
         arrivals.length = 0
@@ -328,13 +326,13 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       )
     )
 
-    it.effect("goes nowhere by a name that stands for nothing", () =>
+    it.effect("goes nowhere for a name without an address", () =>
       Effect.flatMap(Scene, ({ port }) =>
         assertNowhere(kind, [`http://${nameFor([])}:${port}/`], /./)
       )
     )
 
-    it.effect("dials only what is allowed of a name's many addresses", () =>
+    it.effect("connects only to the allowed addresses of a name", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
         arrivals.length = 0
@@ -358,7 +356,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       })
     )
 
-    it.effect("is checked by the address that it dials, if the name changes in between", () =>
+    it.effect("is checked by the address of its connection, if the name changes in between", () =>
       Effect.gen(function* () {
         const { arrivals, port } = yield* Scene
         arrivals.length = 0
@@ -377,7 +375,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
       })
     )
 
-    it.effect("is checked again when it is tried again", () =>
+    it.effect("is checked again when it is retried", () =>
       Effect.gen(function* () {
         const { arrivals, port, respond } = yield* Scene
         arrivals.length = 0
@@ -422,7 +420,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     )
   })
 
-  it.effect("of a step goes to no host that a response names", () =>
+  it.effect("of a step goes to no host from a response", () =>
     Effect.gen(function* () {
       const { arrivals, port, respond } = yield* Scene
       arrivals.length = 0

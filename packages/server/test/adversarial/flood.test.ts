@@ -110,7 +110,7 @@ describe("a flood of requests", () => {
     })
   )
 
-  it.live("in one piece gets a response each, in order, and is worked on one by one", () =>
+  it.live("in one piece gets a response each, in order, and is handled one by one", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking, url } = yield* startServer
       const sent = yield* Effect.forkChild(
@@ -128,7 +128,7 @@ describe("a flood of requests", () => {
     })
   )
 
-  it.live("makes room again by leaving", () =>
+  it.live("makes room when its clients disconnect", () =>
     Effect.gen(function* () {
       const { get, untilWorking, url } = yield* startServer
       yield* Effect.scoped(Effect.andThen(lingering(url, 3, request("GET /work")), untilWorking(3)))
@@ -155,7 +155,7 @@ describe("a flood of requests", () => {
 })
 
 describe("a flood of large bodies", () => {
-  it.live("is held in memory up to a bound, and small ones still come through", () =>
+  it.live("is held in memory up to a bound, and small bodies are still accepted", () =>
     Effect.gen(function* () {
       const { url } = yield* startServer
       const post = async (length: number) => {
@@ -177,7 +177,7 @@ describe("a flood of large bodies", () => {
     })
   )
 
-  it.effect("is counted to the byte, and forgotten with its requests", () =>
+  it.effect("is counted to the byte, and released with its requests", () =>
     Effect.gen(function* () {
       const capacity = new Capacity(limits)
       const kibibyte = 1024
@@ -235,7 +235,7 @@ describe("a flood of connections", () => {
     })
   )
 
-  it.live("does not end those that have something to do", () =>
+  it.live("does not close active connections", () =>
     Effect.gen(function* () {
       const answers: Array<ServerResponse> = []
       const url = yield* startForTwo((_request, response) => void answers.push(response))
@@ -290,7 +290,7 @@ describe("a flood of one client", () => {
     })
   )
 
-  it.live("is one, whatever addresses of its network it takes", () =>
+  it.live("counts as one client, whatever addresses of its network it uses", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking } = yield* startServerWith(manyLimits)
       const sent = yield* Effect.forEach(
@@ -304,7 +304,7 @@ describe("a flood of one client", () => {
     })
   )
 
-  it.live("that is rejected with a large body is hung up on, and its body stays unread", () =>
+  it.live("that is rejected with a large body is disconnected, and its body stays unread", () =>
     Effect.gen(function* () {
       const { get, letGo, untilWorking, url } = yield* startServer
       const sent = yield* Effect.forEach(
@@ -367,7 +367,7 @@ describe("a flood of responses that nobody reads", () => {
       (socket) => Effect.sync(() => socket.destroy())
     )
 
-  it.live("is one answer for each connection: the next is not worked on before it has left", () =>
+  it.live("is one response per connection: the next request waits until it is sent", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* startReadable({})
       const socket = yield* askDeaf(url, request("GET /").repeat(10))
@@ -381,7 +381,7 @@ describe("a flood of responses that nobody reads", () => {
     })
   )
 
-  it.live("ends with the connection where more is asked in one piece than may wait", () =>
+  it.live("ends with the connection if more requests arrive in one piece than may wait", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* startReadable({})
       const socket = yield* askDeaf(url, request("GET /small").repeat(1_000))
@@ -391,7 +391,7 @@ describe("a flood of responses that nobody reads", () => {
     })
   )
 
-  it.live("is held in memory up to a bound: who has most of it loses what waits the longest", () =>
+  it.live("is held in memory up to a bound: the largest client loses its oldest response", () =>
     Effect.gen(function* () {
       const { asked, isOpen, url } = yield* startReadable({ maxBytes: 3.5 * large.length })
       const askFrom = Effect.fnUntraced(function* (address: string) {
@@ -409,7 +409,7 @@ describe("a flood of responses that nobody reads", () => {
     })
   )
 
-  it.live("has its time, and not more, however little of it is read now and then", () =>
+  it.live("has a time limit, however slowly it is read", () =>
     Effect.gen(function* () {
       const { isOpen, url } = yield* startReadable({
         graceMs: 200,
@@ -423,7 +423,7 @@ describe("a flood of responses that nobody reads", () => {
     })
   )
 
-  it.live("is none where it is read: each comes whole", () =>
+  it.live("is complete if it is read", () =>
     Effect.gen(function* () {
       const { url } = yield* startReadable({ maxBytes: 1.5 * large.length })
       for (const path of times(5, (index) => `/${index}`)) {

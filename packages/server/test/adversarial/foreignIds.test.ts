@@ -104,7 +104,7 @@ const withIdsInQuery = endpoints.flatMap((endpoint) =>
 const cursorOf = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
 
 describe("the contract", () => {
-  it("takes ids in paths and queries, and in bodies only where that has a test of its own", () => {
+  it("has ids in paths and queries, and in bodies only if a separate test covers them", () => {
     const inputs = endpoints.flatMap(({ name, schema }) =>
       idFields(fieldsOf(schema).taken.map(([field]) => field)).map((field) => `${name} ${field}`)
     )
@@ -134,7 +134,7 @@ const FreshScene = Scene.layer.pipe(Layer.provideMerge(testAppLayer()))
 
 layer(FreshScene)("An id", (it) => {
   describe.each(withIds)("in $method $path", (endpoint) => {
-    it.effect("that is of another workspace, or of another kind, names nothing", () =>
+    it.effect("of another workspace or another kind finds nothing", () =>
       Effect.gen(function* () {
         const scene = yield* Scene
         const { owner, sibling } = scene
@@ -191,7 +191,7 @@ const requiredQuery: Readonly<Record<string, string>> = {
 }
 
 layer(FreshScene)("A cursor", (it) => {
-  it.effect.each(lists)("of another workspace shows nothing of it at $path", (endpoint) =>
+  it.effect.each(lists)("of another workspace reveals nothing of it at $path", (endpoint) =>
     Effect.gen(function* () {
       const scene = yield* Scene
       // Nothing changes here, and with more in the workspace for each list, none would fit one page.
@@ -229,7 +229,7 @@ layer(FreshScene)("A cursor", (it) => {
 
 layer(FreshScene)("An id in a query", (it) => {
   it.effect.each(withIdsInQuery)(
-    "of another workspace is as one of nobody's: $field of $path",
+    "of another workspace is like an unknown id: $field of $path",
     ({ access, field, path, ...endpoint }) =>
       Effect.gen(function* () {
         const scene = yield* Scene

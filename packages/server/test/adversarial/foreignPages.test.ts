@@ -27,7 +27,7 @@ const credentialUrls: ReadonlyArray<string> = (() => {
 
 const cors = (headers: Headers) => headers.get("access-control-allow-origin")
 
-layer(testAppLayer({ allowedOrigins: [app] }))("A page of somebody else", (it) => {
+layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) => {
   it.effect.each(
     credentialUrls.flatMap((url) =>
       [
@@ -85,7 +85,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of somebody else", (it) =
     })
   )
 
-  it.effect("may read what needs a credential that it brings along", () =>
+  it.effect("may read endpoints that need a credential", () =>
     Effect.gen(function* () {
       for (const { method, path } of routes) {
         const url = urlOf(path)
@@ -139,7 +139,7 @@ layer(testAppLayer({ allowedHosts: ["API.example.com", "[fd00::1]"] }))("A name"
     })
   )
 
-  it.effect("is checked on every route, and before everything else", () =>
+  it.effect("is checked on every route, before everything else", () =>
     Effect.gen(function* () {
       for (const { method, path } of routes) {
         if (path === "/v1/health" || path === "/v1/ready") continue

@@ -37,7 +37,7 @@ const definitions = ["public.chain_steps", "public.tasks"]
 const word = (what: string) => `${what}-${randomBytes(6).toString("hex")}`
 
 layer(testAppLayer())("an account that no longer exists", (it) => {
-  it.effect("has left no name, address, header, body or secret in any table", () =>
+  it.effect("leaves no name, address, header, body or secret in any table", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const words = {
@@ -170,7 +170,7 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
 })
 
 layer(testAppWithMail)("an account that no longer exists, where mail is sent,", (it) => {
-  it.effect("gets no mail any more from the workspaces of others", () =>
+  it.effect("gets no more mails from the workspaces of others", () =>
     Effect.gen(function* () {
       const [owner, member] = [yield* signUp(), yield* signUp()]
       const channels = notificationsOf(owner)

@@ -33,53 +33,56 @@ const withQuery = endpoints.filter(
   ({ method, queryFields }) => method === "GET" && queryFields.length > 0
 )
 
-layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("What does not decode", (it) => {
-  it.effect.each(withPlaces)("cannot get in by a path: $method $path", (endpoint) =>
-    Effect.gen(function* () {
-      const { member } = yield* Settled
-      yield* Effect.forEach(
-        encoded,
-        Effect.fnUntraced(function* (hostile) {
-          const path = pathWith(endpoint.path, member.workspace_id, () => hostile)
-          const answer = yield* askCalmly(endpoint.method, path, {
-            token: member.access_token,
-            ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
-          })
-          // As `..` a part of a path is taken away before it is sent.
-          assert.include([404, 405, 431], answer.status, path)
-        }),
-        { concurrency: atOnce, discard: true }
-      )
-    })
-  )
+layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))(
+  "Input that does not decode",
+  (it) => {
+    it.effect.each(withPlaces)("is rejected in a path: $method $path", (endpoint) =>
+      Effect.gen(function* () {
+        const { member } = yield* Settled
+        yield* Effect.forEach(
+          encoded,
+          Effect.fnUntraced(function* (hostile) {
+            const path = pathWith(endpoint.path, member.workspace_id, () => hostile)
+            const answer = yield* askCalmly(endpoint.method, path, {
+              token: member.access_token,
+              ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
+            })
+            // As `..` a part of a path is taken away before it is sent.
+            assert.include([404, 405, 431], answer.status, path)
+          }),
+          { concurrency: atOnce, discard: true }
+        )
+      })
+    )
 
-  it.effect.each(withQuery)("cannot get in by a query: $method $path", (endpoint) =>
-    Effect.gen(function* () {
-      const { member, pathOf } = yield* Settled
-      const path = yield* pathOf(endpoint)
-      const fields = [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]
-      const queries = fields.flatMap((field) =>
-        encoded.flatMap((hostile) => [`${field}=${hostile}`, `${field}=1&${field}=${hostile}`])
-      )
-      yield* Effect.forEach(
-        queries,
-        Effect.fnUntraced(function* (query) {
-          const answer = yield* askCalmly("GET", `${path}?${query}`, {
-            token: member.access_token
-          })
-          assert.include([200, 404, 422, 431], answer.status, query)
-        }),
-        { concurrency: atOnce, discard: true }
-      )
-    })
-  )
+    it.effect.each(withQuery)("is rejected in a query: $method $path", (endpoint) =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* Settled
+        const path = yield* pathOf(endpoint)
+        const fields = [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]
+        const queries = fields.flatMap((field) =>
+          encoded.flatMap((hostile) => [`${field}=${hostile}`, `${field}=1&${field}=${hostile}`])
+        )
+        yield* Effect.forEach(
+          queries,
+          Effect.fnUntraced(function* (query) {
+            const answer = yield* askCalmly("GET", `${path}?${query}`, {
+              token: member.access_token
+            })
+            assert.include([200, 404, 422, 431], answer.status, query)
+          }),
+          { concurrency: atOnce, discard: true }
+        )
+      })
+    )
 
-  it.effect("was never an error of ours", () =>
-    Effect.map(TestApp, ({ logs }) => {
-      assert.deepStrictEqual(
-        logs.filter((line) => line.includes("request failed")),
-        []
-      )
-    })
-  )
-})
+    it.effect("never caused an internal error", () =>
+      Effect.map(TestApp, ({ logs }) => {
+        assert.deepStrictEqual(
+          logs.filter((line) => line.includes("request failed")),
+          []
+        )
+      })
+    )
+  }
+)

@@ -73,7 +73,7 @@ const urlFields = endpoints.flatMap((endpoint) => {
 })
 
 layer(testAppLayer())("A URL", (it) => {
-  it.effect("is a field of what makes calls", () =>
+  it.effect("is a field of every record that makes calls", () =>
     Effect.sync(() =>
       assert.deepStrictEqual(
         urlFields.map(({ field, name }) => `${name} ${field}`),

@@ -67,7 +67,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       })
     )
 
-    it.effect("is another one for every client, also in the same workspace", () =>
+    it.effect("is separate for each client, also in the same workspace", () =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
         const keys = yield* Effect.forEach([1, 2], () => createKey(member, { scopes }))
@@ -91,7 +91,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
   })
 
   it.effect.each(repeatable.filter(isInWorkspace))(
-    "is another one in every workspace: $path",
+    "is separate in each workspace: $path",
     (endpoint) =>
       Effect.gen(function* () {
         const { member, pathOf } = yield* settle
@@ -106,7 +106,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
       })
   )
 
-  it.effect.each(runs)("is another one for everything else it runs: $path", (endpoint) =>
+  it.effect.each(runs)("is separate for each record that it runs: $path", (endpoint) =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const one = yield* (yield* requestTo(endpoint, pathOf))(member.access_token)
@@ -116,32 +116,34 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     })
   )
 
-  it.effect.each(withBody)("with another body is rejected, and makes nothing: $path", (endpoint) =>
-    Effect.gen(function* () {
-      const { member, pathOf } = yield* settle
-      const example = yield* exampleAt(endpoint, pathOf)
-      const token = member.access_token
-      const path = yield* pathOf(endpoint)
-      const create = (body: object) => ask(endpoint.method, path, { token, headers, body })
-      const isRun = runs.includes(endpoint)
-      const list = isRun ? `${member.workspace}/executions` : path
-      const made = Effect.map(ask("GET", list, { token }), ({ body, text }) => {
-        assert.isNotEmpty(body.data)
-        // What runs changes by itself meanwhile.
-        return isRun ? body.data.map(({ id }: { readonly id: string }) => id) : text
+  it.effect.each(withBody)(
+    "with another body is rejected, and creates nothing: $path",
+    (endpoint) =>
+      Effect.gen(function* () {
+        const { member, pathOf } = yield* settle
+        const example = yield* exampleAt(endpoint, pathOf)
+        const token = member.access_token
+        const path = yield* pathOf(endpoint)
+        const create = (body: object) => ask(endpoint.method, path, { token, headers, body })
+        const isRun = runs.includes(endpoint)
+        const list = isRun ? `${member.workspace}/executions` : path
+        const made = Effect.map(ask("GET", list, { token }), ({ body, text }) => {
+          assert.isNotEmpty(body.data)
+          // What runs changes by itself meanwhile.
+          return isRun ? body.data.map(({ id }: { readonly id: string }) => id) : text
+        })
+        const first = yield* create({ ...example })
+        assert.strictEqual(first.status, isRun ? 202 : 201, first.text)
+        const before = yield* made
+        const names = ["another", "Another", first.body.id]
+        const bodies = names.map((name) => (isRun ? { input: name } : { name }))
+        for (const change of bodies) {
+          const answer = yield* create({ ...example, ...change })
+          assert.strictEqual(outcome(answer), "422 idempotency_mismatch")
+          assert.notInclude(answer.text, first.body.id)
+        }
+        assert.deepStrictEqual(yield* made, before)
       })
-      const first = yield* create({ ...example })
-      assert.strictEqual(first.status, isRun ? 202 : 201, first.text)
-      const before = yield* made
-      const names = ["another", "Another", first.body.id]
-      const bodies = names.map((name) => (isRun ? { input: name } : { name }))
-      for (const change of bodies) {
-        const answer = yield* create({ ...example, ...change })
-        assert.strictEqual(outcome(answer), "422 idempotency_mismatch")
-        assert.notInclude(answer.text, first.body.id)
-      }
-      assert.deepStrictEqual(yield* made, before)
-    })
   )
 
   it.effect("is in progress while another request holds it for too long", () =>
@@ -192,7 +194,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
     })
   )
 
-  it.effect("opens nothing to whom the endpoint is closed, whatever it would answer again", () =>
+  it.effect("gives no stored response to a client without access", () =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const { key } = yield* createKey(member, { scopes })

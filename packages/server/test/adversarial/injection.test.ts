@@ -170,7 +170,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
         })
     )
 
-    it.effect("leaves the text of a user agent as it came, and half of no character", () =>
+    it.effect("keeps the text of a user agent, without half characters", () =>
       Effect.gen(function* () {
         const { email } = yield* Somebody
         for (const [sent, shown] of [
@@ -203,7 +203,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
       })
     )
 
-    it.effect("takes nothing for the client's address that is none", () =>
+    it.effect("accepts only valid addresses as the client's address", () =>
       Effect.gen(function* () {
         const { email, user_id } = yield* Somebody
         const sql = yield* SqlClient.SqlClient

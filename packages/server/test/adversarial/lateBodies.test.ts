@@ -52,8 +52,8 @@ const changePassword = ({ access_token }: Member) =>
     body: { current_password: password, new_password: "another long password" }
   })
 
-layer(testAppLayer())("A body that comes after access was decided", (it) => {
-  it.effect.each(inWorkspace)("is of no use to a removed member: $method $path", (endpoint) =>
+layer(testAppLayer())("A body that arrives after the access check", (it) => {
+  it.effect.each(inWorkspace)("is rejected for a removed member: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { colleague, owner } = yield* twoOwners
       const answer = yield* late(
@@ -67,24 +67,22 @@ layer(testAppLayer())("A body that comes after access was decided", (it) => {
     })
   )
 
-  it.effect.each(inWorkspace)(
-    "is of no use to a role that was lowered: $method $path",
-    (endpoint) =>
-      Effect.gen(function* () {
-        const { colleague, owner } = yield* twoOwners
-        const answer = yield* late(
-          endpoint,
-          { token: colleague.access_token, workspace_id: owner.workspace_id },
-          ask("PATCH", `${owner.workspace}/members/${colleague.user_id}`, {
-            token: owner.access_token,
-            body: { role: "viewer" }
-          })
-        )
-        assert.strictEqual(refusal(answer), "403 forbidden")
-      })
+  it.effect.each(inWorkspace)("is rejected for a lowered role: $method $path", (endpoint) =>
+    Effect.gen(function* () {
+      const { colleague, owner } = yield* twoOwners
+      const answer = yield* late(
+        endpoint,
+        { token: colleague.access_token, workspace_id: owner.workspace_id },
+        ask("PATCH", `${owner.workspace}/members/${colleague.user_id}`, {
+          token: owner.access_token,
+          body: { role: "viewer" }
+        })
+      )
+      assert.strictEqual(refusal(answer), "403 forbidden")
+    })
   )
 
-  it.effect.each(withBody)("is of no use after a logout: $method $path", (endpoint) =>
+  it.effect.each(withBody)("is rejected after a logout: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const known = { token: member.access_token, workspace_id: member.workspace_id }
@@ -93,7 +91,7 @@ layer(testAppLayer())("A body that comes after access was decided", (it) => {
   )
 
   it.effect.each(withBody)(
-    "is of no use after a change of the password: $method $path",
+    "is rejected after a change of the password: $method $path",
     (endpoint) =>
       Effect.gen(function* () {
         const member = yield* signUp()
@@ -103,7 +101,7 @@ layer(testAppLayer())("A body that comes after access was decided", (it) => {
       })
   )
 
-  it.effect.each(forKeys)("is of no use to a revoked key: $method $path", (endpoint) =>
+  it.effect.each(forKeys)("is rejected for a revoked key: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member, { scopes })
@@ -116,7 +114,7 @@ layer(testAppLayer())("A body that comes after access was decided", (it) => {
     })
   )
 
-  it.effect("is taken like any other where access holds", () =>
+  it.effect("is accepted if the access still holds", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       const body = JSON.stringify({ name: "a key", scopes: ["tasks:read"] })

@@ -26,7 +26,7 @@ const unread = [
 ] as const
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
-  it.effect.each(endpoints)("is rejected, and does nothing: $method $path", (endpoint) =>
+  it.effect.each(endpoints)("is rejected without effect: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example, method, queryFields, schema } = endpoint
       const { member, pathOf } = yield* Settled
@@ -52,7 +52,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
     })
   )
 
-  it.effect("is not what says nothing: an empty body, in pieces or not, and an empty object", () =>
+  it.effect("does not include an empty body, chunked or not, and an empty object", () =>
     Effect.gen(function* () {
       const { access_token: token, ...member } = yield* signUp()
       const { body: task } = yield* cronOf({ ...member, access_token: token }).create()
@@ -72,7 +72,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
     })
   )
 
-  it.effect("is named, all of it", () =>
+  it.effect("is reported completely", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { body: task } = yield* cronOf(member).create()

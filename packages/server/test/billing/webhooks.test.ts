@@ -183,7 +183,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
 })
 
 layer(testAppLayer())("a service without a payment provider", (it) => {
-  it.effect("answers that billing is disabled", () =>
+  it.effect("responds that billing is disabled", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const billing = billingOf(owner)

@@ -76,7 +76,7 @@ layer(testAppLayer())("a record that people define", (it) => {
       })
     )
 
-    it.effect("is not changed by somebody who has read an older version", () =>
+    it.effect("is not changed by a client that has read an older version", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const { body: first } = yield* keyed.put(path, "old", on(kept))
@@ -104,7 +104,7 @@ layer(testAppLayer())("a record that people define", (it) => {
       })
     )
 
-    it.effect("is changed by one of two who have read the same version", () =>
+    it.effect("is changed by one of two clients that have read the same version", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const { body: read } = yield* keyed.put(path, "both", on(kept))

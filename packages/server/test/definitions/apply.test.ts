@@ -182,7 +182,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
-  it.effect("says which fields change, and masks what is secret", () =>
+  it.effect("reports the changed fields, and masks secrets", () =>
     Effect.gen(function* () {
       const { apply, applied } = yield* begin
       yield* applied(everything)
@@ -270,7 +270,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
-  it.effect("deletes what its owner has no more, and nothing of others", () =>
+  it.effect("deletes other records of its owner, and no records of others", () =>
     Effect.gen(function* () {
       const { apply, applied, get, export: exported } = yield* begin
       yield* applied(everything)

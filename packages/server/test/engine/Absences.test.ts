@@ -56,7 +56,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
     ["worker", "unclaimed"],
     ["call-back", "overdue"]
   ] as const) {
-    it.effect(`the time to wait for a ${on} stands still`, () =>
+    it.effect(`the time limit of waiting for a ${on} is suspended`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const isOver = Effect.map(
@@ -82,7 +82,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
     )
   }
 
-  it.effect("nobody notes it, and so the next node that checks knows since when", () =>
+  it.effect("the next node that checks knows when it began", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const absences = sql<{ readonly seconds: number | null }>`
@@ -112,7 +112,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
     })
   )
 
-  it.effect("a slot is missed for which a worker then has as long as its task says", () =>
+  it.effect("a slot is missed, and a worker then gets the full waiting time of the task", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* forget

@@ -60,7 +60,7 @@ describe.skipIf(!onPostgres)("settling", () => {
       }
     })
 
-    it.effect("never waits in a circle with who deletes the workspace or pauses the task", () =>
+    it.effect("never deadlocks with the deletion of the workspace or a pause of the task", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue
@@ -97,7 +97,7 @@ describe.skipIf(!onPostgres)("settling", () => {
       })
     )
 
-    it.effect("and other transactions begin again where they collide all the same", () =>
+    it.effect("and other transactions are retried after a deadlock", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [one, other] = [yield* insertWorkspace, yield* insertWorkspace]
@@ -136,7 +136,7 @@ describe("after a collision", () => {
     reason: new SqlError.DeadlockError({ cause: new Error("deadlock detected") })
   })
 
-  it.effect("work is tried three times, whether that failed or was a defect", () =>
+  it.effect("work is tried three times, for failures and defects", () =>
     Effect.gen(function* () {
       for (const fail of [Effect.fail(collision), Effect.die(collision)]) {
         let tries = 0

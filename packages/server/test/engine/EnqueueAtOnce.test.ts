@@ -21,7 +21,7 @@ const begin = Effect.gen(function* () {
 layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "a run that is added with one statement",
   (it) => {
-    it.effect("is like one that is added with the task locked", () =>
+    it.effect("is like a run that is added with the task locked", () =>
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* begin
         const run = yield* queue.enqueueInOneStatement(task)
@@ -32,7 +32,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is not, where that statement cannot decide", () =>
+    it.effect("is not added if the statement cannot decide", () =>
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* begin
         const attempts = {
@@ -49,7 +49,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is not, if the task is deleted while it waits for it", () =>
+    it.effect("is not added if the task is deleted while the statement waits for it", () =>
       Effect.gen(function* () {
         const { queue, task, workspace_id } = yield* begin
         const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ const NodeLayer = nodeLayer(
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(NodeLayer, { excludeTestServices: true })("a full disk", (it) => {
-  it.effect("delays what runs came to, and takes nothing from it", () =>
+  it.effect("delays the results of runs, but loses none", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* fillDisk

@@ -40,7 +40,7 @@ const left = (workspaceId: string) =>
 layer(TestDatabaseLayer, { excludeTestServices: true })(
   "the history of deleted workspaces",
   (it) => {
-    it.effect("is removed, however long, and nobody else's is", () =>
+    it.effect("is removed whatever its length, and no other history is", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [gone, other] = [yield* insertWorkspace, yield* insertWorkspace]
@@ -59,7 +59,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
       })
     )
 
-    it.effect("is remembered until the last of its runs has ended, on whatever node", () =>
+    it.effect("is remembered until the last of its runs has finished on any node", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const gone = yield* insertWorkspace

@@ -154,7 +154,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     })
   )
 
-  it.effect("is not moved if there is much of it, where maintenance was blocked for days", () =>
+  it.effect("is not moved if it is large, because maintenance was blocked for days", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const partitions = yield* Partitions
@@ -197,7 +197,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
   )
 
   /** As `pg_dump` does for as long as it reads: only a server has a second session. */
-  it.effect.runIf(onPostgres)("lets nobody wait while a reader keeps its days from changing", () =>
+  it.effect.runIf(onPostgres)("blocks no statement while a reader locks its partitions", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const partitions = yield* Partitions
@@ -226,7 +226,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
   )
 
   it.effect(
-    "keeps what was cancelled long before its time, and moves it to its day when that comes",
+    "keeps executions that were cancelled long before they were due, and moves them to their day later",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -23,24 +23,22 @@ const maxWorkspaceRuns = selfHosted.limits.unfinished_runs
 layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "the queue of a task",
   (it) => {
-    it.effect(
-      "is full at 10,000 runs: one by hand is rejected, the next of another task is not",
-      () =>
-        Effect.gen(function* () {
-          const queue = yield* RunQueue
-          const workspace_id = yield* insertWorkspace
-          const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
-          const other = { workspace_id, task_id: yield* insertTask(workspace_id) }
-          yield* enqueueMany(task, maxTaskRuns - 1)
-          yield* queue.enqueue({ ...task, kind: "cron" })
-          const refused = yield* Effect.flip(queue.enqueue({ ...task, kind: "cron" }))
-          assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
-          yield* queue.enqueue({ ...other, kind: "cron" })
-          assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns + 1)
-        })
+    it.effect("is full at 10,000 runs: a manual run is rejected, but not one of another task", () =>
+      Effect.gen(function* () {
+        const queue = yield* RunQueue
+        const workspace_id = yield* insertWorkspace
+        const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        const other = { workspace_id, task_id: yield* insertTask(workspace_id) }
+        yield* enqueueMany(task, maxTaskRuns - 1)
+        yield* queue.enqueue({ ...task, kind: "cron" })
+        const refused = yield* Effect.flip(queue.enqueue({ ...task, kind: "cron" }))
+        assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
+        yield* queue.enqueue({ ...other, kind: "cron" })
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns + 1)
+      })
     )
 
-    it.effect("that would hold more than 10,000 runs takes none of those that run again", () =>
+    it.effect("that would exceed 10,000 runs accepts no reruns", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace
@@ -95,7 +93,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
     )
 
     // The embedded store takes half a minute to make so many.
-    it.effect.runIf(onPostgres)("and those of others are full together at 200,000", () =>
+    it.effect.runIf(onPostgres)("and those of other tasks are full together at 200,000", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace

@@ -23,7 +23,7 @@ describe("the id of a run", () => {
     assert.strictEqual(timeOfId(makeRunId(now - age, now)), now - Math.min(age, 3_600_000))
   })
 
-  it("differs between runs of one moment", () => {
+  it("differs between runs that are due at the same time", () => {
     const ids = Array.from({ length: 1_000 }, () => makeRunId(now, now))
     assert.strictEqual(new Set(ids).size, 1_000)
   })

@@ -54,7 +54,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("of a schedule with jitter starts as much later as its slot says", () =>
+    it.effect("of a schedule with jitter starts after the delay that follows from its slot", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const workspace = yield* insertWorkspace
@@ -83,7 +83,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("that fails is tried again until it succeeds or no retry is left", () =>
+    it.effect("that fails is retried until it succeeds or no retry is left", () =>
       Effect.gen(function* () {
         const workspace = yield* insertWorkspace
         const queue = yield* RunQueue
@@ -110,7 +110,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("waits as long as the server asks before it tries again", () =>
+    it.effect("waits for the time in Retry-After before it is retried", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const workspace = yield* insertWorkspace
@@ -128,25 +128,27 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("whose answer PostgreSQL cannot hold as it is spoils nothing for the others", () =>
-      Effect.gen(function* () {
-        const workspace = yield* insertWorkspace
-        answers.set("/nul", () =>
-          Effect.succeed({
-            response_body: "a\0b\ud800",
-            error: executionError("internal", "c\0d")
-          })
-        )
-        for (const path of ["/nul", "/fine"]) {
-          const task_id = yield* insertTask(workspace, { url: urlOf(path) })
-          yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
-        }
-        const rows = yield* eventually(history(workspace), (rows) => rows.length === 2)
-        assert.deepStrictEqual(
-          rows.map((row) => row.status),
-          ["succeeded", "succeeded"]
-        )
-      })
+    it.effect(
+      "whose response contains text that PostgreSQL cannot store does not affect others",
+      () =>
+        Effect.gen(function* () {
+          const workspace = yield* insertWorkspace
+          answers.set("/nul", () =>
+            Effect.succeed({
+              response_body: "a\0b\ud800",
+              error: executionError("internal", "c\0d")
+            })
+          )
+          for (const path of ["/nul", "/fine"]) {
+            const task_id = yield* insertTask(workspace, { url: urlOf(path) })
+            yield* (yield* RunQueue).enqueue({ workspace_id: workspace, task_id, kind: "cron" })
+          }
+          const rows = yield* eventually(history(workspace), (rows) => rows.length === 2)
+          assert.deepStrictEqual(
+            rows.map((row) => row.status),
+            ["succeeded", "succeeded"]
+          )
+        })
     )
 
     it.effect("of a delayed task starts at its time, and can be moved and withdrawn before", () =>
@@ -249,7 +251,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         })
     )
 
-    it.effect("that passed while nothing ran is made up for once, or not at all", () =>
+    it.effect("that passed while no node was running is made up for once, or not at all", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const workspace_id = yield* insertWorkspace

@@ -44,7 +44,7 @@ const runInQueue = Effect.gen(function* () {
 })
 
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a queue", (it) => {
-  it.effect("of a run that awaited its completion and is cancelled is given on at once", () =>
+  it.effect("of a cancelled run that awaited its completion is handed over at once", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
       const [run] = yield* change("awaiting", { status_code: 202 })
@@ -55,7 +55,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
     })
   )
 
-  it.effect("of a task that is paused, too", () =>
+  it.effect("of a paused task is handed over too", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
       yield* change("awaiting", { status_code: 202 })
@@ -66,7 +66,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
     })
   )
 
-  it.effect("of a run that no worker took is given on at once", () =>
+  it.effect("of a run that no worker took is handed over at once", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { change, queueId, task } = yield* runInQueue
@@ -100,7 +100,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
   "a run that waits for another",
   (it) => {
-    it.effect("is looked for when that one has ended without a worker", () =>
+    it.effect("is released when that run has finished without a worker", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const workspace_id = yield* insertWorkspace

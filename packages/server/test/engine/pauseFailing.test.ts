@@ -128,7 +128,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
     })
   )
 
-  it.effect("begins anew after a change", () =>
+  it.effect("starts counting again after a change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { run, task, task_id } = yield* begin("/changed", { pause_after_failures: 2 })

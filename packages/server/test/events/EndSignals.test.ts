@@ -51,19 +51,21 @@ const rung = Effect.fnUntraced(function* (wait: Effect.Effect<void>) {
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "end signals",
   (it) => {
-    it.effect("wake at once those that wait for the id on the same node, and no others", () =>
-      Effect.gen(function* () {
-        const endSignals = yield* node
-        const [a = "", b = ""] = ids(2)
-        const first = yield* endSignals.watch([a])
-        const second = yield* endSignals.watch([a, b])
-        const other = yield* endSignals.watch([b])
-        endSignals.send([a])
-        assert.isTrue(yield* rung(first.waker.wait(60_000)))
-        assert.isTrue(yield* rung(second.waker.wait(60_000)))
-        endSignals.send([b])
-        assert.isTrue(yield* rung(other.waker.wait(60_000)))
-      })
+    it.effect(
+      "wake the requests that wait for the id on the same node at once, and no others",
+      () =>
+        Effect.gen(function* () {
+          const endSignals = yield* node
+          const [a = "", b = ""] = ids(2)
+          const first = yield* endSignals.watch([a])
+          const second = yield* endSignals.watch([a, b])
+          const other = yield* endSignals.watch([b])
+          endSignals.send([a])
+          assert.isTrue(yield* rung(first.waker.wait(60_000)))
+          assert.isTrue(yield* rung(second.waker.wait(60_000)))
+          endSignals.send([b])
+          assert.isTrue(yield* rung(other.waker.wait(60_000)))
+        })
     )
 
     describe.runIf(onPostgres)("across nodes", () => {

@@ -4,7 +4,7 @@ import { WatchedIds } from "../../src/events/WatchedIds.ts"
 const limits = { wanted: 3, wantedMs: 1_000, ended: 4 }
 
 describe("an id for which other nodes wait", () => {
-  it("is to be sent when it ends, as long as somebody waits", () => {
+  it("is sent when it ends, as long as another node waits", () => {
     const watched = new WatchedIds(limits)
     assert.isFalse(watched.want("a", 0))
     assert.isTrue(watched.end("a", 999))
@@ -12,7 +12,7 @@ describe("an id for which other nodes wait", () => {
     assert.isFalse(watched.end("a", 1_000))
   })
 
-  it("is to be sent at once if it ended before they asked", () => {
+  it("is sent at once if it ended before the announcement", () => {
     const watched = new WatchedIds(limits)
     assert.isFalse(watched.end("a", 0))
     assert.isTrue(watched.want("a", 0))

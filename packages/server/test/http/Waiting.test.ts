@@ -112,7 +112,7 @@ const readsOf = (reads: ReadonlyArray<string>, wanted: string) =>
 layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "a request that waits",
   (it) => {
-    it.effect("is answered when the signal arrives, after two reads", () =>
+    it.effect("gets its response when the signal arrives, after two reads", () =>
       Effect.gen(function* () {
         const { end, reads, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/one/30")
@@ -123,7 +123,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is answered as it is when its time is up, having read twice", () =>
+    it.effect("gets the current state when its time is up, after two reads", () =>
       Effect.gen(function* () {
         const { get, reads } = yield* startServer
         const answer = yield* get("/a/one/1")
@@ -221,7 +221,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is answered as it was when the process stops, which it does not hold up", () =>
+    it.effect("gets the last state when the process stops, without delaying the stop", () =>
       Effect.gen(function* () {
         const { reads, stop, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/one/30")

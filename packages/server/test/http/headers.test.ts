@@ -34,7 +34,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
       })
     )
 
-    it.effect.each(asked)("is ours where the client's makes no sense at %s %s", ([method, path]) =>
+    it.effect.each(asked)("is generated if the client's is invalid at %s %s", ([method, path]) =>
       Effect.gen(function* () {
         const seen = new Set<string | null>()
         const insane = [
@@ -63,7 +63,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
       })
     )
 
-    it.effect("is ours where there are two", () =>
+    it.effect("is generated if there are two", () =>
       Effect.gen(function* () {
         const { answers } = yield* talk(
           request("GET /v1/health", { "x-request-id": "a\r\nx-request-id: b", connection: "close" })
@@ -77,7 +77,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
     const own = new Set(["/v1/openapi.json", "/docs", "/favicon.ico", "/nothing"])
 
     it.effect.each(asked.filter(([, path]) => !own.has(path)))(
-      "keeps nothing of %s %s",
+      "forbids storing %s %s",
       ([method, path]) =>
         Effect.gen(function* () {
           const answer = yield* ask(method, path)
@@ -85,7 +85,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
         })
     )
 
-    it.effect("keeps nothing that a credential shows", () =>
+    it.effect("forbids storing what needs a credential", () =>
       Effect.gen(function* () {
         const { access_token: token, workspace } = yield* signUp()
         for (const path of [
@@ -101,7 +101,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
       })
     )
 
-    it.effect("lets the document of the API be asked for again", () =>
+    it.effect("lets the document of the API be revalidated", () =>
       Effect.gen(function* () {
         const answer = yield* ask("GET", "/v1/openapi.json")
         assert.strictEqual(answer.headers.get("cache-control"), "no-cache")
@@ -127,7 +127,7 @@ layer(testAppLayer())("Headers of every response", (it) => {
     )
 
     it.effect.each([...new Set(routes.map(({ path }) => urlOf(path)))])(
-      "lets a page ask first at %s",
+      "allows preflight requests at %s",
       (url) =>
         Effect.gen(function* () {
           const answer = yield* ask("OPTIONS", url, {

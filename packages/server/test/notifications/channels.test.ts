@@ -149,7 +149,7 @@ layer(testAppLayer())("A channel", (it) => {
     )
   })
 
-  it.effect.each(channelVendors)("is left alone when it is put again by its key: $name", (vendor) =>
+  it.effect.each(channelVendors)("is unchanged by an equal PUT by its key: $name", (vendor) =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const definition = { name: "ops", kind: vendor.name, config: vendor.config }
@@ -264,7 +264,7 @@ layer(testAppLayer())("A channel", (it) => {
 })
 
 layer(testAppLayer())("The settings", (it) => {
-  it.effect("are replaced as a whole, by whoever read the latest version", () =>
+  it.effect("are replaced as a whole, by a client that read the latest version", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const first = yield* channels.settings
@@ -518,7 +518,7 @@ layer(testAppLayer())("A delivery", (it) => {
 })
 
 layer(testAppLayer({ egressAllow: loopback }))("A channel whose server is there", (it) => {
-  it.effect("shows no token that its server quotes alone, or late in a long answer", () =>
+  it.effect("shows no token that its server repeats, alone or late in a long response", () =>
     Effect.gen(function* () {
       const channels = notificationsOf(yield* signUp())
       const token = "gT".repeat(25)

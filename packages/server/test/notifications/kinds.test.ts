@@ -98,7 +98,7 @@ it("there is a vendor for every kind but mail", () => {
 })
 
 describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, refused }) => {
-  it("takes its configuration, and nothing else", () => {
+  it("accepts only its configuration", () => {
     const decode = Schema.decodeUnknownResult(kind.config)
     const strict = { onExcessProperty: "error" } as const
     assert.isTrue(Result.isSuccess(decode(config, strict)))
@@ -132,7 +132,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
     })
   )
 
-  it.live("keeps to the limits of the vendor, and no name mentions anybody or adds a header", () =>
+  it.live("obeys the limits of the vendor, and no name mentions anybody or adds a header", () =>
     Effect.gen(function* () {
       const { requests, result } = yield* sendBy(kind, config, nasty, ok)
       assert.strictEqual(result.outcome, "delivered", result.error ?? "")
@@ -145,7 +145,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
     })
   )
 
-  it.live.each([...answers, ...common])("takes %j for what it means", ([expected, reply]) =>
+  it.live.each([...answers, ...common])("classifies %j correctly", ([expected, reply]) =>
     Effect.gen(function* () {
       const { result } = yield* sendBy(kind, config, down, () => reply)
       assert.strictEqual(summary(result), expected, result.error ?? "")
@@ -177,7 +177,7 @@ describe("An incident", () => {
     )
   })
 
-  it.live.each(keeping)("is closed by what it was opened by: $name", ({ config, kind, ok }) =>
+  it.live.each(keeping)("is closed by the same key that opened it: $name", ({ config, kind, ok }) =>
     Effect.gen(function* () {
       for (const message of [down, up]) {
         const { requests } = yield* sendBy(kind, config, message, ok)

@@ -55,7 +55,7 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
-  it.effect("to a stranger asks once, however often it is put by its key", () =>
+  it.effect("to a stranger asks once, however often it is saved by its key", () =>
     Effect.gen(function* () {
       const { channels } = yield* begin
       const definition = stranger(randomEmail())
@@ -187,7 +187,7 @@ layer(withMail)("An email channel", (it) => {
     })
   )
 
-  it.effect("asks one stranger five times a day, whoever wants to know", () =>
+  it.effect("asks one stranger at most five times a day, whoever creates channels", () =>
     Effect.gen(function* () {
       const to = randomEmail()
       for (let asked = 0; asked < 5; asked++) {
@@ -233,7 +233,7 @@ layer(withMail)("An email channel", (it) => {
   )
 
   it.effect(
-    "to somebody who wants none is not theirs again by being resumed, created or verified",
+    "to an unsubscribed address is not confirmed by being resumed, created or verified",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -302,7 +302,7 @@ layer(withMail)("An email channel", (it) => {
   }
 
   it.effect.each(Object.entries(ends))(
-    "to a member is theirs no more when the member %s",
+    "to a member is no longer confirmed when the member %s",
     ([, end]) =>
       Effect.gen(function* () {
         const { channels, member: owner } = yield* begin
@@ -330,7 +330,7 @@ layer(withMail)("An email channel", (it) => {
       })
   )
 
-  it.effect("to a member who has also confirmed it by its link stays theirs", () =>
+  it.effect("to a member who has also confirmed it by its link stays confirmed", () =>
     Effect.gen(function* () {
       const { channels, member: owner } = yield* begin
       const member = yield* joinedByMail(owner)

@@ -45,7 +45,7 @@ const letItMiss = Effect.fnUntraced(function* (id: string) {
 })
 
 layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=off", (it) => {
-  it.effect("answers, but runs nothing, watches nothing and notifies nobody", () =>
+  it.effect("serves requests, but runs nothing, checks nothing and notifies nobody", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const jobs = jobsOf(member)

@@ -10,23 +10,25 @@ const asPanel = Effect.gen(function* () {
 })
 
 layer(testAppLayer())("a server without accounts", (it) => {
-  it.effect("says so to its panel until the first account exists, if registration is open", () =>
-    Effect.gen(function* () {
-      const url = yield* startNode({ ...testConfig, registration: "closed" })
-      const closed = yield* asPanel.pipe(
-        Effect.provideService(TestApp, { url, otherUrl: url, logs: [] })
-      )
-      assert.strictEqual(outcome(closed), "204")
+  it.effect(
+    "reports that to its panel until the first account exists, if registration is open",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* startNode({ ...testConfig, registration: "closed" })
+        const closed = yield* asPanel.pipe(
+          Effect.provideService(TestApp, { url, otherUrl: url, logs: [] })
+        )
+        assert.strictEqual(outcome(closed), "204")
 
-      const before = yield* asPanel
-      assert.strictEqual(before.status, 200)
-      assert.deepStrictEqual(before.body, { awaits_first_account: true })
-      assert.strictEqual(before.headers.get("cache-control"), "no-store")
-      assert.isNull(before.headers.get("set-cookie"))
-      assert.strictEqual(outcome(yield* ask("PUT", "/panel/session")), "403 origin_refused")
+        const before = yield* asPanel
+        assert.strictEqual(before.status, 200)
+        assert.deepStrictEqual(before.body, { awaits_first_account: true })
+        assert.strictEqual(before.headers.get("cache-control"), "no-store")
+        assert.isNull(before.headers.get("set-cookie"))
+        assert.strictEqual(outcome(yield* ask("PUT", "/panel/session")), "403 origin_refused")
 
-      yield* registerAndLogIn()
-      assert.strictEqual(outcome(yield* asPanel), "204")
-    })
+        yield* registerAndLogIn()
+        assert.strictEqual(outcome(yield* asPanel), "204")
+      })
   )
 })

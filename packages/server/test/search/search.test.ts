@@ -129,7 +129,7 @@ layer(testAppLayer())("a search", (it) => {
     })
   )
 
-  it.effect("knows what is changed and deleted, and nothing of other workspaces", () =>
+  it.effect("reflects changes and deletions, and finds nothing of other workspaces", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const stranger = yield* signUp()
@@ -194,7 +194,7 @@ layer(testAppLayer())("a search", (it) => {
     })
   )
 
-  it.effect("rejects what it cannot look for", () =>
+  it.effect("rejects an invalid search", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       for (const query of [

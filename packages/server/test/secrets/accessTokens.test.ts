@@ -94,7 +94,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
     })
   )
 
-  it.effect("are exchanged again once, where the server withdraws the token", () =>
+  it.effect("are exchanged again once if the server withdraws the token", () =>
     Effect.gen(function* () {
       const { auth, run, server, target, withdrawn } = yield* scene
       const sql = yield* SqlClient.SqlClient
@@ -112,7 +112,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
     })
   )
 
-  it.effect("are exchanged again once for an agent whose call was responded with 401", () =>
+  it.effect("are exchanged again once for an agent whose call got a 401", () =>
     Effect.gen(function* () {
       const { auth, member, server, token } = yield* scene
       const sql = yield* SqlClient.SqlClient
@@ -184,7 +184,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
     })
   )
 
-  it.effect("are tried again with the retries of the task", () =>
+  it.effect("are retried with the retries of the task", () =>
     Effect.gen(function* () {
       const { auth, run, server, target } = yield* scene
       server.state.status = 503

@@ -104,7 +104,7 @@ layer(testAppLayer())("a status page", (it) => {
     })
   )
 
-  it.effect("shows nothing that was not chosen", () =>
+  it.effect("shows only chosen monitors", () =>
     Effect.gen(function* () {
       const { heartbeat, member, put, read, slug } = yield* begin
       const { access_token: token, workspace } = member
@@ -163,7 +163,7 @@ layer(testAppLayer())("a status page", (it) => {
     })
   )
 
-  it.effect("keeps notices for two weeks after they are over", () =>
+  it.effect("keeps notices for two weeks after their end", () =>
     Effect.gen(function* () {
       const { put, read } = yield* begin
       const notice = (title: string, posted_at: string, until: string | null) => ({

@@ -7,7 +7,7 @@ import { storeLayer } from "./support/embedded.ts"
 layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
   "the store in memory",
   (it) => {
-    it.effect("gives each of many concurrent statements its own answer", () =>
+    it.effect("gives each of many concurrent statements its own result", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const ask = (n: number) =>

@@ -21,7 +21,7 @@ const makeDoubling = (maxBatch?: number) =>
   })
 
 describe("batched", () => {
-  it.effect("sends one batch for concurrent requests, and gives each its own answer", () =>
+  it.effect("sends one batch for concurrent requests, and gives each its own result", () =>
     Effect.gen(function* () {
       const { batches, doubleAll } = yield* makeDoubling()
       assert.deepStrictEqual(yield* doubleAll([3, 1, 2]), [6, 2, 4])
@@ -74,7 +74,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("answers a later batch while an earlier batch is in progress", () =>
+  it.effect("completes a later batch while an earlier batch is in progress", () =>
     Effect.gen(function* () {
       const isFirstAnswered = yield* Deferred.make<void>()
       const echo = yield* batched((asked: ReadonlyArray<string>) =>
@@ -107,7 +107,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("answers the other requests when one request is interrupted", () =>
+  it.effect("completes the other requests when one request is interrupted", () =>
     Effect.gen(function* () {
       const { double } = yield* makeDoubling()
       const gone = yield* Effect.forkChild(double(1), { startImmediately: true })

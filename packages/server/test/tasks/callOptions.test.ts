@@ -73,7 +73,7 @@ layer(testAppLayer())("the options of a call", (it) => {
   )
 
   it.effect.each(kinds)(
-    "make no difference if they are put again, and go if they are left out: $kind",
+    "are unchanged by an equal PUT, and removed if left out: $kind",
     ({ callOf, kind, withCall }) =>
       Effect.gen(function* () {
         const tasks = yield* start

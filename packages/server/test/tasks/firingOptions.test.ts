@@ -70,7 +70,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
   )
 
   it.effect.each(kinds)(
-    "make no difference if they are put again, and go if they are left out: $kind",
+    "are unchanged by an equal PUT, and removed if left out: $kind",
     ({ definition, kind }) =>
       Effect.gen(function* () {
         const tasks = yield* start
@@ -137,41 +137,39 @@ layer(testAppLayer())("the options of a schedule", (it) => {
     })
   )
 
-  it.effect.each(kinds)(
-    "take seconds only where they are asked for: $kind",
-    ({ definition, kind }) =>
-      Effect.gen(function* () {
-        const tasks = yield* start
-        const seconds = { ...definition, schedule: "*/5 * * * * *" }
-        const refused = yield* tasks.create(kind, seconds)
-        const expected = [
-          {
-            path: ["schedule"],
-            code: "invalid",
-            message:
-              "schedule is not valid: expected 5 fields (minute hour day-of-month month day-of-week), got 6: a field of seconds " +
-              'needs `precision: "second"`.'
-          }
-        ]
-        assert.deepStrictEqual(refused.body.detail.issues, expected)
-        const made = yield* tasks.create(kind, { ...seconds, precision: "second" })
-        assert.deepInclude(made.body, { schedule: "*/5 * * * * *", precision: "second" })
-        assert.strictEqual(made.body.next_run_at, "2026-06-01T12:00:05.000Z")
-        const back = yield* tasks.change(kind, made.body.id, { precision: null })
-        assert.deepStrictEqual(back.body.detail.issues, expected)
-        const bare = { schedule: "@hourly", precision: null }
-        const changed = yield* tasks.change(kind, made.body.id, bare)
-        assert.strictEqual(changed.body.next_run_at, "2026-06-01T13:00:00.000Z")
-        assert.strictEqual(changed.body.precision, "minute")
-        const again = { schedule: "30 0 3 * * *", precision: "second" }
-        const { body } = yield* tasks.change(kind, made.body.id, again)
-        assert.strictEqual(body.next_run_at, "2026-06-02T03:00:30.000Z")
-        const other = yield* tasks.change(kind, made.body.id, { schedule: "45 0 3 * * *" })
-        assert.strictEqual(other.body.next_run_at, "2026-06-02T03:00:45.000Z")
-      })
+  it.effect.each(kinds)("allow seconds only with precision: $kind", ({ definition, kind }) =>
+    Effect.gen(function* () {
+      const tasks = yield* start
+      const seconds = { ...definition, schedule: "*/5 * * * * *" }
+      const refused = yield* tasks.create(kind, seconds)
+      const expected = [
+        {
+          path: ["schedule"],
+          code: "invalid",
+          message:
+            "schedule is not valid: expected 5 fields (minute hour day-of-month month day-of-week), got 6: a field of seconds " +
+            'needs `precision: "second"`.'
+        }
+      ]
+      assert.deepStrictEqual(refused.body.detail.issues, expected)
+      const made = yield* tasks.create(kind, { ...seconds, precision: "second" })
+      assert.deepInclude(made.body, { schedule: "*/5 * * * * *", precision: "second" })
+      assert.strictEqual(made.body.next_run_at, "2026-06-01T12:00:05.000Z")
+      const back = yield* tasks.change(kind, made.body.id, { precision: null })
+      assert.deepStrictEqual(back.body.detail.issues, expected)
+      const bare = { schedule: "@hourly", precision: null }
+      const changed = yield* tasks.change(kind, made.body.id, bare)
+      assert.strictEqual(changed.body.next_run_at, "2026-06-01T13:00:00.000Z")
+      assert.strictEqual(changed.body.precision, "minute")
+      const again = { schedule: "30 0 3 * * *", precision: "second" }
+      const { body } = yield* tasks.change(kind, made.body.id, again)
+      assert.strictEqual(body.next_run_at, "2026-06-02T03:00:30.000Z")
+      const other = yield* tasks.change(kind, made.body.id, { schedule: "45 0 3 * * *" })
+      assert.strictEqual(other.body.next_run_at, "2026-06-02T03:00:45.000Z")
+    })
   )
 
-  it.effect("let what has started finish when the task is paused", () =>
+  it.effect("let started runs finish when the task is paused", () =>
     Effect.gen(function* () {
       const tasks = yield* start
       const { body: task } = yield* tasks.create("cron", { ...cron, on_pause: "finish" })
@@ -191,7 +189,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
     })
   )
 
-  it.effect("say why the service paused the task, until somebody resumes it", () =>
+  it.effect("have the reason why the service paused the task, until it is resumed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tasks = yield* start

@@ -97,7 +97,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
     })
   )
 
-  it.effect.each(kinds)("are not listed by a query that is wrong: $kind", (kind) =>
+  it.effect.each(kinds)("are not listed by an invalid query: $kind", (kind) =>
     Effect.gen(function* () {
       const { tasks } = yield* begin(kind)
       for (const [field, value] of [
@@ -148,7 +148,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
     })
   )
 
-  it.effect.each(kinds)("are nobody else's, and no other kind's: $kind", (kind) =>
+  it.effect.each(kinds)("are not found in another workspace or as another kind: $kind", (kind) =>
     Effect.gen(function* () {
       const { member: theirs, tasks: their } = yield* begin(kind)
       const { body: task } = yield* their.create()

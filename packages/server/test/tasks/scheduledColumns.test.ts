@@ -43,7 +43,7 @@ layer(
     })
   )
 
-  it.effect("is read so where its calendar changes", () =>
+  it.effect("is read in the same way when its calendar changes", () =>
     Effect.gen(function* () {
       const repo = yield* CalendarsRepo
       const task = yield* insertFullTask

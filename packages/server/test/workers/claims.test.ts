@@ -80,7 +80,7 @@ layer(testAppLayer())("claims of workers", (it) => {
     })
   )
 
-  it.effect("are gets the response at once when the watched processes change", () =>
+  it.effect("get their response at once when the watched processes change", () =>
     Effect.gen(function* () {
       const { agent, member, session, worker } = yield* begin
       const token = member.access_token

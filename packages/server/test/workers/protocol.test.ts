@@ -190,7 +190,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     })
   )
 
-  it.effect("gives runs with other labels after the runs of an earlier read no longer exist", () =>
+  it.effect("gives runs with other labels after the runs of an earlier read are taken", () =>
     Effect.gen(function* () {
       const { agent, member, session, tasks } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
@@ -474,7 +474,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     })
   )
 
-  it.effect("gives the steps of a chain, with answers of earlier steps", () =>
+  it.effect("gives the steps of a chain, with responses of earlier steps", () =>
     Effect.gen(function* () {
       const { agent, member, session } = yield* beginOnline
       const chains = chainsOf(member)

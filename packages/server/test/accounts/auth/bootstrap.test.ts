@@ -14,7 +14,7 @@ const bootstrap = {
 }
 
 layer(testAppLayer({ bootstrap }))("the account of the settings", (it) => {
-  it.effect("is there when the node answers, with its workspace", () =>
+  it.effect("exists with its workspace when the node accepts requests", () =>
     Effect.gen(function* () {
       const login = yield* ask("POST", "/v1/auth/login", { body: { email, password } })
       assert.strictEqual(outcome(login), "200")

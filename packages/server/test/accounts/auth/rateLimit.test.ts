@@ -88,7 +88,7 @@ layer(testAppLayer({ rateLimit: perMinute }))("the rate limit of a credential", 
 
 describe("without a rate limit", () => {
   layer(testAppLayer())((it) => {
-    it.effect("answers have no headers about it", () =>
+    it.effect("responses have no headers about it", () =>
       Effect.gen(function* () {
         const { access_token } = yield* signUp()
         const { headers } = yield* ask("GET", "/v1/whoami", { token: access_token })

@@ -32,7 +32,7 @@ const assertRefused = (answer: Answer, status: number, error: string) => {
 }
 
 layer(testAppLayer())("The token endpoint", (it) => {
-  it.effect("takes the client in the form or by HTTP Basic", () =>
+  it.effect("accepts the client in the form or by HTTP Basic", () =>
     Effect.gen(function* () {
       const { client_id, client_secret } = yield* createServiceAccount(yield* signUp())
       const answers = yield* Effect.all([
@@ -57,7 +57,7 @@ layer(testAppLayer())("The token endpoint", (it) => {
     })
   )
 
-  it.effect("rejects in the words of RFC 6749", () =>
+  it.effect("returns the errors of RFC 6749", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { client_id, client_secret } = yield* createServiceAccount(member)
@@ -93,7 +93,7 @@ layer(testAppLayer())("The token endpoint", (it) => {
     })
   )
 
-  it.effect("takes no other method and nothing from foreign pages", () =>
+  it.effect("rejects other methods and pages of other origins", () =>
     Effect.gen(function* () {
       const { client_id, client_secret } = yield* createServiceAccount(yield* signUp())
       const wrong = yield* ask("GET", "/v1/auth/token")

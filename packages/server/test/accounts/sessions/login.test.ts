@@ -60,7 +60,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
     })
   )
 
-  it.effect("gives the same answer for a wrong password and an unknown email", () =>
+  it.effect("gives the same response for a wrong password and an unknown email", () =>
     Effect.gen(function* () {
       const { email } = yield* signUp()
       const ip = randomIp()

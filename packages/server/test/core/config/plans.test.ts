@@ -129,7 +129,7 @@ describe("the file of plans", () => {
     assert.isTrue(Result.isSuccess(read({ default: "team", plans: [sold] })))
   })
 
-  it("is rejected if it is not there", () => {
+  it("is rejected if it does not exist", () => {
     assert.match(
       Result.getOrThrow(Result.flip(readPlans(join(folder, "nowhere.json")))),
       /cannot be read: .*nowhere\.json/

@@ -10,7 +10,7 @@ const seconds = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: -10, 
 
 describe("retryDelayMs", () => {
   it.prop(
-    "gives exactly retry_count retries",
+    "allows exactly retry_count retries",
     [small, positive, fraction, seconds],
     ([retry_count, failures, random, retry_after_seconds]) => {
       const delay = retryDelayMs({ failures, retry_count, retry_after_seconds }, random)
@@ -41,7 +41,7 @@ describe("retryDelayMs", () => {
   )
 
   it.prop(
-    "waits at least half of what the author of the call chose, and not more than that",
+    "waits between half of the chosen delay and the whole delay",
     [positive, fraction, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))],
     ([failures, random, max_seconds]) => {
       const waits = { first_seconds: 10, factor: 1.5, max_seconds }
@@ -56,7 +56,7 @@ describe("retryDelayMs", () => {
     }
   )
 
-  it("spreads what failed together over the whole range", () => {
+  it("spreads calls that failed together over the whole range", () => {
     const retry = { failures: 4, retry_count: 10, retry_after_seconds: null }
     assert.strictEqual(retryDelayMs(retry, 0), 0)
     assert.strictEqual(retryDelayMs(retry, 0.5), 4_000)

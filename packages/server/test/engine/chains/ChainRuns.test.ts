@@ -14,7 +14,7 @@ const names = ({ next, skipped }: ReturnType<typeof followUp>) => ({
 })
 
 describe("what follows a step", () => {
-  it("is the next one whose condition holds; those on the way are passed over", () => {
+  it("is the next step whose condition holds, and the steps before it are skipped", () => {
     assert.deepStrictEqual(names(followUp(at(0), outline, "succeeded", 0)), {
       next: "close",
       skipped: ["alarm"]
@@ -29,7 +29,7 @@ describe("what follows a step", () => {
     })
   })
 
-  it("is nothing once somebody cancelled it, whatever the others ask for", () => {
+  it("is nothing after a step was cancelled, whatever the other conditions are", () => {
     assert.deepStrictEqual(names(followUp(at(0), outline, "cancelled", 0)), {
       next: null,
       skipped: ["alarm", "close"]

@@ -33,7 +33,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         return { workspace_id, task_id, run }
       })
 
-    it.effect("runs its steps one after the other and fills in what they were answered", () =>
+    it.effect("runs its steps one after the other and fills in their responses", () =>
       Effect.gen(function* () {
         answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1","day":7}' }))
         const { run, workspace_id } = yield* runChain([
@@ -55,25 +55,21 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect(
-      "uses the responses of its steps also if it was asked for by a node whose clock is ahead",
-      () =>
-        Effect.gen(function* () {
-          answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1"}' }))
-          answers.set("/second", () => Effect.succeed({ response_body: '{"id":"7"}' }))
-          const third = step("third", { url: urlOf("/third/{{ steps.second.body.id }}") })
-          const { run, workspace_id } = yield* runChain([
-            step("login"),
-            step("second"),
-            third
-          ]).pipe(Effect.provideService(Clock.Clock, offsetClock(60_000).clock))
-          const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
-          assert.deepStrictEqual(
-            rows.map((row) => `${row.step} ${row.status}`),
-            ["login succeeded", "second succeeded", "third succeeded"]
-          )
-          assert.strictEqual(rows[0]?.id, run.id)
-        })
+    it.effect("uses the responses of its steps, even on a node whose clock is ahead", () =>
+      Effect.gen(function* () {
+        answers.set("/login", () => Effect.succeed({ response_body: '{"token":"t-1"}' }))
+        answers.set("/second", () => Effect.succeed({ response_body: '{"id":"7"}' }))
+        const third = step("third", { url: urlOf("/third/{{ steps.second.body.id }}") })
+        const { run, workspace_id } = yield* runChain([step("login"), step("second"), third]).pipe(
+          Effect.provideService(Clock.Clock, offsetClock(60_000).clock)
+        )
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+        assert.deepStrictEqual(
+          rows.map((row) => `${row.step} ${row.status}`),
+          ["login succeeded", "second succeeded", "third succeeded"]
+        )
+        assert.strictEqual(rows[0]?.id, run.id)
+      })
     )
 
     it.effect(
@@ -97,7 +93,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         })
     )
 
-    it.effect("keeps the steps it started with when the chain is changed", () =>
+    it.effect("keeps its steps when the chain is changed", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         let go = () => {}
@@ -148,7 +144,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("holds back the run that waits for it until its last step has ended", () =>
+    it.effect("blocks the next run until its last step has finished", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue

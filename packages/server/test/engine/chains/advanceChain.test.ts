@@ -49,7 +49,7 @@ describe("a chain", () => {
     })
   })
 
-  it("stops where a step is cancelled, before steps that always run too", () => {
+  it("stops at a cancelled step, even before steps that always run", () => {
     assert.deepStrictEqual(play(["success", "always", "failure"], ["cancelled"]), {
       outcomes: ["cancelled", "skipped", "skipped"],
       status: "cancelled"
@@ -63,7 +63,7 @@ describe("a chain", () => {
     Schema.isMaxLength(20)
   )
 
-  it.prop("ends, with one outcome a step", [Conditions, Endings], ([conditions, endings]) => {
+  it.prop("ends with one result per step", [Conditions, Endings], ([conditions, endings]) => {
     const { outcomes, status } = play(conditions, endings)
     assert.strictEqual(outcomes.length, conditions.length)
     const expected = outcomes.includes("cancelled")

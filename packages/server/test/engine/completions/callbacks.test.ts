@@ -54,7 +54,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("that comes before the response is not lost, and counts once", () =>
+    it.effect("that arrives before the response is not lost, and counts once", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const said: Array<string> = []
@@ -75,7 +75,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("decides, whatever the call is answered afterwards", () =>
+    it.effect("decides, whatever the later response is", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const { url } = yield* target(async (completeUrl) => {
@@ -87,7 +87,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("that reports a failure leads to a retry, and the old URL says so", () =>
+    it.effect("that reports a failure leads to a retry, and the old URL reports it", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const { url, urls } = yield* target(accepted)
@@ -136,7 +136,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("that does not come in time fails the attempt, and is late from then on", () =>
+    it.effect("that does not arrive in time fails the attempt, and later ones get a 410", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const { url, urls } = yield* target(accepted)
@@ -155,7 +155,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
       })
     )
 
-    it.effect("counts once, however many come at the same time at both nodes", () =>
+    it.effect("counts once if many arrive at both nodes at the same time", () =>
       Effect.gen(function* () {
         const jobs = yield* begin
         const { url, urls } = yield* target(accepted)
@@ -174,7 +174,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     )
   })
 
-  it.effect("is asked for by the target, if the task leaves it to the target", () =>
+  it.effect("is requested by the target, if the task lets the target decide", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const replies = [
@@ -194,7 +194,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("has no URL and ends nothing if the task does not ask for it", () =>
+  it.effect("has no URL and no effect if the task does not use it", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(() => later)
@@ -204,7 +204,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("is not waited for if the response is no success by the rules of the task", () =>
+  it.effect("is not awaited if the response is not a success by the rules of the task", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url } = yield* target(() => ({ status: 200, body: "queue full" }))
@@ -262,7 +262,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("keeps other runs of the task from starting until it comes", () =>
+  it.effect("keeps other runs of the task from starting until it arrives", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* begin
@@ -320,7 +320,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("starts the next step of a chain, which may use what it said", () =>
+  it.effect("starts the next step of a chain, which may use its body", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { bodies, url, urls } = yield* target(accepted)
@@ -353,7 +353,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("that comes before the response of a step starts the next one at once", () =>
+  it.effect("that arrives before the response of a step starts the next step at once", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(async (completeUrl) => {
@@ -398,7 +398,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("may say at most 60 lines in a minute", () =>
+  it.effect("may send at most 60 lines in a minute", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url, urls } = yield* target(accepted)

@@ -10,7 +10,7 @@ const accepted = () => ({ status: 202 })
 
 // The nodes have just started, so they do not decide yet about jobs that are awaited since before.
 layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its deadline", (it) => {
-  it.effect("has failed within a second of it, also where the service has just started", () =>
+  it.effect("fails within a second of it, even right after the start of the service", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url } = yield* target(accepted)
@@ -35,7 +35,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
     })
   )
 
-  it.effect("is not decided about, if the node was not there all the time", () =>
+  it.effect("is not decided if the node was not running all the time", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* begin

@@ -52,7 +52,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
     })
   )
 
-  it.effect("is free while a job that failed waits for another attempt", () =>
+  it.effect("is free while a failed job waits for another attempt", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const queue = yield* jobs.queue
@@ -89,7 +89,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
     })
   )
 
-  it.effect("is given once, if jobs are done before their calls are answered", () =>
+  it.effect("is given once if jobs report before their calls get a response", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const queue = yield* jobs.queue

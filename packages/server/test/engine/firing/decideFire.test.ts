@@ -31,7 +31,7 @@ describe("decideFire", () => {
     })
   })
 
-  it("runs none of them where missed is skip, but one that is hardly late", () => {
+  it("runs none of them if missed is skip, except one that is hardly late", () => {
     const skip = { missed: "skip" } as const
     assert.deepStrictEqual(decideFire(due({ ...skip, now_ms: at("12:30:00") })), {
       slot_ms: null,

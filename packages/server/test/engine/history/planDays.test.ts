@@ -24,7 +24,7 @@ const carriedOut = (parts: ReadonlyArray<Part>, plan: DaysPlan): ReadonlyArray<P
 ]
 
 describe("the days of the history", () => {
-  it.prop("hold every id once, and no day that is older than it may be", [Looks], ([looks]) => {
+  it.prop("contain every id once, and no day older than the retention", [Looks], ([looks]) => {
     let parts: ReadonlyArray<Part> = [{ name: "ahead", from: -Infinity, to: Infinity }]
     let today = 20_000
     for (const { days, retentionDays } of looks) {

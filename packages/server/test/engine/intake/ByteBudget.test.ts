@@ -12,7 +12,7 @@ const asking = (budget: ByteBudget) => {
 }
 
 describe("the bytes of calls in flight", () => {
-  it("are four fifths of the budget for one share, and a newcomer finds room", () => {
+  it("are limited to four fifths of the budget for one share, so that a newcomer finds room", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     for (let call = 0; call < 20; call++) ask(1, 10)
@@ -23,7 +23,7 @@ describe("the bytes of calls in flight", () => {
     assert.strictEqual(budget.taken, 95)
   })
 
-  it("go to those who wait in turns as they are given back", () => {
+  it("go to waiting shares in turns as they are released", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     for (let call = 0; call < 8; call++) ask(1, 10)
@@ -48,7 +48,7 @@ describe("the bytes of calls in flight", () => {
     assert.deepStrictEqual(granted, [1, 2, 3])
   })
 
-  it("are all there are for a call that needs more than that", () => {
+  it("are granted completely to a call that needs more than the budget", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     ask(1, 1_000)
@@ -56,7 +56,7 @@ describe("the bytes of calls in flight", () => {
     assert.strictEqual(budget.taken, 100)
   })
 
-  it("are for others where somebody waits no longer", () => {
+  it("go to others when a caller stops waiting", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     ask(1, 60)
@@ -68,7 +68,7 @@ describe("the bytes of calls in flight", () => {
     assert.isEmpty([...budget.waiting])
   })
 
-  it.effect("are given back by a call as it shrinks and ends, and never twice", () =>
+  it.effect("are released once as a call shrinks and finishes", () =>
     Effect.gen(function* () {
       const budget = new ByteBudget(100)
       const allowance = budget.open(1)

@@ -34,7 +34,7 @@ const flood = (
 describe("CallSlots", () => {
   for (const owners of [1, 20, 500, 3_000]) {
     for (const targets of ["one of all", "one of each"]) {
-      it(`are there for a newcomer beside ${owners} whose calls never end, at ${targets}`, () => {
+      it(`are available to a newcomer beside ${owners} whose calls never end, at ${targets}`, () => {
         const slots = new CallSlots(limits)
         const hostile = Array.from({ length: owners }, (_, share) => ({
           share,
@@ -51,7 +51,7 @@ describe("CallSlots", () => {
     }
   }
 
-  it("are there for a newcomer though those whose calls never end came one after another", () => {
+  it("are available to a newcomer although shares whose calls never end arrived one after another", () => {
     const slots = new CallSlots(limits)
     for (let share = 0; share < 1_500; share++) {
       flood(slots, [{ share, target: `https://hangs-${share}` }], 2, `${share} `)
@@ -62,7 +62,7 @@ describe("CallSlots", () => {
     }
   })
 
-  it("are there for targets that respond, beside shares whose calls never end at ever new ones", () => {
+  it("are available for targets that respond, beside shares whose calls never end at ever new targets", () => {
     const slots = new CallSlots(limits)
     let nowMs = 0
     let id = 0
@@ -86,7 +86,7 @@ describe("CallSlots", () => {
     assert.isAtMost(slots.slow, limits.slots / 2 + 500)
   })
 
-  it("of a target are shared by those who call it, and its limit falls while it is slow and rises again", () => {
+  it("of a target are divided among its callers, and its limit falls while it is slow and rises again", () => {
     const slots = new CallSlots({ slots: 1_000, perTarget: 400 })
     const other = Array.from({ length: 40 }, (_, share) => ({
       share: 100 + share,
@@ -106,7 +106,7 @@ describe("CallSlots", () => {
     assert.isAtLeast(slots.taken, 400)
   })
 
-  it("come back, whatever was taken and in whichever order it ends", () => {
+  it("are all released, in whatever order calls finish", () => {
     const slots = new CallSlots({ slots: 64, perTarget: 16 })
     let random = 7
     const next = (below: number) => {
@@ -168,7 +168,7 @@ describe("CallSlots", () => {
     }
   }
   for (const [what, make] of Object.entries(beside)) {
-    it(`says beforehand how many calls find room, beside ${what}`, () => {
+    it(`predicts how many calls find room, beside ${what}`, () => {
       for (const share of [1, 5]) {
         for (const target of ["https://target", "https://hangs", "https://other", null]) {
           const slots = make()

@@ -53,7 +53,7 @@ describe("Intake", () => {
     assert.deepStrictEqual(workspacesOf(intake.take(0, 1_000)), { late: 5 })
   })
 
-  it("shares evenly between workspaces that have more than fits", () => {
+  it("divides slots evenly between workspaces that have more runs than fit", () => {
     const intake = makeIntake(90)
     for (const workspace of ["a", "b", "c"]) intake.add(runs(workspace, 500), 0)
     const counts = Object.values(workspacesOf(intake.take(0, 1_000)))
@@ -62,7 +62,7 @@ describe("Intake", () => {
     assert.isAtMost(intake.running, 85)
   })
 
-  it("takes turns also where slots get free one by one", () => {
+  it("takes turns even if slots become free one by one", () => {
     const intake = makeIntake(1)
     intake.add([...runs("a", 3), ...runs("b", 3)], 0)
     const order: Array<string> = []
@@ -76,7 +76,7 @@ describe("Intake", () => {
     assert.deepStrictEqual(order, ["a", "b", "a", "b", "a", "b"])
   })
 
-  it("gives up what finds no slot, and takes it on again later", () => {
+  it("releases runs that find no slot, and accepts them again later", () => {
     const intake = makeIntake(10)
     intake.add(runs("a", 20), 0)
     const taken = intake.take(100, 20)
@@ -90,7 +90,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.held, 20 - taken.length)
   })
 
-  it("asks again about runs whose start was not certain", () => {
+  it("checks again whether uncertain runs have started", () => {
     const intake = makeIntake(10)
     intake.add(runs("a", 2), 0)
     intake.putBack(
@@ -101,7 +101,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.take(0, 2).length, 2)
   })
 
-  it("gives slots to runs that are started already, each once", () => {
+  it("gives one slot to each run that has already started", () => {
     const intake = makeIntake(10)
     intake.add(runs("a", 1), 0)
     assert.strictEqual(intake.admit(runs("a", 3), 0).length, 2)
@@ -109,7 +109,7 @@ describe("Intake", () => {
     assert.isEmpty(intake.admit(runs("a", 3), 0))
   })
 
-  it("keeps a run that is tried again until the try before is settled", () => {
+  it("keeps a retried run until its previous attempt is settled", () => {
     const intake = makeIntake(10)
     const [added, admitted, gone] = runs("a", 3).map((run) => ({ ...run, attempt: 2 }))
     assert.isDefined(added)
@@ -134,7 +134,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.held, 0)
   })
 
-  it("gives back a run that is tried again with all that has not started", () => {
+  it("releases a retried run together with all runs that have not started", () => {
     const intake = makeIntake(10)
     const [again] = runs("a", 1).map((run) => ({ ...run, attempt: 2 }))
     assert.isDefined(again)
@@ -145,7 +145,7 @@ describe("Intake", () => {
     assert.isFalse(intake.forget(again.id))
   })
 
-  it("gives back a run that waits for a slot with a later try of it", () => {
+  it("releases a waiting run together with its later attempt", () => {
     const intake = makeIntake(10, { slots: 0 })
     const [run] = runs("a", 1)
     assert.isDefined(run)
@@ -155,7 +155,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.held, 0)
   })
 
-  it("has room for half of what is free, and so for others when one share has enough", () => {
+  it("grants a share half of the free slots, so that others find room", () => {
     const intake = makeIntake(80)
     assert.strictEqual(intake.room, 40)
     for (let round = 0; round < 10; round++) intake.admit(runs("greedy", intake.room, round), 0)
@@ -164,7 +164,7 @@ describe("Intake", () => {
     assert.isAtLeast(intake.room, 3)
   })
 
-  it("gives the workspaces of a share what one has, and turns within it", () => {
+  it("gives the workspaces of a share the slots of one, and turns within it", () => {
     const intake = makeIntake(100)
     for (const workspace of ["a1", "a2", "a3", "b"]) intake.add(runs(workspace, 500), 0)
     const counts = workspacesOf(intake.take(0, 1_000))
@@ -183,7 +183,7 @@ describe("Intake", () => {
     assert.deepStrictEqual(workspacesOf(intake.take(0, 1_000)), { b: 3 })
   })
 
-  it("has room for what is due however much is held ahead, and for others among that", () => {
+  it("has room for due runs whatever is held ahead", () => {
     const intake = makeIntake(100, { ahead: 1_000 })
     for (let held = 0; intake.mayHold(shareOf("a")); held++)
       intake.add(runs("a", 1, 5_000 + held), 0)
@@ -193,7 +193,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.room, 50)
   })
 
-  it("is asked for no more than the targets of the last runs may take", () => {
+  it("requests no more runs than the targets of the last runs accept", () => {
     const intake = makeIntake(1_000, { perTarget: 100 })
     assert.strictEqual(intake.likelyRoom(0), Infinity)
     const first = intake.admit(runs("a", 60, 0, "https://one"), 0)
@@ -211,7 +211,7 @@ describe("Intake", () => {
     assert.isAbove(intake.likelyRoom(10), 200)
   })
 
-  it("is asked again for runs of whoever called a full target, as the next may go elsewhere", () => {
+  it("requests runs again for a share that called a full target, because the next run may have another target", () => {
     const intake = makeIntake(1_000, { perTarget: 100 })
     intake.admit(runs("a", 80, 0, "https://full"), 0)
     assert.deepStrictEqual(intake.saturated(1_999), [shareOf("a")])

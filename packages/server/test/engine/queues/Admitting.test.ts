@@ -38,7 +38,7 @@ const gaugeOf = (path: string, ms: number) => {
 }
 
 layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
-  it.effect("has never more runs going on than it may, and ends them all", () =>
+  it.effect("never has more active runs than its limit, and finishes them all", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queueId = yield* insertQueue(workspace, { max_concurrency: 2 })
@@ -64,7 +64,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("starts runs no more often than its rate says, and saves nothing up", () =>
+  it.effect("starts runs no more often than its rate allows, and accumulates nothing", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queueId = yield* insertQueue(workspace, { rate_per_second: 20 })
@@ -128,7 +128,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("takes the slots of a schedule, on time while it has room", () =>
+  it.effect("runs the slots of a schedule on time while it has room", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queueId = yield* insertQueue(workspace, { max_concurrency: 5 })
@@ -148,7 +148,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("skips a slot while the one before it still waits, if the task says so", () =>
+  it.effect("skips a slot while the previous one still waits, if overlap is skip", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* insertWorkspace

@@ -101,7 +101,7 @@ const mostlyFast = (call: number) => (call % 50 === 0 ? 50 : 1)
 describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () => {
   layer(ClusterLayer, { excludeTestServices: true })((it) => {
     it.effect(
-      "never have a third of 10,000 overdue runs going on, though one node is killed and one frozen",
+      "never have a third active run among 10,000 overdue ones, although one node is killed and one frozen",
       () =>
         Effect.gen(function* () {
           const { first, second, url } = yield* Cluster
@@ -127,7 +127,7 @@ describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () =
       320_000
     )
 
-    it.effect("begin no more calls than their rate says", () =>
+    it.effect("begin no more calls than their rate allows", () =>
       Effect.gen(function* () {
         const { gauge, url: target } = yield* startWorking(() => 5)
         const { task, workspace } = yield* queuedTask(target, { rate_per_second: 40 })

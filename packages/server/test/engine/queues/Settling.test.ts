@@ -79,7 +79,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
   )
 
   for (const kind of ["another attempt", "the next step"] as const) {
-    it.effect(`lets ${kind} wait in the queue that its task was given meanwhile`, () =>
+    it.effect(`lets ${kind} wait in the queue to which its task was moved meanwhile`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue

@@ -66,7 +66,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     })
   )
 
-  it.effect("are asked about again where the response took so long that others may have them", () =>
+  it.effect("are checked again if the response took so long that other nodes may have them", () =>
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const { clock, intake, options } = engine

@@ -16,7 +16,7 @@ describe.skipIf(!onPostgres)("a node whose clock was set back", () => {
     Layer.provide(Layer.succeed(Clock.Clock, clock))
   )
 
-  it.live("finds out at once that another is dead", () =>
+  it.live("notices at once that another node is dead", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const nodesWithSession = sql`

@@ -11,7 +11,7 @@ const NodeLayer = nodeLayer(callLayer(() => Effect.succeed({}))).pipe(
 
 // The embedded store has one connection.
 describe.skipIf(!onPostgres)("a node's connections", () => {
-  it.live("are four for its work, and one that holds its lock, beats and listens", () =>
+  it.live("are four for runs, and one that holds its lock and listens", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const connections = sql<{ readonly name: string; readonly count: number }>`

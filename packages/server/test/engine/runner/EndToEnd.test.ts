@@ -11,7 +11,7 @@ const minute = 60_000
 layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
   // Beside each other: one process runs the tasks of all of them.
   describe.concurrent("and what it calls", () => {
-    it.effect("a target that hangs is given up at the timeout", () =>
+    it.effect("a call to a hanging target is aborted at its timeout", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const port = yield* tcpTarget(() => {})
@@ -27,7 +27,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("the error says in words that the target reset the connection", () =>
+    it.effect("the error message says that the target reset the connection", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const port = yield* tcpTarget((socket) => {
@@ -41,7 +41,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("an endless answer is cut at 10,000 bytes, and its status decides", () =>
+    it.effect("an endless response is truncated at 10,000 bytes, and its status decides", () =>
       Effect.gen(function* () {
         const { outcomeOf, request, server } = yield* Service
         let written = 0
@@ -64,7 +64,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a redirect into the cloud's metadata is a response, and not followed", () =>
+    it.effect("a redirect to the cloud's metadata address is not followed", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const port = yield* httpTarget((_, response) => {
@@ -86,7 +86,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a response counts only if it is as its task says", () =>
+    it.effect("a response counts as a success only by the rules of its task", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         let calls = 0
@@ -117,7 +117,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a target that answered has its connection before the next call is due", () =>
+    it.effect("a target that has responded gets its connection before the next call is due", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         let connectedAt = 0
@@ -138,7 +138,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("a target that says when to come back is called again then", () =>
+    it.effect("a target with a Retry-After is called again at that time", () =>
       Effect.gen(function* () {
         const { outcomeOf } = yield* Service
         const calls: Array<{ readonly at: number; readonly headers: IncomingHttpHeaders }> = []
@@ -170,7 +170,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
       })
     )
 
-    it.effect("what has failed runs again, and says for when it was scheduled", () =>
+    it.effect("a rerun of a failed execution sends the time for which it was scheduled", () =>
       Effect.gen(function* () {
         const { finished, outcomeOf, request } = yield* Service
         const times: Array<unknown> = []

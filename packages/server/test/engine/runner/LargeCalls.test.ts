@@ -77,7 +77,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
     return workspace_id
   })
 
-  it.effect("in flight take no more than their bytes, and leave room for other workspaces", () =>
+  it.effect("in flight use only their own bytes, and leave room for other workspaces", () =>
     Effect.gen(function* () {
       const body = letters(255 * kib)
       const held = hold("/heavy")
@@ -127,7 +127,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
     })
   )
 
-  it.effect("are read as the task is when there is room for them", () =>
+  it.effect("are read when there is room for them, with the present definition of the task", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const held = hold("/full")
@@ -177,7 +177,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   timeout: "60 seconds"
 })("what large calls cost", (it) => {
   describe("a start", () => {
-    it.effect("reads nothing of them, so that a node which they bring down counts as lost", () =>
+    it.effect("does not read them, so that a node that they crash counts as lost", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue

@@ -27,7 +27,7 @@ const holders = (id: number) => sessions(id, true)
 const waiting = (id: number) => sessions(id, false)
 
 describe.runIf(onPostgres)("a node", () => {
-  it.live("takes its lock as soon as the server lets go of its last session", () =>
+  it.live("takes its lock as soon as the server releases its previous session", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* Layer.build(node)

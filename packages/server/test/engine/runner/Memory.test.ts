@@ -22,7 +22,7 @@ const steps = 50
 
 describe.skipIf(testDatabaseUrl === undefined)("a node with little memory", () => {
   it.live(
-    "has hundreds of runs of the largest chain in flight, and ends them",
+    "runs hundreds of runs of the largest chain at once, and finishes them",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabaseUrl(testDatabaseUrl ?? "")

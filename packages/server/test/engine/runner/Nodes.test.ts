@@ -118,7 +118,7 @@ const repeated = (calls: ReadonlyMap<string, number>) =>
 
 describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
   layer(ClusterLayer, { excludeTestServices: true })((it) => {
-    it.effect("fire each of 8,000 slots once, two of them", () =>
+    it.effect("fire each of 8,000 slots once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const sink = yield* startSink(() => 0)

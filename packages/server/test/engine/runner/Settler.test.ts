@@ -103,7 +103,7 @@ const historyOf = ({ workspace_id: workspaceId }: Settlement) =>
   Effect.map(history(workspaceId), (rows) => rows.map(({ status }) => status))
 
 layer(TestLayer)("A result that is written", (it) => {
-  it.effect("is announced, although the run that takes its slot cannot begin", () =>
+  it.effect("is announced, although the run that gets its slot cannot begin", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
       engine.enroll(7)
@@ -136,7 +136,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
     Effect.orDie(sql.unsafe("DROP FUNCTION IF EXISTS refuse CASCADE"))
   )
 
-  it.effect("holds up none behind it, and is tried again after a minute", () =>
+  it.effect("delays no later result, and is retried after a minute", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idle
       engine.enroll(7)
@@ -178,7 +178,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
 })
 
 layer(TestLayer)("While no run waits for a slot", (it) => {
-  it.effect("a result is written at once, and what follows within 25 ms is gathered", () =>
+  it.effect("a result is written at once, and further ones within 25 ms are gathered", () =>
     Effect.gen(function* () {
       const { settler, write } = yield* idle
       yield* Fiber.join(yield* write(null))
@@ -211,7 +211,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
     })
   )
 
-  it.effect("results wait no longer once none is due any more", () =>
+  it.effect("results wait no longer once no run is due", () =>
     Effect.gen(function* () {
       const { engine, writing } = yield* begin(null)
       yield* TestClock.adjust("60 millis")

@@ -25,7 +25,7 @@ const foreign = ringOf("somebody else's")
 
 describe("a sealed secret", () => {
   it.prop(
-    "opens to what it was, for the ring and in the context it was made in",
+    "decrypts to the original, with the same keys and the same context",
     [Schema.String, Schema.String, Schema.Int],
     ([context, text, position]) => {
       const wellFormed = text.toWellFormed()
@@ -47,7 +47,7 @@ describe("a sealed secret", () => {
     }
   )
 
-  it("is never the same twice, and is rejected when it is none", () => {
+  it("is different each time, and an invalid one is rejected", () => {
     assert.notStrictEqual(seal(ring, "a", "text"), seal(ring, "a", "text"))
     const [key] = ring satisfies KeyRing
     for (const none of ["", ".", "text", `${key.id}`, `${key.id}.`, `${key.id}.AAAA`]) {
@@ -69,7 +69,7 @@ const rotate = (member: Member, at: "url" | "otherUrl" = "url") =>
   ask("POST", `${path(member)}/rotate`, { token: member.access_token, at })
 
 layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
-  it.effect("are one, and two for the day after a rotation", () =>
+  it.effect("are one secret, and two for the day after a rotation", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const first = yield* list(member)
@@ -116,7 +116,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
     })
   )
 
-  it.effect("are others for each origin, and the same for all URLs of one", () =>
+  it.effect("differ between origins, and are the same for all URLs of one origin", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const secretsAt = (url: string, who = member) =>
@@ -146,7 +146,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
     })
   )
 
-  it.effect("are never more than two, also when rotations cross", () =>
+  it.effect("are never more than two, even after concurrent rotations", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const sql = yield* SqlClient.SqlClient
@@ -162,7 +162,7 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
     })
   )
 
-  it.effect("open under a retired APP_SECRET, and new ones are sealed under the new one", () =>
+  it.effect("decrypt with a retired APP_SECRET, and new ones are encrypted with the new one", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { data } = (yield* list(member)).body

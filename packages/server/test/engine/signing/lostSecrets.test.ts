@@ -49,7 +49,7 @@ const rotate = ({ access_token: token, workspace }: Member) =>
 const reason =
   "the workspace has no signing secret that can be decrypted: rotate it to get a new one"
 
-layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open", (it) => {
+layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypted", (it) => {
   it.effect(
     "fail the runs of a workspace with the reason, until it rotates its signing secret",
     () =>
@@ -88,7 +88,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
       })
   )
 
-  it.effect("fail the runs that a worker asks for", () =>
+  it.effect("fail the runs that a worker claims", () =>
     Effect.gen(function* () {
       const lost = yield* signUpBefore
       const jobs = jobsOf(lost)
@@ -105,7 +105,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
     })
   )
 
-  it.effect("are what a message to a webhook waits for", () =>
+  it.effect("delay messages to webhooks", () =>
     Effect.gen(function* () {
       const lost = yield* signUpBefore
       const { url, urls } = yield* target(() => ({ status: 200 }))
@@ -122,7 +122,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that nobody can open",
     })
   )
 
-  it.effect("of a channel are asked for again, and it can be paused without them", () =>
+  it.effect("of a channel must be entered again, and it can be paused without them", () =>
     Effect.gen(function* () {
       const { channel, ...lost } = yield* signUpBefore
       const channels = notificationsOf(lost)

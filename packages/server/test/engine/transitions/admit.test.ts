@@ -35,7 +35,7 @@ const leasedTo = (taskId: string) =>
       ORDER BY lease_owner NULLS LAST`
   ).pipe(Effect.map((rows) => rows.map(({ lease_owner }) => lease_owner)))
 
-layer(TestDatabaseLayer)("what is admitted", (it) => {
+layer(TestDatabaseLayer)("an admitted run", (it) => {
   it.effect("is leased to the node that admits it, as far as the node has room", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -62,7 +62,7 @@ const nodeOnEmptyQueue = Effect.gen(function* () {
 })
 
 layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
-  it.effect("starts what is due, unless the start guard has more to check", () =>
+  it.effect("starts due runs, unless the start guard has more to check", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
@@ -112,7 +112,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("takes nothing for a node that is dead", () =>
+  it.effect("claims nothing for a dead node", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
@@ -142,7 +142,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("hops over shares that have enough, in a few pages of the index", () =>
+  it.effect("skips shares that have enough, reading a few pages of the index", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
@@ -204,7 +204,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("is undone where the calls were not made", () =>
+  it.effect("is undone if the calls were not made", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue

@@ -93,7 +93,7 @@ layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
     })
   )
 
-  it.effect("go to steps of chains, which the start guard judges", () =>
+  it.effect("go to steps of chains, which the start guard checks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const steps = [step("one", { url: "https://example.com/next" })]
@@ -123,7 +123,7 @@ layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
     })
   )
 
-  it.effect("stay empty while they are held for a call that was lost", () =>
+  it.effect("stay empty while they are held for a lost call", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* waitingRuns({ limits: { max_concurrency: 3 }, admitted: 3 })

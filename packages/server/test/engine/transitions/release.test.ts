@@ -19,7 +19,7 @@ const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier ones", (it) => {
   // The embedded store has one session, in which nobody sees the past.
-  it.effect.runIf(onPostgres)("starts once, though two nodes settle those before it", () =>
+  it.effect.runIf(onPostgres)("starts once, although two nodes settle the runs before it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* Partitions).maintain(30)

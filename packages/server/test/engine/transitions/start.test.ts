@@ -30,7 +30,7 @@ const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
 layer(TestDatabaseLayer, { excludeTestServices: true })(
   "a slot while the previous run is unfinished",
   (it) => {
-    it.effect("is not skipped before its time, and then is", () =>
+    it.effect("is skipped when it is due, and not before", () =>
       Effect.gen(function* () {
         const { ask, next } = yield* overlapping(1_000)
         const ahead = yield* ask
@@ -46,7 +46,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
       })
     )
 
-    it.effect("starts if that run ends in the last moment", () =>
+    it.effect("starts if that run finishes at the last moment", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { ask, going, next } = yield* overlapping(60_000)

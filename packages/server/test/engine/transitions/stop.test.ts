@@ -28,7 +28,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 
 layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
   describe("stopping", () => {
-    it.effect("a task cancels what is queued and what is running", () =>
+    it.effect("a task cancels its queued and running runs", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue
@@ -66,7 +66,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("a task stops a queue of any length at once, and none of it comes back", () =>
+    it.effect("a task stops a queue of any length at once and for good", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue
@@ -94,7 +94,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("a workspace cuts off its calls and empties its queue", () =>
+    it.effect("a workspace aborts its calls and empties its queue", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue
@@ -121,7 +121,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("withdraws slots that were fired ahead, without a trace", () =>
+    it.effect("withdraws slots that were fired ahead, without a record", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue
         const workspace_id = yield* insertWorkspace
@@ -160,7 +160,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true
 })("a stop", (it) => {
-  it.effect("is one row and one batch of the queue, and whoever starts runs asks for it", () =>
+  it.effect("is one row and one batch of the queue, and every start checks for it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
@@ -194,7 +194,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     })
   )
 
-  it.effect("of a task withdraws the slots to come, and records all else that is queued", () =>
+  it.effect("of a task withdraws future slots, and records all other queued runs", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
@@ -246,7 +246,7 @@ const stopsOf = (workspaceId: string) =>
   )
 
 describe("stopping a node", () => {
-  it.live("lets running calls end, and leaves what has not started to others", () =>
+  it.live("lets running calls finish, and leaves other runs to other nodes", () =>
     Effect.gen(function* () {
       const workspace_id = yield* insertWorkspace
       const ahead = yield* insertTask(workspace_id, { fires_in: 30_000 })

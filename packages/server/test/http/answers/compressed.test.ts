@@ -65,7 +65,7 @@ layer(testAppLayer())("a response", (it) => {
     })
   )
 
-  it.effect("that is small is sent as it is", () =>
+  it.effect("that is small is sent uncompressed", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
       for (const path of [workspace, `${workspace}/nothing`]) {

@@ -69,7 +69,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         })
     )
 
-    it.effect.each(urls)("answers HEAD as GET, or 405, at %s", (url) =>
+    it.effect.each(urls)("handles HEAD like GET, or responds with 405, at %s", (url) =>
       Effect.gen(function* () {
         const head = yield* ask("HEAD", url)
         assert.strictEqual(head.text, "")

@@ -15,7 +15,7 @@ const creates = endpoints.filter(
 )
 
 layer(testAppLayer())("A 201", (it) => {
-  it.effect.each(creates)("says where the new record is: $name", ({ example, name, path }) =>
+  it.effect.each(creates)("has the path of the new record: $name", ({ example, name, path }) =>
     Effect.gen(function* () {
       const { member, pathOf } = yield* settle
       const token = member.access_token

@@ -181,7 +181,7 @@ describe("an issue", () => {
     assert.deepStrictEqual(messagesOf(schema, input), [...messages])
   })
 
-  it("calls the values of a query parameters", () => {
+  it("names the values of a query parameters", () => {
     const query = Schema.toCodecStringTree(Schema.Struct(PageQuery))
     const decoded = Schema.decodeUnknownResult(query, strictly)({ limit: "x", cursr: "1" })
     assert(Result.isFailure(decoded))

@@ -32,7 +32,7 @@ describe("the shares of accounts", () => {
     assert.strictEqual(takeAll(shares, deriveLane(2, 1)), 100)
   })
 
-  it("come back when something is given back", () => {
+  it("grow again when something is released", () => {
     const shares = new AccountShares(10)
     const lane = deriveLane(1, 1)
     assert.strictEqual(takeAll(shares, lane), 2)
@@ -45,7 +45,7 @@ describe("the shares of accounts", () => {
 })
 
 describe("permits for those who wait", () => {
-  it.effect("say whose limit is reached", () =>
+  it.effect("name the limit that is reached", () =>
     Effect.gen(function* () {
       const permits = makeWaitPermits({ all: 10, each: 2 })
       const lane = deriveLane(1, 1)

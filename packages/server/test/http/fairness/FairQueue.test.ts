@@ -11,7 +11,7 @@ import { times } from "../../support/http.ts"
 const saying = (said: Array<string>, key: string) => Effect.sync(() => void said.push(key))
 
 describe("a fair queue", () => {
-  it.live("serves whoever asks in turns, however many one of them has waiting", () =>
+  it.live("serves its keys in turns, however many items one of them has", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
@@ -42,7 +42,7 @@ describe("a fair queue", () => {
     })
   )
 
-  it.live("does no more at once than it may", () =>
+  it.live("processes no more at once than its limit", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 2, pause: yieldToEventLoop })
       let running = 0

@@ -5,7 +5,7 @@ import { RateLimits } from "../../../src/http/fairness/RateLimits.ts"
 const minute = 60_000
 
 describe("The rate limit of a credential", () => {
-  it("lets all requests of a minute come at once, and no more", () => {
+  it("accepts all requests of a minute at once, and no more", () => {
     const limits = new RateLimits(600)
     for (let left = 599; left >= 0; left--) {
       const rate = limits.take("a", 0)
@@ -15,7 +15,7 @@ describe("The rate limit of a credential", () => {
     assert.deepStrictEqual(limits.take("a", 0), { isOver: true, remaining: 0, seconds: 1 })
   })
 
-  it("gives requests back evenly, and takes none for a rejection", () => {
+  it("refills evenly, and charges nothing for a rejection", () => {
     const limits = new RateLimits(6)
     for (let index = 0; index < 6; index++) limits.take("a", 0)
     for (let index = 0; index < 100; index++) assert.isTrue(limits.take("a", 1_000).isOver)
@@ -25,7 +25,7 @@ describe("The rate limit of a credential", () => {
     assert.strictEqual(limits.take("a", 20_000 + minute).remaining, 5)
   })
 
-  it("says when the quota is whole again", () => {
+  it("says when the quota is full again", () => {
     const limits = new RateLimits(60)
     assert.deepStrictEqual(limits.take("a", 0), { isOver: false, remaining: 59, seconds: 1 })
     assert.deepStrictEqual(limits.take("a", 500), { isOver: false, remaining: 58, seconds: 2 })
@@ -47,7 +47,7 @@ describe("The rate limit of a credential", () => {
   })
 
   it.prop(
-    "never answers more than a full bucket and what has flowed in since",
+    "never accepts more than a full bucket and its refill",
     [
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 })),
       Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30_000 }))).check(

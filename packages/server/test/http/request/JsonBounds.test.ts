@@ -125,7 +125,7 @@ describe("What JSON is too large for a body", () => {
     }
   })
 
-  it("is not asked of what is no JSON: it is left to the parser", () => {
+  it("does not apply to invalid JSON, which the parser rejects", () => {
     for (const text of ["", "]", "[1]]" + "[".repeat(100), '"', '"\\', '{"a', "}{".repeat(5_000)]) {
       assert.isUndefined(exceededLimit(text), text)
     }

@@ -58,7 +58,7 @@ describe("Limits of the Node server", () => {
       })
   )
 
-  it.live("lets go of what worked on a request that it gave up", () =>
+  it.live("interrupts the handler of a request that timed out", () =>
     Effect.gen(function* () {
       let isReleased = false
       const { url } = yield* impatient((_request, response) => {
@@ -71,7 +71,7 @@ describe("Limits of the Node server", () => {
     })
   )
 
-  it.live("responds with 408 for a body that stops to arrive", () =>
+  it.live("responds with 408 if a body stops arriving", () =>
     Effect.gen(function* () {
       const { url, warnings } = yield* impatient((message) => message.resume())
       const { answers } = yield* talkTo(url, request("POST /", { "content-length": "9" }, "{"))
@@ -128,7 +128,7 @@ describe("Limits of the Node server", () => {
     })
   )
 
-  it.live("hangs up on a client that says nothing, or stops to read", () =>
+  it.live("closes the connection of a client that sends nothing or stops reading", () =>
     Effect.gen(function* () {
       const { url } = yield* impatient((_request, response) => {
         response.writeHead(200, { "content-length": "100" })

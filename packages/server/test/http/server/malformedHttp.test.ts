@@ -91,7 +91,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
-  it.effect("is answered as HTTP/1.1 where it offers another protocol", () =>
+  it.effect("gets an HTTP/1.1 response if it offers another protocol", () =>
     Effect.gen(function* () {
       for (const protocol of ["h2c", "websocket"]) {
         const upgrade = { connection: "Upgrade, HTTP2-Settings", upgrade: protocol }
@@ -109,7 +109,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
-  it.effect("may expect what we do not know", () =>
+  it.effect("may have an unknown Expect header", () =>
     Effect.gen(function* () {
       const { answers } = yield* talk(
         request("GET /v1/health", { expect: "a miracle", connection: "close" })
@@ -118,7 +118,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
     })
   )
 
-  it.effect("is answered in order when it comes in one piece", () =>
+  it.effect("gets responses in order if it arrives in one piece", () =>
     Effect.gen(function* () {
       const { answers } = yield* talk(
         request("GET /v1/ready", { "x-request-id": "1" }) +
@@ -169,7 +169,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
   )
 
   describe("with a body", () => {
-    it.effect("that announces too much is a 413 before a byte of it", () =>
+    it.effect("that announces too much gets a 413 before a byte of it", () =>
       Effect.gen(function* () {
         for (const expectation of [{}, { expect: "100-continue" }]) {
           for (const length of [mebibyte + 1, 2 ** 53]) {
@@ -211,7 +211,7 @@ layer(testAppLayer())("HTTP as it should not be", (it) => {
       })
     )
 
-    it.effect("is asked for once the rest is right", () =>
+    it.effect("is requested once the rest is valid", () =>
       Effect.gen(function* () {
         const headers = {
           ...json,

@@ -170,7 +170,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("count as soon as one target answers, however many others do not", () =>
+  it.effect("count as soon as one target responds, however many others do not", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM monitors`
@@ -197,7 +197,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("do not count when the node stood still until after the timeout", () =>
+  it.effect("do not count if the node was paused until after the timeout", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM monitors`

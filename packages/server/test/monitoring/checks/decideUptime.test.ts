@@ -53,7 +53,7 @@ describe("the status of a checked monitor", () => {
 })
 
 describe("a node that watches its network", () => {
-  it("is cut off when five sites are lost and none answers", () => {
+  it("is cut off when five sites are lost and none responds", () => {
     const network = new NetworkWatch()
     for (const host of ["a.example.com", "b.example.com", "192.0.2.1", "192.0.2.9", "x.org"]) {
       assert.isFalse(network.noteLost(host))

@@ -126,7 +126,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
     })
   )
 
-  it.effect("asks no name server in a private network", () =>
+  it.effect("queries no name server in a private network", () =>
     Effect.gen(function* () {
       const monitors = monitorsOfKind("dns", yield* signUp(), { name: "Records", host: "a.test" })
       const private_ = yield* monitors.create({ resolver: "10.0.0.53" })

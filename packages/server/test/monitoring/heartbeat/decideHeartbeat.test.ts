@@ -230,7 +230,7 @@ describe("a heartbeat", () => {
     }
   })
 
-  it("expects the next ping one period after it was resumed, if it ever got one", () => {
+  it("expects the next ping one period after it was resumed, if it has ever received one", () => {
     const resumed = (first: HeartbeatSignal) =>
       apply(rules, [
         [first, start],

@@ -16,7 +16,7 @@ const summary = (events: Answer) =>
   )
 
 layer(testNodesLayer())("a ping", (it) => {
-  it.effect("is answered OK in plain text, uncached and readable across origins", () =>
+  it.effect("gets OK in plain text, uncached and readable across origins", () =>
     Effect.gen(function* () {
       const { get, ping } = yield* beginWith()
       for (const method of ["GET", "POST", "HEAD"]) {

@@ -94,7 +94,7 @@ const race = Effect.fnUntraced(function* (
   })
 })
 
-layer(testNodesLayer())("two simultaneous acts on a heartbeat", (it) => {
+layer(testNodesLayer())("two simultaneous changes of a heartbeat", (it) => {
   it.effect.each(["up", "down", "overdue"] as const)(
     "leave consistent incidents and notifications if the monitor is %s",
     (state) =>

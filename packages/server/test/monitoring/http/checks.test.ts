@@ -183,7 +183,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
     })
   )
 
-  it.effect("confirms a failure within seconds, and a recovery by the next answers", () =>
+  it.effect("confirms a failure within seconds, and a recovery by the next responses", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       let status = 500
@@ -214,7 +214,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
     })
   )
 
-  it.effect("fills in secrets for allowed hosts, and masks them in what comes back", () =>
+  it.effect("fills in secrets for allowed hosts, and masks them in responses", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const port = yield* httpTarget((request, response) =>

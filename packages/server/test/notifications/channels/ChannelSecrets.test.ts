@@ -15,12 +15,12 @@ describe("A secret", () => {
     Effect.runSync
   )
 
-  it("shows its end only where that is little of it", () => {
+  it("shows its end only if that is a small part of it", () => {
     assert.strictEqual(maskedSecret("abcdefghijkl"), "•••ijkl")
     assert.strictEqual(maskedSecret("abcdefghijk"), "•••")
   })
 
-  it("opens for the channel that it was sealed for, and no other", () => {
+  it("decrypts only for the channel for which it was encrypted", () => {
     const config = { server: "https://x.test", topic: "t", token: "tk_abcdefghijkl" }
     const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
     assert.deepStrictEqual(sealed.config, { ...config, token: "•••ijkl" })
@@ -28,7 +28,7 @@ describe("A secret", () => {
     assert.isUndefined(openConfig(ring, "another", kinds.ntfy, sealed))
   })
 
-  it("is missed by no channel that has none", () => {
+  it("is not required by channels without secrets", () => {
     const config = { server: "https://x.test", topic: "t" }
     const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
     assert.deepStrictEqual(openConfig(ring, "another", kinds.ntfy, sealed)?.config, config)
@@ -63,12 +63,12 @@ describe("A secret", () => {
     assert.strictEqual(redact(`the token ${echo} is wrong`, [secret]), "the token ••• is wrong")
   })
 
-  it("leaves ordinary words where they are", () => {
+  it("does not mask ordinary words", () => {
     const said = "Basic or Bearer authorization was refused"
     assert.strictEqual(redact(said, ["Bearer supersecrettokenvalue", "Basic dTpw"]), said)
   })
 
-  it("leaves no beginning of it where a response is cut", () => {
+  it("leaves no part of a secret in a truncated response", () => {
     const secret = "Bearer supersecrettokenvalue"
     const cutAt = (end: string) => `${"x".repeat(10_000 - end.length)}${end}`
     assert.match(redact(cutAt("supersecr"), [secret]) ?? "", /^x+•••$/)

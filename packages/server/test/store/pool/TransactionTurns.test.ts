@@ -19,7 +19,7 @@ const onPool = <A, E>(test: Effect.Effect<A, E, SqlClient.SqlClient | Store>) =>
   })
 
 describe.skipIf(!onPostgres)("a pool with long transactions", () => {
-  it.live("answers single statements without delay, and each transaction in the end", () =>
+  it.live("runs single statements without delay, and each transaction in the end", () =>
     onPool(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -78,7 +78,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("keeps a connection whose peer answers, however slowly", () =>
+  it.live("keeps a connection whose peer responds, however slowly", () =>
     Effect.gen(function* () {
       const { error, peer, socket } = yield* connected
       let answers = 0

@@ -60,8 +60,8 @@ const runsOf = ({ body }: Answer): ReadonlyMap<string, ReadonlyArray<Shown>> =>
     ])
   )
 
-layer(testAppLayer())("what fails now", (it) => {
-  it.effect("is what failed last, the last to fail first, of all kinds", () =>
+layer(testAppLayer())("the list of failing tasks", (it) => {
+  it.effect("has tasks of all kinds, latest failure first", () =>
     Effect.gen(function* () {
       const { chains, cron, ended, failing } = yield* beginActivity
       const { body: once } = yield* cron.create({ name: "Failed once" })
@@ -134,8 +134,8 @@ layer(testAppLayer())("what fails now", (it) => {
   )
 })
 
-layer(testAppLayer())("what runs next", (it) => {
-  it.effect("is the next run of each task, soonest first", () =>
+layer(testAppLayer())("the list of upcoming runs", (it) => {
+  it.effect("has the next run of each task, soonest first", () =>
     Effect.gen(function* () {
       const { chains, cron, delay, upcoming } = yield* beginActivity
       const { body: nightly } = yield* cron.create({ name: "Nightly", schedule: "0 3 * * *" })

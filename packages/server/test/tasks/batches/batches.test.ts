@@ -66,7 +66,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
     })
   )
 
-  it.effect.each(kinds)("answers for each item what a create would: %s", ([kind, definition]) =>
+  it.effect.each(kinds)("returns the result of a create for each item: %s", ([kind, definition]) =>
     Effect.gen(function* () {
       const { create, createOne, list } = yield* start
       const items = [
@@ -104,7 +104,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
     })
   )
 
-  it.effect("fills the quota up, and says 402 of what does not fit", () =>
+  it.effect("creates items up to the quota, and returns a 402 for each further one", () =>
     Effect.gen(function* () {
       const { create, createOne, member } = yield* start
       const sql = yield* SqlClient.SqlClient

@@ -154,7 +154,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("is rejected where it cannot be read or is none", () =>
+  it.effect("is rejected if it cannot be read or is not a calendar", () =>
     Effect.gen(function* () {
       const { cron, says, state, url } = yield* start
       const other = yield* httpTarget((_, response) => void response.end())
@@ -196,7 +196,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("that hangs is given up", () =>
+  it.effect("that hangs is aborted", () =>
     Effect.gen(function* () {
       const { cron, state, url } = yield* start
       const asked = new Promise<void>((resolve) => {
@@ -210,7 +210,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("is one of as many as the plan allows, while a task has it", () =>
+  it.effect("counts towards the limit of the plan while a task uses it", () =>
     Effect.gen(function* () {
       const { cron, member, state, url } = yield* start
       const { calendars } = selfHosted.limits
@@ -249,7 +249,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("that no task has is kept for a while, and few such are", () =>
+  it.effect("that no task uses is kept for a while, up to a limit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { cron, member, refresh, state, url } = yield* start
@@ -276,7 +276,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
     })
   )
 
-  it.effect("decides also when a slot was chosen before it changed", () =>
+  it.effect("also applies to a slot that was chosen before the calendar changed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { cron, url } = yield* start

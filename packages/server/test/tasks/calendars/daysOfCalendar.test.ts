@@ -78,7 +78,7 @@ describe("the days of a calendar", () => {
     assert.strictEqual(days.map((day) => day.slice(5)).join(" "), expected)
   })
 
-  it("follow what moves one of several, and pass over everything else", () => {
+  it("follow moved single days, and ignore everything else", () => {
     const days = daysOf(
       "\uFEFF" +
         calendar(
@@ -162,7 +162,7 @@ describe("the days of a calendar", () => {
     }
   })
 
-  it("pass over what is not used, however long or often it is there", () => {
+  it("ignore unused parts, however long or frequent", () => {
     const dates = `RDATE:${Array(6_000).fill("20260608T090000Z").join(",")}`
     const timed = event("DTSTART:20260608T090000Z", dates)
     const text = calendar(...event(from, "A:".repeat(200_000), "A:\n".repeat(200_000)))
@@ -192,7 +192,7 @@ describe("the days of a calendar", () => {
   )
 
   it.live(
-    "are read in a thread, which ends whatever the events say",
+    "are read in a thread, which ends for all events",
     () =>
       Effect.gen(function* () {
         const inThread = yield* calendarThread(1_000)
@@ -209,7 +209,7 @@ describe("the days of a calendar", () => {
   )
 
   it.live(
-    "are read in a thread, and pass over what never comes",
+    "are read in a thread, and ignore events that never occur",
     () =>
       Effect.gen(function* () {
         const read = yield* calendarThread(20_000)

@@ -18,7 +18,7 @@ const nextFireOf = Effect.fnUntraced(function* (id: string) {
 })
 
 layer(testAppLayer())("changing a chain", (it) => {
-  it.effect("changes what is given, all steps at once, and nothing else", () =>
+  it.effect("changes only the given fields, and all steps at once", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
@@ -128,7 +128,7 @@ layer(testAppLayer())("changing a chain", (it) => {
     })
   )
 
-  it.effect("by deleting ends its runs, and leaves its history to be read", () =>
+  it.effect("by deletion ends its runs, and keeps its history", () =>
     Effect.gen(function* () {
       const { chains, member } = yield* begin
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })

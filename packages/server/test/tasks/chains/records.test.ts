@@ -7,7 +7,7 @@ import { testAppLayer } from "../../support/TestApp.ts"
 import { alarm, asStored, begin, chainsOf, close, login } from "./chains.ts"
 
 layer(testAppLayer())("chains", (it) => {
-  it.effect("are kept with the defaults for whatever their author left out", () =>
+  it.effect("are stored with defaults for omitted fields", () =>
     Effect.gen(function* () {
       const { chains, member } = yield* begin
       const created = yield* chains.create({ name: "  Close the day " })
@@ -88,7 +88,7 @@ layer(testAppLayer())("chains", (it) => {
     })
   )
 
-  it.effect("are rejected with every mistake in them, and where it is", () =>
+  it.effect("are rejected with all problems and their paths", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const refused: ReadonlyArray<readonly [object, ReadonlyArray<string | number>]> = [

@@ -60,7 +60,7 @@ const begin = Effect.gen(function* () {
 })
 
 layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step", (it) => {
-  it.effect("is what arrived", () =>
+  it.effect("is the request that arrived", () =>
     Effect.gen(function* () {
       const { arrived, requestOf, url } = yield* begin
       const asked = yield* Effect.forEach(["login", "close", "look"], (step) => requestOf(step))
@@ -81,7 +81,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
     })
   )
 
-  it.effect("is none where nothing was sent", () =>
+  it.effect("does not exist if nothing was sent", () =>
     Effect.gen(function* () {
       const { requestOf } = yield* begin
       const failed = yield* requestOf("fails")

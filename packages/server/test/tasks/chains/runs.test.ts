@@ -164,7 +164,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
     })
   )
 
-  it.effect("give the chain its last one, also in the list", () =>
+  it.effect("include the latest run of the chain, also in the list", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: never } = yield* chains.create()
@@ -224,7 +224,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
     })
   )
 
-  it.effect("end with the step that is cancelled, and once ended are no more to cancel", () =>
+  it.effect("end with the cancelled step, and cannot be cancelled once finished", () =>
     Effect.gen(function* () {
       const { chains, member } = yield* begin
       const { body: chain } = yield* chains.create()

@@ -19,7 +19,7 @@ const kept = (chainId: string) =>
   ).pipe(Effect.map(([row]) => row))
 
 layer(testAppLayer())("versions of a chain", (it) => {
-  it.effect("go with the change that replaces them, but for what a run has started with", () =>
+  it.effect("are deleted by the change that replaces them, except those of started runs", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
     })
   )
 
-  it.effect("stay for some minutes while a run may just be starting with them", () =>
+  it.effect("stay for some minutes, because a run may just be starting with them", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const sql = yield* SqlClient.SqlClient
@@ -66,7 +66,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
     })
   )
 
-  it.effect("go with the chain", () =>
+  it.effect("are deleted with the chain", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create()
@@ -76,7 +76,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
     })
   )
 
-  it.effect("are one of those that were given at once, and whole", () =>
+  it.effect("are exactly one of those that were given concurrently", () =>
     Effect.gen(function* () {
       const { chains } = yield* begin
       const { body: chain } = yield* chains.create()

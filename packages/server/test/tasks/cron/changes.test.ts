@@ -11,7 +11,7 @@ const slot = new Date("2026-06-01T11:00:00.000Z")
 const slotToCome = new Date("2126-06-01T12:00:00.000Z")
 
 layer(testAppLayer())("changes to a cron task", (it) => {
-  it.effect("touch only the fields that are given", () =>
+  it.effect("change only the given fields", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       const { body: task } = yield* cron.create({ headers: { a: "1", c: "3" }, body: "{}" })
@@ -77,7 +77,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     })
   )
 
-  it.effect("take back what was fired ahead from the old schedule, and nothing else", () =>
+  it.effect("withdraw only runs that the old schedule fired ahead", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const { body: task } = yield* cron.create()

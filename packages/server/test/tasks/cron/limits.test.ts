@@ -67,7 +67,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
     })
   )
 
-  it.effect("shows each its own, however many ask at once", () =>
+  it.effect("shows each workspace its own, however many requests arrive at once", () =>
     Effect.gen(function* () {
       const owners = yield* Effect.all(times(3, () => begin))
       for (const { cron, member } of owners) {

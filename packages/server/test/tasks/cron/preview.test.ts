@@ -99,7 +99,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
     })
   )
 
-  it.effect("rejects what no task could have, and those who may not read tasks", () =>
+  it.effect("rejects invalid schedules, and callers without access to tasks", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       for (const [query, path] of [

@@ -78,7 +78,7 @@ layer(testAppLayer())("cron task records", (it) => {
     })
   )
 
-  it.effect("keeps what its author said, and tidies the name and the schedule", () =>
+  it.effect("keeps the given values, and normalizes the name and the schedule", () =>
     Effect.gen(function* () {
       const { cron, member } = yield* begin
       const given = {

@@ -135,7 +135,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
     })
   )
 
-  it.effect("is taken up to the bounds", () =>
+  it.effect("is accepted up to the bounds", () =>
     Effect.gen(function* () {
       const { cron } = yield* begin
       for (const change of [

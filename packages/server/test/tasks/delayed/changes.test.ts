@@ -11,7 +11,7 @@ import { begin, finishRun, runsOf, startRun } from "./tasks.ts"
 const minute = 60_000
 
 layer(testAppLayer())("changes to a delayed task", (it) => {
-  it.effect("touch only the fields that are given, and move its run", () =>
+  it.effect("change only the given fields, and move its run", () =>
     Effect.gen(function* () {
       const { delayed } = yield* begin
       const { body: task } = yield* delayed.create({ name: "First", headers: { a: "1" } })

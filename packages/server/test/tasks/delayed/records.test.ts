@@ -65,7 +65,7 @@ layer(testAppLayer())("delayed task records", (it) => {
     })
   )
 
-  it.effect("keeps what its author said, to a year ahead", () =>
+  it.effect("keeps the given values, up to a year ahead", () =>
     Effect.gen(function* () {
       const { delayed, member } = yield* begin
       const given = {
@@ -116,7 +116,7 @@ layer(testAppLayer())("delayed task records", (it) => {
     })
   )
 
-  it.effect("takes a time that has passed for now, and is running from then on", () =>
+  it.effect("runs at once if the time has passed", () =>
     Effect.gen(function* () {
       const { delayed } = yield* begin
       for (const due of [
@@ -135,7 +135,7 @@ layer(testAppLayer())("delayed task records", (it) => {
     })
   )
 
-  it.effect("goes from pending to running to finished, and shows how it went ever after", () =>
+  it.effect("goes from pending to running to finished, and keeps its result", () =>
     Effect.gen(function* () {
       const { delayed, member } = yield* begin
       const { body: task } = yield* delayed.create()

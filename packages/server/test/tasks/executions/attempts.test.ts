@@ -54,7 +54,7 @@ const shiftReplaced = Effect.fnUntraced(function* (taskId: string, seconds: numb
 })
 
 layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
-  it.effect("shows what was sent, what was answered, how long it took and who made it", () =>
+  it.effect("shows the request, the response, the duration and the node or worker", () =>
     Effect.gen(function* () {
       const { arrived, attemptsOf, run, task, url } = yield* begin
       const id = yield* run

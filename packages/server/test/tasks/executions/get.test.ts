@@ -135,7 +135,7 @@ layer(testAppLayer())("getting an execution", (it) => {
     })
   )
 
-  it.effect("finds nothing under an id of another workspace, of nothing, or that is no id", () =>
+  it.effect("finds nothing for an id of another workspace, an unknown id or an invalid id", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const stranger = yield* signUp()

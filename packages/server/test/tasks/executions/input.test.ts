@@ -85,7 +85,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (
     })
   )
 
-  it.effect("is missed by a step that uses it, if the run has none", () =>
+  it.effect("fails a step that uses it, if the run has none", () =>
     Effect.gen(function* () {
       const { ended, endedRun, post, url } = yield* begin
       const steps = [{ name: "one", url: `${url}/{{ input.day }}` }]

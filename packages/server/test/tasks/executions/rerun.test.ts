@@ -84,7 +84,7 @@ layer(testAppLayer())("running an execution again", (it) => {
     })
   )
 
-  it.effect("is not late, while it runs and afterwards", () =>
+  it.effect("has no lateness, while it runs and afterwards", () =>
     Effect.gen(function* () {
       const { ended, get } = yield* beginWithTask
       const run = ended(90, {
@@ -183,7 +183,7 @@ layer(testAppLayer())("running an execution again", (it) => {
 })
 
 layer(testAppLayer())("running executions of a filter again", (it) => {
-  it.effect("takes those of its status, kind, task and time, and no others", () =>
+  it.effect("selects executions by status, kind, task and time", () =>
     Effect.gen(function* () {
       const { cron, ended, rerunMany, task } = yield* beginWithTask
       const { body: other } = yield* cron.create()
@@ -234,7 +234,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
     })
   )
 
-  it.effect("runs a chain again once, and not for steps that were passed over", () =>
+  it.effect("runs a chain again once, and not for skipped steps", () =>
     Effect.gen(function* () {
       const { chains, key: token, member } = yield* beginChains
       const { body: chain } = yield* chains.create()
@@ -286,7 +286,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
     })
   )
 
-  it.effect("takes no status that is no reason, and no unknown field", () =>
+  it.effect("rejects other statuses and unknown fields", () =>
     Effect.gen(function* () {
       const { rerunMany } = yield* beginWithTask
       for (const filter of [

@@ -64,7 +64,7 @@ const used = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
 })
 
 layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) => {
-  it.effect("takes in no more than a piece at a time, whatever there is, and keeps each", () =>
+  it.effect("rolls up one piece at a time, and commits each", () =>
     Effect.gen(function* () {
       const repo = yield* StatsRollUpRepo
       const workspace = authorize(randomUUID())
@@ -87,7 +87,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
     })
   )
 
-  it.effect("counts as used what made a call, however it ended, on the day that it ended", () =>
+  it.effect("counts executions that made a call as usage of the day on which they finished", () =>
     Effect.gen(function* () {
       const repo = yield* UsageRepo
       const workspace = authorize(randomUUID())
@@ -141,7 +141,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
     })
   )
 
-  it.effect("says how long it is behind", () =>
+  it.effect("reports its lag", () =>
     Effect.gen(function* () {
       const repo = yield* StatsRollUpRepo
       yield* takeInAll
@@ -155,7 +155,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
     })
   )
 
-  it.effect("forgets what is older than the history", () =>
+  it.effect("removes statistics that are older than the history", () =>
     Effect.gen(function* () {
       const repo = yield* StatsRollUpRepo
       const workspace = authorize(randomUUID())
@@ -179,7 +179,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
 /** The embedded store has one session: whoever begins after another ends after it. */
 describe.skipIf(!onPostgres)("rolling up statistics", () => {
   layer(TestLayer, { excludeTestServices: true })((it) => {
-    it.effect("waits for what was recorded before and is committed after what comes later", () =>
+    it.effect("waits for executions that were recorded earlier but committed later", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const workspace = authorize(randomUUID())

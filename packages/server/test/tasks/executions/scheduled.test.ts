@@ -32,7 +32,7 @@ const idsOf = ({ body }: Answer): ReadonlyArray<string> =>
   body.data.map(({ id }: { readonly id: string }) => id)
 
 layer(testAppLayer())("executions that are scheduled for later", (it) => {
-  it.effect("do not stand above what ran, and have a list of their own, soonest first", () =>
+  it.effect("are not among past executions, and have a separate list, soonest first", () =>
     Effect.gen(function* () {
       const { get, member, now, run, scheduled } = yield* begin
       const ran = run(now - hour)
@@ -73,7 +73,7 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
     })
   )
 
-  it.effect("are executions once they have begun, or their time has come", () =>
+  it.effect("are listed as executions once they have begun or are due", () =>
     Effect.gen(function* () {
       const { get, now, run, scheduled } = yield* begin
       const early = run(now + minute, { status: "running" })

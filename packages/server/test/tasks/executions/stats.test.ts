@@ -158,7 +158,7 @@ const someRun = (
 }
 
 layer(testNodesLayer())("statistics of executions", (it) => {
-  it.effect("are what adding up gives, before, while and after they are rolled up", () =>
+  it.effect("equal the sum of all executions, before, during and after the roll-up", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const tasks = Array.from({ length: 3 }, () => randomUUID())
@@ -202,7 +202,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
     })
   )
 
-  it.effect("are of the last 24 hours by the hour where nothing is said, with empty buckets", () =>
+  it.effect("are of the last 24 hours by the hour by default, with empty buckets", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { body, status } = yield* stats(member)
@@ -254,7 +254,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
     })
   )
 
-  it.effect("reject a time that is too long, runs backwards or is none, and say which", () =>
+  it.effect("reject an invalid, reversed or too long range by name", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const to = "2026-06-01T00:00:00Z"

@@ -87,7 +87,7 @@ const answered = (fiber: Fiber.Fiber<Answer>) => Effect.timeout(Fiber.join(fiber
 layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "waiting for a result",
   (it) => {
-    it.effect("holds the response until the call is answered, on whatever node", () =>
+    it.effect("holds the response until the call has its response, on any node", () =>
       Effect.gen(function* () {
         const { executionOf, waitFor } = yield* begin
         const { open, url } = yield* gate
@@ -223,7 +223,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       })
     )
 
-    it.effect("gives a chain's run with what its steps were answered", () =>
+    it.effect("returns a chain run with the responses of its steps", () =>
       Effect.gen(function* () {
         const { post, waitFor } = yield* begin
         const { open, url } = yield* gate
@@ -270,7 +270,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       })
     )
 
-    it.effect("answers at once for finished executions, and for ids that do not exist", () =>
+    it.effect("responds at once for finished executions, and for ids that do not exist", () =>
       Effect.gen(function* () {
         const { executionOf, member, post, token } = yield* begin
         const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })

@@ -110,7 +110,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("leaves out what comes before a start, after an end and on excluded days", () =>
+  it.effect("leaves out slots before a start, after an end and on excluded days", () =>
     Effect.gen(function* () {
       const { cron, forecast } = yield* beginForecast
       const schedule = "0 0 * * *"
@@ -204,7 +204,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("is shown to nobody else, and counts nothing of other workspaces", () =>
+  it.effect("is not shown to others, and counts nothing of other workspaces", () =>
     Effect.gen(function* () {
       const { member } = yield* beginForecast
       yield* cronOf(member).create({ schedule: "* * * * *" })

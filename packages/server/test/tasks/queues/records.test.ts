@@ -61,7 +61,7 @@ layer(testAppLayer())("queue records", (it) => {
       })
   )
 
-  it.effect("has every field, and keeps what its author said", () =>
+  it.effect("has every field, and keeps the given values", () =>
     Effect.gen(function* () {
       const { member, queues } = yield* begin
       const created = yield* queues.create({ name: " Billing  server " })
@@ -118,7 +118,7 @@ layer(testAppLayer())("queue records", (it) => {
     })
   )
 
-  it.effect("changes what is given, and keeps one of the limits", () =>
+  it.effect("changes the given fields, and keeps at least one limit", () =>
     Effect.gen(function* () {
       const { queues } = yield* begin
       const { id } = (yield* queues.create()).body
@@ -168,7 +168,7 @@ layer(testAppLayer())("queue records", (it) => {
     })
   )
 
-  it.effect("is not found where it is not", () =>
+  it.effect("is not found in other workspaces", () =>
     Effect.gen(function* () {
       const { queues } = yield* begin
       const { queues: others } = yield* begin
@@ -287,7 +287,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
     })
   )
 
-  it.effect("takes those that have not started along when it changes", () =>
+  it.effect("moves runs that have not started when it changes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { cron, delayed, queues } = yield* begin
@@ -313,7 +313,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
     })
   )
 
-  it.effect("is given by a key as any other field is, and taken away where it is left out", () =>
+  it.effect("can be given by key, and is removed if left out", () =>
     Effect.gen(function* () {
       const { key, member, queues } = yield* begin
       const { id: queue_id } = (yield* queues.create()).body
