@@ -14,7 +14,7 @@ import { CronTaskId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { subschemas } from "@scheduling/openapi/contract/subschemas"
 
-/** One endpoint of an api, as its declaration gives it. */
+/** One endpoint of an API, with the facts of its declaration. */
 const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) => {
@@ -82,8 +82,8 @@ const resources: Readonly<Record<string, string>> = {
 }
 
 /**
- * What the records of the contract tell of, where keys may read them. `LastRun` is not here: in short,
- * a task says how it last ran, and an execution what its task is called.
+ * The resource whose data each record of the contract contains, for records that keys may read.
+ * `LastRun` is not listed, because a task and its execution show each other only in short.
  */
 const tellsOf: Readonly<Record<string, string>> = {
   Execution: "executions",
@@ -118,9 +118,9 @@ const tellsOf: Readonly<Record<string, string>> = {
 /** Seed 5.4: a GET needs `:read` of what it reads, everything else `:write` of what it changes. */
 const scopeOf = ({ method, segments }: Facts): string | undefined => {
   const verb = method === "GET" ? "read" : "write"
-  // What changes is told as executions are read; the other events belong to a monitor.
+  // The stream of events needs the scope of executions. Other events belong to a monitor.
   if (segments[3] === "events") return `executions:${verb}`
-  // An execution is run again or cancelled by whoever may change its task.
+  // Rerunning or cancelling an execution needs the scope that changes its task.
   if (segments.at(-1) === "rerun" || segments.at(-1) === "cancel") return `tasks:${verb}`
   return segments
     .flatMap((segment) =>
@@ -152,7 +152,9 @@ const statuses = /^(400|401|402|403|404|409|412|413|415|422|429|500|503) [A-Z]\w
 const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const snake = /^:[a-z]+(_[a-z]+)*$/
 
-/** What every endpoint keeps to. Each rule holds for the contract and fails for its counterexample. */
+/**
+ * The rules of all endpoints. Each rule holds for the contract and fails for its counterexample.
+ */
 const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
   "says who may call it": ({ access }) => access !== undefined,
   "has a summary": ({ summary }) => /^[A-Z].*[^.]$/.test(summary),

@@ -82,7 +82,7 @@ describe("the workspace of a call", () => {
 })
 
 describe("every endpoint of the contract", () => {
-  // A stream sends nothing until it is read. It has tests of its own.
+  // A stream sends nothing until it is read, and has separate tests.
   const calls = endpointsOf(Api).filter(({ name }) => name !== "events.stream")
 
   it.each(calls.map((endpoint) => [endpoint.name, endpoint] as const))(

@@ -22,8 +22,8 @@ const theOne = (page: string, language: string): string => {
 }
 
 /**
- * `readme.test.ts` and `provisioning.test.ts` run these, and `npm run check:package` those of the
- * SDK's own README.
+ * Other tests run the snippets of these pages: `readme.test.ts`, `provisioning.test.ts` and, for
+ * the README of the SDK, `npm run check:package`.
  */
 const elsewhere = new Set(["README.md", "docs/provisioning.md", "packages/sdk/README.md"])
 
@@ -54,7 +54,7 @@ describe("the snippets of the documentation", () => {
     const checked = new Set(",crontab,ini,json,mermaid,python,sh,sql,ts,yaml".split(","))
     const others = snippets.filter(({ language }) => !checked.has(language))
     expect(others.map(nameOf)).toEqual([])
-    // Without a language only drawings, trees of folders and one message of a stream are shown.
+    // Only drawings, folder trees and one message of a stream have no language.
     expect(snippets.filter(({ language }) => language === "").map(({ page }) => page)).toEqual([
       "docs/architecture.md",
       "docs/architecture.md",
@@ -133,7 +133,7 @@ const scriptsOfPackages = (code: string) =>
     name
   ])
 
-/** A calendar without events, and the completion URL of each call, which has no body. */
+/** Serves a calendar without events, and records the completion URL of each call. */
 const startTarget = async () => {
   const completionUrls: Array<string> = []
   const server = createServer((request, response) => {
@@ -229,7 +229,7 @@ describe("on a server, the snippets of", () => {
     await using target = await startTarget()
     const { env, person } = account()
     const worker = await person.workers.create({ name: "worker", labels: ["db"] })
-    // The person whom the page about access invites.
+    // The page about access needs a second person, whom it invites.
     const isInvited = page === "docs/access.md"
     const guest = isInvited ? await newAccount(env.SCHEDULING_URL, "grace@example.com") : undefined
     const code = runnable

@@ -13,7 +13,7 @@ import { empty, failure, json } from "./support/scriptedFetch.ts"
 
 type Step = Response | "broken" | Effect.Effect<Response>
 
-/** Answers one request a step, in order, and keeps what was sent. */
+/** Responds to the requests with the steps, in order, and records the requests. */
 const scripted = (...steps: ReadonlyArray<Step>) => {
   const sent: Array<HttpClientRequest.HttpClientRequest> = []
   const left = [...steps]

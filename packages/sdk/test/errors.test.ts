@@ -45,7 +45,7 @@ describe("each code of the contract is a class", () => {
       requestId: "req-1",
       message: `${status} It is ${code}.`
     })
-    // Minified class names say nothing, so the name is written out.
+    // The name is a literal, because minifiers change class names.
     expect(error).toMatchObject({ name: expect.stringContaining(name.replace(/Failed|ed$/, "")) })
     expect(Sdk).toHaveProperty((error as Error).name, Class)
   })

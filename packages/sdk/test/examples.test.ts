@@ -7,7 +7,7 @@ import { type Server, startServer } from "./support/server.ts"
 
 const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
 
-/** The lines in which each example shows its point. */
+/** The expected lines in the output of each example. */
 const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "batch.ts": [
     /^ada: will be called at \S+Z\.$/m,
@@ -95,7 +95,7 @@ const commandOf = (name: string): string => {
   return name.endsWith(".py") ? "python3" : "bash"
 }
 
-/** Runs an example without variables of the machine that could change what it prints. */
+/** Runs an example without environment variables that could change its output. */
 const run = (name: string, { url }: Pick<Server, "url"> = { url: "" }) =>
   new Promise<{ readonly code: unknown; readonly stderr: string; readonly stdout: string }>(
     (resolve) => {

@@ -266,7 +266,7 @@ describe("a task", () => {
     )
     const create = () =>
       client.cron.create({ name: "a", url: `${server.url}/v1/echo`, schedule: "0 0 1 1 *" })
-    // A stream tells from its beginning on, and nobody outside knows when that is.
+    // The stream begins at an unknown time, so the change is repeated until an event arrives.
     await expect
       .poll(async () => [(await create()).id, heard.length > 0][1], { timeout: 20_000 })
       .toBe(true)

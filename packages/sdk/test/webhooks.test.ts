@@ -19,7 +19,7 @@ const headers = {
   "webhook-timestamp": "1614265330",
   "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 }
-// What Standard Webhooks' example is about, this service cannot know.
+// The example of Standard Webhooks belongs to no execution of this service.
 const event = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", executionId: null, sentAt }
 const options = { now: sentAt }
 

@@ -62,7 +62,8 @@ describe("Email", () => {
   })
 
   it("is rejected at once when it is made to hold up a pattern", { timeout: 5_000 }, () => {
-    // Takes minutes where the pattern is tried on it: its work grows with the square of the dots.
+    // Matching the pattern against this text would take minutes, because its work grows with the
+    // square of the dots.
     assert.isTrue(Result.isFailure(decode(`a@${"a.".repeat(500_000)}@`)))
   })
 

@@ -23,7 +23,7 @@ describe("jitter", () => {
       const tenth = Math.floor(jitter(at) / 6_000)
       tenths[tenth] = (tenths[tenth] ?? 0) + 1
     }
-    // 500 each, and a deviation of 21.
+    // The expected count is 500, with a standard deviation of 21.
     assert.isTrue(
       tenths.every((count) => count > 390 && count < 610),
       tenths.join(" ")

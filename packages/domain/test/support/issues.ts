@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaIssue } from "effect"
 
-/** What a body is rejected for, as pairs of a path and a message, read as the API reads bodies. */
+/** Decodes a body as the API does. Returns the issues as pairs of a path and a message. */
 export const issuesOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, body: unknown) =>
   Result.match(
     Schema.decodeUnknownResult(schema)(body, { errors: "all", onExcessProperty: "error" }),

@@ -42,10 +42,10 @@ export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
   return [...names, same.id, String(next), requestId ?? "", String(first.data.length)]
 }
 
-/** What the compiler has to reject. Never called. */
+/** Calls that the compiler must reject. This function is never called. */
 export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
   const url = "https://example.com"
-  // A plain string is any id, but an id is of one kind.
+  // A plain string is accepted as any id, but a branded id only as its own kind.
   void client.cron.get(taskId)
   // @ts-expect-error the id of an API key
   void client.cron.get(apiKeyId)

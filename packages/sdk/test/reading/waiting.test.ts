@@ -7,7 +7,7 @@ const id = "e-1" as ExecutionId
 const running = json.bind(null, { id, status: "running", finished_at: null })
 const ended = json.bind(null, { id, status: "failed", finished_at: "2026-01-31T09:30:00.131Z" })
 
-/** As the service does: it answers when the time that it was asked to wait is over. */
+/** Responds like the service, after the requested waiting time. */
 const held = async ({ path }: Sent) => {
   await new Promise((resolve) => setTimeout(resolve, Number(/=(\d+)$/.exec(path)?.[1]) * 1_000))
   return running()
@@ -29,7 +29,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Runs the timers that it waits for. */
+/** Runs the timers that the promise waits for. */
 const settle = async <A>(promise: Promise<A>) => {
   const result = promise.then(
     (value) => ({ value }),

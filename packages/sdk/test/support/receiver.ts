@@ -6,7 +6,10 @@ export interface Received {
   readonly body: Buffer
 }
 
-/** Answers 200 to everything and gives the first request, as a handler of a user would get it. */
+/**
+ * Responds with 200 to all requests, and returns the first one as the handler of a user would get
+ * it.
+ */
 export const startReceiver = async () => {
   const { promise: received, resolve } = Promise.withResolvers<Received>()
   const server = createServer((request, response) => {

@@ -10,7 +10,10 @@ export interface Sent {
 
 export type Step = Response | Error | ((sent: Sent) => Response | Promise<Response>)
 
-/** Answers one request a step, in order, and keeps what was sent. A request too many fails. */
+/**
+ * Responds to the requests with the steps, in order, and records the requests. Fails for further
+ * requests.
+ */
 export const scriptedFetch = (...steps: ReadonlyArray<Step>) => {
   const sent: Array<Sent> = []
   const left = [...steps]
@@ -58,7 +61,7 @@ export const failure = (
     headers
   )
 
-/** What `fetch` throws in Node. */
+/** Returns the error that `fetch` throws in Node. */
 export const broken = (code: string) =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(`it was ${code}`), { code }) })
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 
-/** It takes a few seconds; a minute and more where many tests share slow cores. */
+/** The start takes a few seconds, and more than a minute if many tests share slow cores. */
 const startTimeoutMs = 180_000
 
 export interface Server extends AsyncDisposable {
@@ -17,8 +17,8 @@ export interface Server extends AsyncDisposable {
 }
 
 /**
- * The service as its users have it: its own process, on its embedded store. It makes that itself,
- * which takes seconds, unless it is given the files of one.
+ * Starts the service as users do, in a separate process on its embedded store. Creating the store
+ * takes seconds, unless the files of one are given.
  */
 export const startServer = async (
   env: NodeJS.ProcessEnv = {},
@@ -34,7 +34,8 @@ export const startServer = async (
       PATH: process.env["PATH"],
       DATA_DIR: dataDir,
       PORT: String(port),
-      // The tests' receivers listen on loopback, where tasks may not call otherwise.
+      // The recipients of the tests listen on loopback addresses, which tasks may not call by
+      // default.
       EGRESS_ALLOW: "127.0.0.0/8",
       LOG_FORMAT: "json",
       ...env
@@ -73,7 +74,7 @@ const listening = async (child: ChildProcess, signal: AbortSignal): Promise<void
   for await (const line of createInterface({ input: stdout, signal })) {
     said.push(line)
     if (line.includes("listening on")) {
-      // A pipe that nobody reads would stop the server when it is full.
+      // The pipe must be read, because a full pipe would block the server.
       stdout.resume()
       return
     }

@@ -8,7 +8,7 @@ import { testAppLayer, testNow } from "../support/TestApp.ts"
 const url = "https://api.example.com/jobs/nightly"
 const task = { key: "nightly", name: "Nightly report", schedule: "0 3 * * *", url }
 
-/** A record of each kind, which name each other. */
+/** One record of each kind, with references to each other. */
 const everything = {
   version: 1,
   owner: "billing",
@@ -100,7 +100,7 @@ const begin = Effect.gen(function* () {
   return { member, ...definitionsOf(member) }
 })
 
-/** How often rows of the workspace were written. */
+/** Counts the writes to rows of the workspace. */
 const countWrites = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`

@@ -78,7 +78,7 @@ export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
   }
 })
 
-/** Asks again until the response is as expected, for a quarter of a minute. */
+/** Repeats the request until the response is as expected, for at most 15 seconds. */
 export const eventuallyOf = <A, B, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,

@@ -10,7 +10,7 @@ import { begin } from "./begin.ts"
 
 const clientSecret = "client-secret-4711"
 
-/** An authorization server, and what it was asked. */
+/** Starts an authorization server that records its requests. */
 const authorizationServer = Effect.gen(function* () {
   const asked: Array<{ readonly authorization: string | undefined; readonly form: string }> = []
   const state = { status: 200, expires_in: 3_600, error: "server_error" }
@@ -32,7 +32,7 @@ const authorizationServer = Effect.gen(function* () {
   return { origin: `http://127.0.0.1:${port}`, asked, issued, state }
 })
 
-/** An API that takes only tokens that were issued and not withdrawn. */
+/** Starts an API that accepts only tokens that were issued and not withdrawn. */
 const api = (issued: ReadonlyArray<string>, withdrawn: ReadonlySet<string>) =>
   Effect.gen(function* () {
     const authorizations: Array<string | undefined> = []

@@ -8,7 +8,7 @@ import { begin } from "./begin.ts"
 const value = "stolen-4711-secret"
 const reference = "{{ secrets.LOOT }}"
 
-/** What a thief may try who has a key with `tasks:write`, and a server on another port of this machine. */
+/** Sets up a thief with a key with `tasks:write` and a server on another port of this machine. */
 const scene = Effect.gen(function* () {
   const { member, putSecret, target } = yield* begin
   const arrived: Array<string> = []
@@ -24,7 +24,7 @@ const scene = Effect.gen(function* () {
     value,
     allowed_hosts: [target.origin, "api.example.com", "*.example.org"]
   })
-  // Holds a reference as its value, which must not be filled in a second time.
+  // The value of this secret is a reference, which must not be filled in a second time.
   yield* putSecret("NESTED", {
     value: `x${reference}`,
     allowed_hosts: [`http://127.0.0.1:${thiefPort}`]
@@ -35,7 +35,7 @@ const scene = Effect.gen(function* () {
 
 type Call = Readonly<Record<string, unknown>>
 
-/** Each try with the hosts filled in: P is the port of the thief, A that of the allowed target. */
+/** The attempts of the thief. P is the port of the thief's server, A that of the allowed target. */
 const tries: ReadonlyArray<readonly [string, (ports: { P: number; A: number }) => Call]> = [
   ["another port", ({ P }) => ({ url: `http://127.0.0.1:${P}/${reference}` })],
   ["another name of the machine", ({ P }) => ({ url: `http://localhost:${P}/${reference}` })],
@@ -213,7 +213,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a thief with tasks:wri
             { token: key }
           )
           assert.include(["failed", "succeeded"], ended.body.status)
-          // A rule sees what everybody sees, which is the mask.
+          // A rule is applied to the masked response.
           if (call({ P: 1, A: 1 })["body_contains"] !== undefined) {
             assert.strictEqual(ended.body.error.code, "response_rule")
           }

@@ -15,7 +15,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** Answers with everything that it was asked, in as many forms as a careless server would. */
+/** Starts a server that repeats its request in the forms that a careless server might use. */
 export const echo = Effect.gen(function* () {
   const arrived: Array<Arrived> = []
   const port = yield* httpTarget((request, response) => {

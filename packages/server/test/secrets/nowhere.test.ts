@@ -15,7 +15,7 @@ const operator = path.resolve(import.meta.dirname, "../../src/operator.ts")
 const canary = "cnry4711QxZ8dK2plain"
 const base64 = Buffer.from(canary).toString("base64").slice(0, -4)
 
-/** Answers every request with all of it, and keeps what it received. */
+/** Starts a server that repeats each request in its response and records it. */
 const echo = (status: () => number) =>
   Effect.gen(function* () {
     const arrived: Array<string> = []
@@ -143,7 +143,7 @@ describe("the value of a secret", () => {
           yield* get(at)
         }
 
-        // The second step and the callback get what everybody sees, which is masked.
+        // The second step and the callback get the masked value.
         const toRoot = yield* eventually("the second step and the callback", async () => {
           const found = target.arrived.filter((text) => text.startsWith("POST\n/\n"))
           return found.length >= 2 && found

@@ -8,7 +8,7 @@ const begin = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   const slug = `acme-${member.user_id.slice(-12)}`
-  // A key, because access tokens expire when the time leaps.
+  // Uses a key, because access tokens expire when the time leaps.
   const { key } = yield* createKey(member, { scopes: ["monitors:write"] })
   const heartbeat = Effect.fnUntraced(function* (input: object) {
     const { body } = yield* ask("POST", `${workspace}/monitors/heartbeat`, {

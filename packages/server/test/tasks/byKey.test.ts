@@ -58,7 +58,7 @@ layer(testAppLayer())("a task with a key", (it) => {
       assert.strictEqual(next.status, 201)
       assert.strictEqual((yield* tasks.get("delayed", first.id)).body.key, null)
 
-      // What was to be done at once is under way, so the same again changes nothing.
+      // A task that is due at once is already in progress, so an equal definition changes nothing.
       const now = { url: delayedTask.url, run_at: "2026-01-01T00:00:00Z" }
       const begun = yield* tasks.put("delayed", "b", now)
       assert.strictEqual(begun.status, 201)

@@ -9,7 +9,7 @@ type Body = Awaited<ReturnType<typeof JSON.parse>>
 
 const url = "https://api.example.com/jobs"
 
-/** How a call is given and shown in the tasks of each kind. */
+/** How the requests and responses of each kind of task contain a call. */
 const kinds = [
   {
     kind: "cron",

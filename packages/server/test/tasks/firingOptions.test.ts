@@ -7,7 +7,7 @@ import { begin, cronOf, insertRun, minimal as cron, runsOf } from "./cron/tasks.
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
-/** It fires at three in the night, and the day of the tests is 1 June 2026. */
+/** The tasks fire at 03:00, and today is 1 June 2026. */
 const kinds = [
   { kind: "cron", definition: cron },
   { kind: "chains", definition: { ...chain, schedule: "0 3 * * *" } }
@@ -93,7 +93,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       const next = (changes: object) =>
         Effect.map(tasks.change(kind, task.id, changes), ({ body }) => body.next_run_at)
       assert.strictEqual(yield* next({ excluded_days: ["2026-06-02"] }), "2026-06-03T03:00:00.000Z")
-      // The date is one of the time zone: in Tokyo it is noon.
+      // Excluded dates are in the time zone of the task. In Tokyo it is noon.
       assert.strictEqual(yield* next({ timezone: "Asia/Tokyo" }), "2026-06-02T18:00:00.000Z")
       assert.strictEqual(yield* next({ timezone: "UTC" }), "2026-06-03T03:00:00.000Z")
       const starts_at = "2026-07-01T03:00:00Z"
@@ -194,7 +194,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       const sql = yield* SqlClient.SqlClient
       const tasks = yield* start
       const { body: task } = yield* tasks.create("cron", { ...cron, pause_after_failures: 5 })
-      // As the engine does; what it does is tested there.
+      // Pauses the task as the engine does, which has its own tests.
       const paused_reason = "it failed 5 times in a row"
       yield* sql`
         UPDATE tasks

@@ -11,7 +11,7 @@ import { minimal as delayedTask } from "./delayed/tasks.ts"
 
 type Owner = Parameters<typeof chainsOf>[0]
 
-/** What the tests ask of a kind. The paths below a task that lists or cancels its runs differ. */
+/** The requests about each kind. The paths below a task that list or cancel its runs differ. */
 const kinds = [
   { kind: "cron", minimal: cronTask, resource: "task", pauses: true, runs: "executions" },
   { kind: "delayed", minimal: delayedTask, resource: "task", pauses: false, runs: undefined },

@@ -69,7 +69,7 @@ const nothingStored = (path: ReadonlyArray<string | number>, field: string) => (
   message: `${field} contains the mask ${mask}, but no value is stored; send the value, or leave the header out.`
 })
 
-/** The headers that are stored for the first call of a task. */
+/** Reads the stored headers of the first call of a task. */
 const storedHeaders = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly headers: object }>`
@@ -177,7 +177,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             ])
           ]
         )
-        // What is shown as a mask has been sent as it is.
+        // The server has received the value that responses mask.
         assert.includeMembers(
           arrived.map(({ authorization }) => authorization),
           [headers.Authorization, `Token ${canary} t-1`, "bearer t-1", `Bearer ${canary} end`]
@@ -293,7 +293,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         // A record that no longer exists is stale, whatever its headers held.
         const stale = yield* put(one.kind, "a", { ...masked, version: 1 })
         assert.strictEqual(outcome(stale), "412 stale")
-        // Only a credential is ever masked.
+        // Only credentials are masked.
         const plain = one.define({ ...call, headers: { "x-plain": mask } })
         assert.strictEqual(outcome(yield* create(one.kind, plain)), "422 validation_failed")
       })
@@ -319,7 +319,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(issuesOf(renamed), [
           nothingStored(["steps", 1, "headers", "x-token"], "steps[1].headers.x-token")
         ])
-        // The stored value refers to a step that would now come later.
+        // The stored value references a step that would now come later.
         const turned = yield* patch("chains", chain.id, { steps: [second, first] })
         assert.strictEqual(outcome(turned), "422 validation_failed")
         assert.deepInclude(turned.body.detail.issues[0], {

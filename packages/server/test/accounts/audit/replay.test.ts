@@ -32,7 +32,7 @@ const plans = { ...onlySelfHosted, plans: new Map([[limited.id, limited]]), byDe
 
 const keys = ["one", "two", "three"]
 
-/** Somebody who changes definitions, and what they cannot do. */
+/** A principal who changes definitions, and the operations that are forbidden to it. */
 interface Editor {
   readonly actor: Actor
   readonly token: string
@@ -206,7 +206,7 @@ const replay = (events: ReadonlyArray<AuditEvent>) => {
   return { records, settings }
 }
 
-/** A value as the log has it: long ones by their hash. */
+/** Converts a value to its form in the log, where long values are hashes. */
 const logged = (value: unknown): unknown => {
   const json = canonical(value ?? null)
   const bytes = Buffer.byteLength(json)

@@ -39,7 +39,7 @@ const recordsOf = (member: Member, { path }: Pick<Family, "path">) => {
 
 const ring = makeSecrets([testSecret]).keys("notification-channel")
 
-/** The credentials of a record as they are stored, which no response shows. */
+/** Reads the stored credentials of a record, which no response shows. */
 const credentialsOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const tasks = yield* sql`

@@ -20,7 +20,7 @@ import { monitorsOfKind } from "../monitors.ts"
 
 type Target = (row: DueRow) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
 
-/** The checks of one node. The targets answer as the test says. */
+/** Creates the checks of one node. `target` determines the responses. */
 const nodeWith = (target: Target) =>
   Layer.fresh(Checks.layer).pipe(
     Layer.provide(StatusChanges.layer),
@@ -77,7 +77,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
       assert.lengthOf(seen, 60)
       assert.strictEqual(new Set(seen).size, 60)
-      // Each is due once in the minute after that, at its own time.
+      // Each monitor is due once in the next minute, at its own time.
       yield* TestClock.adjust("1 minute")
       yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
       assert.lengthOf(seen, 120)

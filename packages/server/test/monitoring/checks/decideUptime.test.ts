@@ -26,7 +26,7 @@ const statusesOf = (confirm_after: number, recover_after: number, results: strin
 
 describe("the status of a checked monitor", () => {
   it.each([
-    // `!` is the failure that turns the monitor down.
+    // `!` is the failure after which the monitor goes down.
     [1, 1, "+!--+", "up down down down up"],
     [2, 1, "+-!-+-+", "up up? down down up up? up"],
     [2, 1, "-!+", "new? down up"],

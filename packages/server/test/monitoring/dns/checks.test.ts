@@ -7,14 +7,14 @@ import { runningConfig, runningNodeLayer } from "../../support/TestApp.ts"
 import { firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
 interface Answer {
-  /** 0 is success, 2 a failure of the server, 3 an unknown name. */
+  /** The response code: 0 for success, 2 for a failure of the server, 3 for an unknown name. */
   readonly code?: number
-  /** The data of the records, of the type that was asked for. */
+  /** The data of the records of the requested type. */
   readonly records?: ReadonlyArray<Buffer>
   readonly afterMs?: number
 }
 
-/** The labels of a name as in a message. */
+/** Encodes the labels of a name as in a DNS message. */
 const nameOf = (name: string): Buffer =>
   Buffer.concat([
     ...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
@@ -25,7 +25,7 @@ const addressOf = (ip: string): Buffer => Buffer.from(ip.split(".").map(Number))
 
 const numberOf = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff])
 
-/** A name server that answers as the test says, by the first label of the name. */
+/** Starts a name server whose answers depend on the first label of the name. */
 const nameServer = (answers: Readonly<Record<string, Answer | null>>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {

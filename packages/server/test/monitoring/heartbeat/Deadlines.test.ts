@@ -86,7 +86,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
       ])
       const { cause, monitor_id, kind: monitor_kind } = opened.data[0]
       const about = { incident: { id: down.open_incident_id, monitor_id, monitor_kind, cause } }
-      // The outbox has the notifications that are to be sent.
+      // The outbox contains the notifications to send.
       const notifications = yield* sql<Record<string, unknown>>`
         SELECT event, at, tags, data
         FROM outbox

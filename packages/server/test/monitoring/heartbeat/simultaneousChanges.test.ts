@@ -34,10 +34,10 @@ type Act = "ping" | "fail" | "pause" | "edit" | "check" | "remove"
 
 const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "check", "remove"]
 
-/** All pairs of acts, in both orders. */
+/** All pairs of changes, in both orders. */
 const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as const))
 
-/** Performs two acts at once on a monitor that is up, down or overdue, and checks the result. */
+/** Makes two changes at once to a monitor that is up, down or overdue, and checks the result. */
 const race = Effect.fnUntraced(function* (
   heartbeats: ReturnType<typeof heartbeatsOf>,
   state: "up" | "down" | "overdue",
@@ -80,7 +80,8 @@ const race = Effect.fnUntraced(function* (
     status === "down" ? [open_incident_id] : []
   )
   if (status !== "down") assert.isNull(open_incident_id)
-  // Incidents must not overlap, and an overdue monitor must have one, in any order of the acts.
+  // Incidents must not overlap, and an overdue monitor must have one, whatever the order of the
+  // changes.
   const times = incidents.toReversed().flatMap((one) => [one.opened_at, one.closed_at ?? []].flat())
   assert.deepStrictEqual(times, times.toSorted())
   if (state === "overdue") assert.isNotEmpty(incidents)

@@ -26,7 +26,7 @@ const beginActivity = Effect.gen(function* () {
     recent: (ids: ReadonlyArray<string>, more = "") =>
       activity(`recent?task_ids=${ids.join(",")}${more}`),
     names: (ids: ReadonlyArray<string>) => activity(`names?task_ids=${ids.join(",")}`),
-    /** Inserts runs of the task that finished so many minutes ago. */
+    /** Inserts runs of the task that finished the given numbers of minutes ago. */
     ended: (
       taskId: string,
       ...runs: ReadonlyArray<readonly [minutesAgo: number, status: string]>

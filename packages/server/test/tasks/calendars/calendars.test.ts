@@ -24,7 +24,7 @@ const calendar = (...days: ReadonlyArray<string>) =>
     "END:VCALENDAR"
   ].join("\r\n")
 
-/** A server whose answer the test changes. Tasks fire at three in the night, and today is 1 June. */
+/** Starts a server whose response the test changes. Tasks fire at 03:00, and today is 1 June. */
 const start = Effect.gen(function* () {
   const { cron, key, member } = yield* begin
   const state = {
@@ -143,7 +143,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
         (yield* cron.get(task.id)).body.excluded_calendar.error,
         "it is not a whole iCalendar file"
       )
-      // What is known already may be given to another task all the same.
+      // A calendar that is already known can be used by another task.
       assert.strictEqual((yield* cron.create({ excluded_calendar: { url } })).status, 201)
       says(calendar("20260610"))
       yield* refresh
@@ -241,7 +241,8 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       const [first = "", second = ""] = ids
       const shared = { excluded_calendar: { url: `${url}?1` } }
       assert.strictEqual((yield* cron.create(shared)).status, 201)
-      // One that nobody has from now on makes room, one that another task still has does not.
+      // A calendar that the change leaves unused no longer counts, but one that another task uses
+      // still does.
       assert.deepInclude((yield* cron.update(second, more)).body.detail, limit)
       assert.strictEqual((yield* cron.update(first, more)).status, 200)
       yield* cron.remove(first)
@@ -281,7 +282,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       const sql = yield* SqlClient.SqlClient
       const { cron, url } = yield* start
       const { body: task } = yield* cron.create({ excluded_calendar: { url } })
-      // As if the slot of today had been chosen, and its day excluded while a node was down.
+      // Simulates that today's slot was chosen, and its day excluded while a node was down.
       yield* sql`
         UPDATE calendars
         SET days = to_jsonb(ARRAY[to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')])

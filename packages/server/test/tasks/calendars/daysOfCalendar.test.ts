@@ -186,7 +186,7 @@ describe("the days of a calendar", () => {
         daysOf(
           calendar(...event("DTSTART;VALUE=DATE:00010101", `RRULE:FREQ=YEARLY;${rule}${count}`))
         )
-      // With a count it walks from the first day on, and without one from now on.
+      // With a count, the search starts at the first day, and otherwise at the present.
       assert.deepStrictEqual(days(";COUNT=99999"), days(""))
     }
   )
@@ -259,7 +259,7 @@ const longNames = [`X;A=${'"'.repeat(400_000)}`, `X${";A".repeat(400_000)}:1`].m
   calendar(line)
 )
 
-/** Of a megabyte, which is as much as is read. */
+/** Files of 1 MB, the maximum size that is read. */
 const wholeFiles = [
   ...tooManyDates,
   longRule,

@@ -18,7 +18,7 @@ export const alarm = {
 
 export const minimal = { name: "Close the day", steps: [login, close, alarm] }
 
-/** What a step is where its author said no more. */
+/** Adds the defaults to a step. */
 export const asStored = (step: object) => ({
   method: "POST",
   headers: {},
@@ -39,7 +39,7 @@ export const asStored = (step: object) => ({
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** What a test says of a chain's path, with the token of its owner. */
+/** The requests about chains, with the token of their owner. */
 export const chainsOf = ({ access_token: token, workspace }: Owner) => {
   const chains = `${workspace}/chains`
   return {
@@ -57,7 +57,7 @@ export const chainsOf = ({ access_token: token, workspace }: Owner) => {
   }
 }
 
-/** A workspace of its own at noon, with a key that may do all there is to do with chains. */
+/** Creates a workspace at noon, with a key that has all scopes for chains. */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
@@ -67,7 +67,7 @@ export const begin = Effect.gen(function* () {
   return { member, key, chains: chainsOf({ ...member, access_token: key }) }
 })
 
-/** The steps of a run as the engine would have left them, the first one first. */
+/** Creates the rows of a run as the engine writes them, first step first. */
 export const runOf = (
   chain: { readonly workspace_id: string; readonly id: string },
   at: number,
@@ -90,7 +90,7 @@ export const runOf = (
 
 const steps = [login, close, alarm]
 
-/** What the engine writes of the steps of `minimal`, and what became of each. */
+/** The rows that the engine writes for the steps of `minimal`, with their results. */
 export const first = { step: "login" }
 export const second = { step: "close" }
 export const third = { step: "alarm" }
@@ -105,7 +105,7 @@ export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } 
 export const running = { status: "running", steps } as const
 export const queued = { status: "queued", steps } as const
 
-/** A run, as far as most tests look at it. */
+/** The fields of a run that most tests check. */
 export interface Seen {
   readonly id: string
   readonly status: string
@@ -117,7 +117,7 @@ export interface Seen {
   }>
 }
 
-/** A run of the list, as it is shown by itself, where nothing was answered. */
+/** Converts a run of the list to its detail, without responses. */
 export const unanswered = (run: Seen) => ({
   ...run,
   input: null,

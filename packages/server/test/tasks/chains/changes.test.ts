@@ -68,7 +68,7 @@ layer(testAppLayer())("changing a chain", (it) => {
       const { chains } = yield* begin
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
-      // Of the database's clock, which no test sets.
+      // The slot is relative to the clock of the database, which tests cannot set.
       const insertSlot = sql`
         INSERT INTO runs (
           id, workspace_id, task_id, kind, trigger, slot_at, scheduled_for, due_at

@@ -11,7 +11,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** Answers with a token and a day, and remembers what it was asked. */
+/** Starts a server that responds with a token and a day, and records its requests. */
 const target = Effect.gen(function* () {
   const arrived: Array<Arrived> = []
   const port = yield* httpTarget((request, response) => {

@@ -21,7 +21,7 @@ import {
 
 const minute = 60_000
 
-/** How the engine leaves a run, what it is as a whole, and what its steps are. */
+/** The rows of a run, the expected status of the run, and the expected statuses of its steps. */
 const shapes: ReadonlyArray<
   readonly [ReadonlyArray<Partial<SomeRun>>, string, ReadonlyArray<string>]
 > = [

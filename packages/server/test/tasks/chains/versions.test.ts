@@ -7,7 +7,7 @@ import { endRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { alarm, asStored, begin, close, login } from "./chains.ts"
 
-/** How many versions of a chain there are, and how many steps they have together. */
+/** Counts the versions of a chain, and their steps. */
 const kept = (chainId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -95,7 +95,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
       assert.deepStrictEqual(body.steps, given[body.steps.length - 1]?.map(asStored))
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: body.steps.length })
 
-      // Whoever waits for the lock of another change keeps the steps which that one gave.
+      // A change that waits for the lock of another change keeps the steps of that change.
       const [, renamed] = yield* Effect.all(
         [chains.update(chain.id, { steps: [login] }), chains.update(chain.id, { name: "Renamed" })],
         { concurrency: 2 }

@@ -6,7 +6,7 @@ import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import { begin, insertExecution, insertRun, runsOf } from "./tasks.ts"
 
-/** In the past and in the future of the database, whose clock no test sets. */
+/** Slots in the past and the future of the database's clock, which tests cannot set. */
 const slot = new Date("2026-06-01T11:00:00.000Z")
 const slotToCome = new Date("2126-06-01T12:00:00.000Z")
 
@@ -67,7 +67,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
       assert.strictEqual(yield* nextAfter({ schedule: "0 4 * * *" }), "2026-06-02T04:00:00.000Z")
       assert.strictEqual(yield* nextAfter({ timezone: "Asia/Tokyo" }), "2026-06-01T19:00:00.000Z")
       yield* leap("8 hours")
-      // The slot of 19:00 is still to be fired: nothing that keeps the schedule may lose it.
+      // The slot of 19:00 has not fired yet, and a change that keeps the schedule must not lose it.
       assert.strictEqual(yield* nextAfter({ name: "Renamed" }), "2026-06-01T19:00:00.000Z")
       assert.strictEqual(
         yield* nextAfter({ schedule: "0 4 * * *", timezone: "Asia/Tokyo" }),

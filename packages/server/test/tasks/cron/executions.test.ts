@@ -4,7 +4,7 @@ import { ask, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import { begin, insertExecution, insertRun, runsOf } from "./tasks.ts"
 
-/** In the past of the database, whose clock no test sets. */
+/** A slot in the past of the database's clock, which tests cannot set. */
 const slot = new Date("2026-06-01T11:00:00.000Z")
 
 const statusesOf = (body: { readonly data: ReadonlyArray<{ readonly status: string }> }) =>

@@ -6,7 +6,7 @@ import { testAppLayer } from "../../support/TestApp.ts"
 import { enqueueMany } from "../../engine/runner/support/tasks.ts"
 import { begin, cronOf } from "./tasks.ts"
 
-/** As if they had been created one by one, which would take half a minute. */
+/** Inserts tasks directly, because creating them one by one would take half a minute. */
 const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

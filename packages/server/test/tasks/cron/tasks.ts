@@ -14,7 +14,7 @@ export const minimal = {
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** What a test says of a task's path, with the token of its owner. */
+/** The requests about cron tasks, with the token of their owner. */
 export const cronOf = ({ access_token: token, workspace }: Owner) => {
   const tasks = `${workspace}/cron`
   return {
@@ -35,8 +35,8 @@ export const cronOf = ({ access_token: token, workspace }: Owner) => {
 }
 
 /**
- * A workspace of its own at noon, with a key that outlives every session, and the day's history as
- * a runner would have made it.
+ * Creates a workspace at noon, with a key that outlives every session, and the partition of the
+ * day.
  */
 export const begin = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
@@ -47,7 +47,7 @@ export const begin = Effect.gen(function* () {
   return { member, key, cron: cronOf({ ...member, access_token: key }) }
 })
 
-/** What the queue holds of a task, oldest first. */
+/** Reads the queued runs of a task, oldest first. */
 export const runsOf = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{
@@ -64,7 +64,7 @@ export const runsOf = Effect.fnUntraced(function* (taskId: string) {
     ORDER BY id`
 })
 
-/** As if the runner had fired the slot, and started its run where `state` says so. */
+/** Inserts a run as the runner fires it, and starts it if `state` says so. */
 export const insertRun = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,
@@ -86,7 +86,7 @@ export const insertRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** As if a run had ended then. */
+/** Inserts an execution that finished at the given time. */
 export const insertExecution = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,

@@ -4,7 +4,7 @@ import { type Answer, ask, outcome, times } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { begin, minimal } from "./tasks.ts"
 
-/** A change to a valid body, and the paths that are named for it. */
+/** Changes that make a valid body invalid, and the reported paths. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArray<unknown>>]> = [
   ["a blank name", { name: " \t " }, [["name"]]],
   ["a name of 201 characters", { name: "x".repeat(201) }, [["name"]]],

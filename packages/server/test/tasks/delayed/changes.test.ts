@@ -60,7 +60,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       yield* delayed.remove(cancelled)
       for (const id of [started, finished, cancelled]) {
         for (const changes of [{ name: "Late" }, { delay_seconds: 7200 }]) {
-          // By the clock of this node `started` is pending still: the queue knows better.
+          // By the clock of this node `started` is still pending, but the queue decides.
           const before = (yield* delayed.get(id)).body
           assert.strictEqual(outcome(yield* delayed.update(id, changes)), "409 conflict")
           assert.deepStrictEqual((yield* delayed.get(id)).body, before)
@@ -169,7 +169,8 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.strictEqual(record.last_run.status, "cancelled")
       assert.deepStrictEqual(yield* runsOf(task.id), [])
 
-      // Its id is from the next year, and still the run that comes after it is the latest.
+      // The id of the cancelled run is from the next year, but a later run must count as the
+      // latest.
       const sql = yield* SqlClient.SqlClient
       yield* sql`
         UPDATE executions

@@ -6,7 +6,7 @@ import { createKey, type Member, outcome, times, together } from "../../support/
 import { testAppLayer } from "../../support/TestApp.ts"
 import { begin, delayedOf, minimal } from "./tasks.ts"
 
-/** A change to a valid body, and the path that is named for it. */
+/** Changes that make a valid body invalid, and the reported path. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
   ["a blank name", { name: " " }, ["name"]],
   ["no url", { url: undefined }, ["url"]],
@@ -33,7 +33,7 @@ const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> =
   ]
 ]
 
-/** As if they had been created one by one, which would take seconds. */
+/** Inserts tasks directly, because creating them one by one would take seconds. */
 const insertPending = Effect.fnUntraced(function* (member: Member, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -62,7 +62,7 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
         const { body: task } = yield* delayed.create()
         for (const [problem, change, path] of refused) {
           const answers = [yield* delayed.post({ ...minimal, ...change })]
-          // What is left out of a change stays as it is.
+          // An omitted field of a change stays the same.
           if (!Object.values(change).includes(undefined)) {
             answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
           }

@@ -11,7 +11,7 @@ export const delayedOf = ({
 }: Pick<Member, "workspace" | "access_token">) => {
   const tasks = `${workspace}/delayed`
   return {
-    /** Exactly this body; `create` makes it a valid one. */
+    /** Sends exactly this body. `create` completes it to a valid body. */
     post: (body: object) => ask("POST", tasks, { token, body }),
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
       ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
@@ -33,7 +33,7 @@ export const begin = Effect.map(beginWithCron, ({ key, member }) => ({
   delayed: delayedOf({ ...member, access_token: key })
 }))
 
-/** As if the runner had started the run of the task. */
+/** Starts the run of the task as the runner does. */
 export const startRun = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -42,7 +42,7 @@ export const startRun = Effect.fnUntraced(function* (taskId: string) {
     WHERE task_id = ${taskId}`
 })
 
-/** As if the runner had settled the run of the task at this moment. */
+/** Settles the run of the task as the runner does, at this moment. */
 export const finishRun = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,

@@ -44,7 +44,7 @@ const begin = Effect.gen(function* () {
   return { arrived, attemptsOf, change, member, run, task, url }
 })
 
-/** Moves the moments at which calls of a task were replaced. */
+/** Shifts the times at which calls of a task were replaced. */
 const shiftReplaced = Effect.fnUntraced(function* (taskId: string, seconds: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -96,7 +96,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
           }
         )
       }
-      // The second attempt has the connection of the first, so it did not connect.
+      // The second attempt reuses the connection of the first, so it did not connect.
       assert.isAtLeast(first.connect_ms, 0)
       assert.isNull(second.connect_ms)
       assert.isNull(second.dns_ms)
@@ -116,7 +116,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
       yield* shiftReplaced(task.id, 3)
       assert.strictEqual((yield* attemptsOf(one))[1].request.body, '{"a":1}')
 
-      // An attempt just after a change may have sent either.
+      // An attempt right after a change may have sent the old or the new call.
       yield* shiftReplaced(task.id, -3)
       const two = yield* run
       assert.isNull((yield* attemptsOf(two))[0].request)

@@ -7,7 +7,7 @@ import { insertVersion } from "../../../src/engine/chains/ChainVersions.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { step } from "../../engine/runner/support/tasks.ts"
 
-/** A run that is queued or running, a row of `runs`, or that has ended, a row of `executions`. */
+/** A row of `runs` (queued or running) or of `executions` (finished). */
 export interface SomeRun {
   readonly id: string
   readonly workspace_id: string
@@ -22,17 +22,17 @@ export interface SomeRun {
   readonly scheduled_for: Date
   readonly started_at: Date | null
   readonly finished_at: Date | null
-  /** How many attempts have begun. */
+  /** The number of attempts that have begun. */
   readonly attempts_count: number
   readonly status_code: number | null
-  /** As it is stored. */
+  /** The stored error. */
   readonly error: string | null
 }
 
 export const isUnfinished = (run: Pick<SomeRun, "status">) =>
   run.status === "queued" || run.status === "running"
 
-/** A run that was due at a time, with whatever the test has to say about it. */
+/** Creates a run that was due at a time, with the given fields. */
 export const runAt = (
   at: number,
   fields: Pick<SomeRun, "workspace_id"> & Partial<SomeRun>
@@ -60,7 +60,7 @@ export const runAt = (
   }
 }
 
-/** Writes the runs to where the engine would have them. */
+/** Inserts the runs into the tables in which the engine would have them. */
 export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeRun>) {
   const sql = yield* SqlClient.SqlClient
   const withVersions = yield* Effect.forEach(runs, ({ steps, ...run }) =>
@@ -110,7 +110,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
     WHERE status NOT IN ('queued', 'running')`
 })
 
-/** The run ends: it leaves the queue for the history in one statement, as the engine does it. */
+/** Finishes the run: one statement moves it from the queue to the history, as the engine does. */
 export const endRun = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

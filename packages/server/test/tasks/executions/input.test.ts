@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { ask, outcome, signUp } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 
-/** Remembers the path, a header and the body of each call. */
+/** Starts a server that records the path, a header and the body of each call. */
 const target = Effect.gen(function* () {
   const arrived: Array<readonly [path: string | undefined, header: unknown, body: string]> = []
   const port = yield* httpTarget((request, response) => {

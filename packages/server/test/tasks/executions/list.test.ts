@@ -26,7 +26,7 @@ const list = (member: Member, query: Query = {}) =>
     token: member.access_token
   })
 
-/** All pages, one after the other. */
+/** Reads all pages. */
 const listAll = Effect.fnUntraced(function* (
   member: Member,
   query: Query,
@@ -223,7 +223,7 @@ layer(testAppLayer())("listing executions", (it) => {
         tagsOf[tasks.indexOf(task_id)]?.some((one) => tag.includes(one)) === true
       const runs = Array.from({ length: 150 }, () => {
         const at = now - Math.floor(Math.random() * 3 * day)
-        // A fire that was missed runs hours later: its id is at most an hour older than its start.
+        // A missed firing runs hours later: its id is at most an hour older than its start.
         const status = pick(statuses)
         const made = Math.random() < 0.2 ? Math.min(now, at + Math.floor(Math.random() * day)) : at
         return runAt(at, {

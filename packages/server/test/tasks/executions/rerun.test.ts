@@ -20,7 +20,7 @@ import { insertRuns, runAt, type SomeRun } from "./history.ts"
 
 const minute = 60_000
 
-/** A workspace with a cron task, and what a test asks of its executions. */
+/** Creates a workspace with a cron task, and the requests about its executions. */
 const beginWithTask = Effect.gen(function* () {
   const { cron, key: token, member } = yield* begin
   const { body: task } = yield* cron.create()

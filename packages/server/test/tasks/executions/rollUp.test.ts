@@ -38,7 +38,7 @@ const takeInAll = Effect.gen(function* () {
   while ((yield* repo.countUsage({ upTo, size: 1_000 })) !== undefined);
 })
 
-/** All that the roll-up has of a workspace. */
+/** Reads all rolled-up figures of a workspace. */
 const rolledUp = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -133,7 +133,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
         for (const [index, workspace] of [first, second].entries()) {
           const count = yield* usage.countExecutionsSince(workspace, since)
           assert.strictEqual(count, counts[index])
-          // What is not counted yet is read as rows.
+          // Executions that are not counted yet are read as rows.
           assert.strictEqual(yield* used(workspace), counts.at(index) === 0 ? 30 : [120, 30][index])
         }
         assert.strictEqual(yield* rolledUp(first), 0)
@@ -166,7 +166,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
       yield* takeInAll
       yield* repo.removeOlderThan(30)
       assert.strictEqual(yield* rolledUp(workspace), 2)
-      // Its row may still be there, and is not taken away from an hour that is not.
+      // Its row may still exist, but must not be subtracted from an hour that was removed.
       const stats = yield* ExecutionStatsRepo
       const from = new Date(hour.getTime() + minute)
       const to = new Date(hour.getTime() + 180 * minute)
@@ -176,7 +176,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
   )
 })
 
-/** The embedded store has one session: whoever begins after another ends after it. */
+/** The embedded store has one session, so transactions cannot overlap. */
 describe.skipIf(!onPostgres)("rolling up statistics", () => {
   layer(TestLayer, { excludeTestServices: true })((it) => {
     it.effect("waits for executions that were recorded earlier but committed later", () =>
@@ -185,7 +185,8 @@ describe.skipIf(!onPostgres)("rolling up statistics", () => {
         const workspace = authorize(randomUUID())
         const isWritten = yield* Latch.make()
         const mayCommit = yield* Latch.make()
-        // Not with `insertRuns`, which keeps others from making days while its transaction is open.
+        // `insertRuns` is not used, because its transaction would keep others from creating
+        // partitions.
         const record = sql`
           INSERT INTO executions (
             id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at,

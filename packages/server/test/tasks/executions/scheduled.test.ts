@@ -10,7 +10,7 @@ import { insertRuns, type SomeRun, runAt } from "./history.ts"
 const minute = 60_000
 const hour = 60 * minute
 
-/** What is due is decided by the clock of the database, which no test can move. */
+/** The clock of the database, which tests cannot move, decides what is due. */
 const begin = Effect.gen(function* () {
   const now = Date.now()
   yield* leap(now - (yield* Clock.currentTimeMillis))

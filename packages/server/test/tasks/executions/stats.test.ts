@@ -28,7 +28,7 @@ const nothing = {
   lateness_ms: null
 }
 
-/** Figures of executions by the book: every value is looked at. */
+/** Computes the exact figures of executions from all values. */
 const figuresOf = (runs: ReadonlyArray<SomeRun>) => {
   const count = (status: string) => runs.filter((run) => run.status === status).length
   const answered = count("succeeded") + count("failed")
@@ -70,7 +70,7 @@ const assertSame = (actual: Figures, expected: Figures, what: string) => {
   }
 }
 
-/** Asks, and compares every figure of the answer with one that is worked out from the runs. */
+/** Requests statistics, and compares each figure with the exact one. */
 const check = Effect.fnUntraced(function* (
   member: Member,
   runs: ReadonlyArray<SomeRun>,
@@ -112,7 +112,7 @@ const check = Effect.fnUntraced(function* (
   assert.isTrue(start >= to && start - length < to, what)
 })
 
-/** Takes in so many pieces of the same size, or all that there are. */
+/** Rolls up this number of pieces, or all executions. */
 const rollUp = Effect.fnUntraced(function* ({ pieces = Infinity } = {}) {
   const repo = yield* Effect.provide(StatsRollUpRepo, StatsRollUpRepo.layer)
   const upTo = yield* TestClock.withLive(repo.settledOrdinal)
@@ -127,12 +127,12 @@ const databaseNow = Effect.gen(function* () {
 
 const random = (below: number) => Math.floor(Math.random() * below)
 
-/** Mostly short, some long: as durations are. */
+/** Returns a random duration: mostly short, sometimes long. */
 const someDuration = () => Math.floor(Math.exp(Math.random() * 12)) - 1
 
 const pick = <A>(values: ReadonlyArray<A>): A | undefined => values[random(values.length)]
 
-/** A run as the engine could have left it: a fire that was missed, or one in time. */
+/** Creates a run as the engine could have written it: a missed firing, or one in time. */
 const someRun = (
   member: Member,
   tasks: ReadonlyArray<string>,
@@ -144,7 +144,7 @@ const someRun = (
   const start = status === "queued" || status === "skipped" ? null : made + random(400)
   const finish =
     status === "queued" || status === "running" ? null : (start ?? made) + someDuration()
-  // Some nodes have a wrong clock, and the id is theirs.
+  // Some nodes have a wrong clock, from which the id is created.
   const wrongMs = pick([0, 0, 0, -20 * minute, 20 * minute]) ?? 0
   const id = makeRunId(at + wrongMs, made + wrongMs)
   return runAt(at, {
@@ -190,7 +190,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
       yield* Effect.all([rollUp(), rollUp(), rollUp()], { concurrency: "unbounded" })
       yield* checkAll
 
-      // Of hours that are taken in already, too.
+      // Also adds executions to hours that are already rolled up.
       const more = Array.from({ length: 100 }, (_, index) =>
         someRun(member, tasks, oldest + random(50 * hour), { missed: index % 2 === 0 })
       )

@@ -17,7 +17,7 @@ import { nobodysId } from "../../support/routes.ts"
 import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { listenTo, onPostgres } from "../../support/TestDatabase.ts"
 
-/** Calls that are held until the test lets them go, and what they are answered then. */
+/** Holds calls until the test releases them with a response. */
 const gate = Effect.gen(function* () {
   const held: Array<(status: number) => void> = []
   let status: number | undefined
@@ -35,7 +35,7 @@ const gate = Effect.gen(function* () {
   }
 })
 
-/** The ids that nodes have announced to each other because they wait for them. */
+/** Records the ids that nodes announce to each other because they wait for them. */
 const announced = Effect.gen(function* () {
   if (!onPostgres) return undefined
   const notifications = yield* listenTo(channel)
@@ -59,7 +59,7 @@ const begin = Effect.gen(function* () {
     token,
     keyId: id,
     post,
-    /** Asks the other node to wait, and continues when all nodes know. */
+    /** Sends a waiting request to the other node, and continues when all nodes know of it. */
     waitFor: Effect.fnUntraced(function* (at: string, credential = token) {
       const options = { token: credential, at: "otherUrl" } as const
       const fiber = yield* Effect.forkChild(
@@ -69,7 +69,7 @@ const begin = Effect.gen(function* () {
       else yield* Effect.repeat(ask("GET", workspace + at, { token }), { times: 2 })
       return fiber
     }),
-    /** The execution of a delayed task, queued or about to be. */
+    /** Returns the execution of a delayed task. */
     executionOf: Effect.fnUntraced(function* (task: object) {
       const created = yield* post("/delayed", task)
       assert.strictEqual(created.status, 201, created.text)
@@ -204,7 +204,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         const { open, url } = yield* gate
         const created = yield* post("/cron", { name: "slow", url, schedule: "0 0 1 1 *" })
         const { body: first } = yield* post(`/cron/${created.body.id}/run`)
-        // A slot that comes due while the first continues, as its own schedule would make it.
+        // Inserts a slot that becomes due while the first run is unfinished, as the schedule would.
         yield* sql`
         UPDATE tasks
         SET next_fire_at = now() + interval '2 seconds'

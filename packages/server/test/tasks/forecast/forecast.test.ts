@@ -25,7 +25,7 @@ const beginForecast = Effect.gen(function* () {
 const hour = { from: "2026-06-02T03:00:00.000Z", to: "2026-06-02T04:00:00.000Z" }
 const inSevenDays = "2026-06-08T12:00:00.000Z"
 
-/** More active tasks than requests would make in time. */
+/** Inserts active tasks directly, because creating them by requests would take too long. */
 const insertCrons = Effect.fnUntraced(function* (
   workspaceId: string,
   schedules: ReadonlyArray<string>
@@ -185,7 +185,7 @@ layer(testAppLayer())("a forecast", (it) => {
   it.effect("of too many different schedules is rejected, and of less time is not", () =>
     Effect.gen(function* () {
       const { forecast, member } = yield* beginForecast
-      // The same minutes, each written in another way.
+      // Schedules with the same slots, each written differently.
       const different = Array.from({ length: 600 }, (_, index) => {
         const minutes = `${index % 60},*`
         const hours = `${Math.floor(index / 60)},*`

@@ -1,6 +1,6 @@
 import { ask, type Member } from "../../support/http.ts"
 
-/** What a test says of queues, with the token of a member or a key. */
+/** The requests about queues, with the token of a member or a key. */
 export const queuesOf = ({
   access_token: token,
   workspace

@@ -52,7 +52,7 @@ layer(testAppLayer())("queue records", (it) => {
         const { queues } = yield* begin
         const sql = yield* SqlClient.SqlClient
         const { id } = (yield* queues.create({ rate_per_second: 1 })).body
-        // The node goes by the clock of the test.
+        // The node uses the clock of the test.
         const [turn] = yield* sql<{ readonly is_now: boolean }>`
         SELECT next_at BETWEEN now() - interval '1 minute' AND now() AS is_now
         FROM queues
