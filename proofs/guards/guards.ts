@@ -109,7 +109,7 @@ const workspaceFilters = [
   "accounts/api-keys/ApiKeyRepo remove",
   "monitoring/MonitorRows findWhere",
   "monitoring/MonitorRows findForUpdate",
-  "monitoring/incidents/IncidentsRepo find",
+  "incidents/IncidentsRepo find",
   "notifications/channels/ChannelsRepo listWhere",
   "notifications/sending/DeliveriesRepo find",
   "tasks/queues/QueuesRepo findWhere",

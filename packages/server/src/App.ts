@@ -17,6 +17,7 @@ import {
   Stopping,
   withRouter
 } from "./http/index.ts"
+import { IncidentsLayer } from "./incidents/index.ts"
 import { LiveLayer } from "./live/index.ts"
 import { MailLayer } from "./mail/index.ts"
 import { MonitoringLayer, handlePingsOr } from "./monitoring/index.ts"
@@ -43,6 +44,7 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(WorkersLayer),
   Layer.provideMerge(NotificationsLayer),
   Layer.provideMerge(MonitoringLayer),
+  Layer.provideMerge(IncidentsLayer),
   Layer.provideMerge(TasksLayer),
   Layer.provideMerge(SecretsLayer),
   Layer.provideMerge(AccountsLayer),

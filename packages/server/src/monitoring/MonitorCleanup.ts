@@ -1,6 +1,6 @@
 import { DateTime, Effect, Layer } from "effect"
 import { AppConfig, dayMs, loop, runAllInSequence } from "../core/index.ts"
-import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
+import { IncidentsRepo } from "../incidents/index.ts"
 import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Monitors watch work that runs outside of the service, and open incidents. Each kind of monitor is
+ * Monitors watch work that runs outside of the service, and report when its status changes. Each kind of monitor is
  * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
 import { Layer } from "effect"
@@ -10,9 +10,6 @@ import { Monitors } from "./Monitors.ts"
 import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 import { MonitorsHandlers } from "./http.ts"
-import { Incidents } from "./incidents/Incidents.ts"
-import { IncidentsRepo } from "./incidents/IncidentsRepo.ts"
-import { IncidentsHandlers } from "./incidents/http.ts"
 import { checkingLayer } from "./checks/index.ts"
 import { makeProbers, ProbesLayer } from "./makeProbers.ts"
 import { Uptime } from "./uptime/Uptime.ts"
@@ -39,14 +36,12 @@ export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
   checkingLayer(makeProbers).pipe(Layer.provide(ProbesLayer)),
   ListLayer,
-  IncidentsHandlers.pipe(Layer.provide(Incidents.layer)),
   MonitorCleanupLayer
 ).pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
     MonitorsRepo.layer,
     MonitorEventsRepo.layer,
-    IncidentsRepo.layer,
     UptimeRepo.layer
   ])
 )

@@ -1,5 +1,5 @@
 import { DateTime, Layer } from "effect"
-import { IncidentsRepo } from "../../../src/monitoring/incidents/IncidentsRepo.ts"
+import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
 import { Processes } from "../../../src/monitoring/process/Processes.ts"

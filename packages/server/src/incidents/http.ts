@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { Effect } from "effect"
-import { checkRange, implement, inWorkspace } from "../../http/index.ts"
+import { checkRange, implement, inWorkspace } from "../http/index.ts"
 import { Incidents } from "./Incidents.ts"
 
 export const IncidentsHandlers = implement(

@@ -25,8 +25,8 @@ import {
   repeatUntilFewerThan,
   timestampOf,
   timestampOrNull
-} from "../../store/index.ts"
-import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
+} from "../store/index.ts"
+import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
 
 export interface IncidentRow {
   readonly id: IncidentId
@@ -146,7 +146,7 @@ export class IncidentsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<IncidentDeliveryRow>>
     readonly removeClosed: (before: Date) => Effect.Effect<void>
   }
->()("@scheduling/server/monitoring/incidents/IncidentsRepo") {
+>()("@scheduling/server/incidents/IncidentsRepo") {
   static readonly layer: Layer.Layer<IncidentsRepo, never, SqlClient.SqlClient> = Layer.effect(
     IncidentsRepo,
     Effect.gen(function* () {

@@ -10,8 +10,8 @@ import type { IncidentId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig, orNotFound } from "../../core/index.ts"
-import { pageRequest, StoreClock, toPage, transactionOf } from "../../store/index.ts"
+import { AppConfig, orNotFound } from "../core/index.ts"
+import { pageRequest, StoreClock, toPage, transactionOf } from "../store/index.ts"
 import { IncidentsRepo, toIncident, toIncidentDelivery } from "./IncidentsRepo.ts"
 
 export class Incidents extends Context.Service<
@@ -31,7 +31,7 @@ export class Incidents extends Context.Service<
       principal: Principal["Service"]
     ) => Effect.Effect<IncidentDetail, NotFound>
   }
->()("@scheduling/server/monitoring/incidents/Incidents") {
+>()("@scheduling/server/incidents/Incidents") {
   static readonly layer: Layer.Layer<
     Incidents,
     never,

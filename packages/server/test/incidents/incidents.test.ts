@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { beginWith } from "../monitors.ts"
-import { ask, outcome } from "../../support/http.ts"
-import { nobodysId } from "../../support/routes.ts"
-import { testAppLayer } from "../../support/TestApp.ts"
+import { beginWith } from "../monitoring/monitors.ts"
+import { ask, outcome } from "../support/http.ts"
+import { nobodysId } from "../support/routes.ts"
+import { testAppLayer } from "../support/TestApp.ts"
 
 layer(testAppLayer())("an incident", (it) => {
   it.effect("keeps its first acknowledgement", () =>
