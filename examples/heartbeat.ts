@@ -37,7 +37,7 @@ const { last_duration_ms, status } = await client.heartbeatMonitors.get(monitor.
 console.log(`It is ${status}. The run took ${last_duration_ms} ms.`)
 
 await watched(() => Promise.reject(new Error("the disk is full"))).catch(() => {})
-for await (const incident of client.incidents.list({ monitor_id: monitor.id })) {
+for await (const incident of client.incidents.list({ subject_id: monitor.id })) {
   console.log(`An incident is open: ${incident.cause.message}`)
 }
 

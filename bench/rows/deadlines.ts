@@ -35,7 +35,7 @@ const find = async (database: string): Promise<Found> => {
        max(late) AS last
      FROM (
        SELECT
-         monitor_id,
+         subject_id,
          (extract(epoch FROM written_at - opened_at) * 1000)::float8 AS late
        FROM incidents
      ) AS written`

@@ -514,6 +514,21 @@ CREATE TABLE idempotent_requests (
 );
 CREATE INDEX idempotent_requests_by_age ON idempotent_requests USING btree (created_at);
 
+CREATE TABLE incident_actions (
+  id uuid NOT NULL,
+  incident_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  type text NOT NULL,
+  actor jsonb NOT NULL,
+  message text,
+  until timestamp with time zone,
+  CONSTRAINT incident_actions_pkey PRIMARY KEY (id),
+  CONSTRAINT incident_actions_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE,
+  CONSTRAINT incident_actions_type_check CHECK (type = ANY (ARRAY['acknowledged'::text, 'snoozed'::text, 'note'::text, 'closed'::text]))
+);
+CREATE INDEX incident_actions_by_incident ON incident_actions USING btree (incident_id, id);
+
 CREATE TABLE incident_deliveries (
   incident_id uuid NOT NULL,
   delivery_id uuid NOT NULL,
@@ -525,21 +540,27 @@ CREATE INDEX incident_deliveries_by_delivery ON incident_deliveries USING btree 
 CREATE TABLE incidents (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
-  monitor_id uuid NOT NULL,
-  kind text NOT NULL,
+  subject_kind text NOT NULL,
+  subject_id uuid NOT NULL,
+  subject_name text NOT NULL,
+  monitor_id uuid,
   opened_at timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
+  recovered boolean DEFAULT false NOT NULL,
   cause_code text NOT NULL,
   cause_message text NOT NULL,
   acknowledged_by uuid,
   acknowledged_at timestamp with time zone,
+  snoozed_until timestamp with time zone,
   CONSTRAINT incidents_pkey PRIMARY KEY (id),
-  CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+  CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
+  CONSTRAINT incidents_check CHECK (monitor_id = subject_id)
 );
 CREATE INDEX incidents_by_end ON incidents USING btree (closed_at) WHERE closed_at IS NOT NULL;
-CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id, id DESC);
+CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id) WHERE monitor_id IS NOT NULL;
+CREATE INDEX incidents_by_subject ON incidents USING btree (subject_id, id DESC);
 CREATE INDEX incidents_by_workspace ON incidents USING btree (workspace_id, id DESC);
-CREATE UNIQUE INDEX incidents_open ON incidents USING btree (monitor_id) WHERE closed_at IS NULL;
+CREATE UNIQUE INDEX incidents_open ON incidents USING btree (subject_id) WHERE closed_at IS NULL;
 
 CREATE TABLE invitations (
   id uuid NOT NULL,
@@ -798,6 +819,7 @@ CREATE TABLE problems (
   notified_at timestamp with time zone,
   remind_at timestamp with time zone,
   check_at timestamp with time zone,
+  incident_id uuid,
   tags text[] NOT NULL,
   data jsonb NOT NULL,
   CONSTRAINT problems_pkey PRIMARY KEY (subject_id),

@@ -29,6 +29,7 @@ type Action =
   | "resume"
   | "cancel"
   | "acknowledge"
+  | "close"
   | "revoke"
 
 /** A kind of record, with its paths, columns and commands. */
@@ -110,8 +111,8 @@ const families: ReadonlyArray<Family> = [
     name: "incidents",
     one: "an incident",
     path: "incidents",
-    columns: ["id", "kind", "monitor_id", "opened_at", "closed_at", "cause"],
-    actions: ["list", "get", "acknowledge"],
+    columns: ["id", "subject", "status", "opened_at", "closed_at", "cause"],
+    actions: ["list", "get", "acknowledge", "close"],
     example: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
     hasKeys: false
   },

@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { Execution, ExecutionKind, ExecutionStatus, TaskId } from "../executions/Execution.ts"
-import { IncidentCause } from "../incidents/Incident.ts"
+import { IncidentCause, IncidentSubject } from "../incidents/Incident.ts"
 import { MonitorKind, MonitorStatus } from "../monitors/Monitor.ts"
 import { maxNamedEvents } from "../notifications/NotificationDelivery.ts"
 import {
@@ -59,12 +59,11 @@ export const EventIncident = Schema.Struct({
     description:
       "The id of the incident. Null if the incident was closed earlier because its monitor was changed."
   }),
-  monitor_id: MonitorId,
-  monitor_kind: MonitorKind,
+  subject: IncidentSubject,
   cause: Schema.NullOr(IncidentCause).annotate({
-    description: "Why the monitor went down. Null if the id is null."
+    description: "Why the incident opened. Null if the id is null."
   })
-}).annotate({ identifier: "EventIncident", description: "The incident and its monitor." })
+}).annotate({ identifier: "EventIncident", description: "The incident and what it is about." })
 export type EventIncident = typeof EventIncident.Type
 
 export const EventWorker = Schema.Struct({ id: WorkerId }).annotate({
@@ -251,7 +250,9 @@ export const IncidentEvent = Schema.Struct({
   type: typed(
     ["incident.opened", "incident.closed", "incident.acknowledged"],
     "`incident.opened`: the monitor went down. `incident.closed`: the monitor recovered; in streams also if " +
-      "it was paused or changed. `incident.acknowledged` occurs only in streams."
+      "it was paused or changed, or somebody closed the incident. Only streams contain `incident.acknowledged`, " +
+      "also for a snooze or a note, and incidents of tasks, whose messages are `execution.failed`, " +
+      "`chain_run.failed` and `task.recovered`."
   ),
   data: data({ incident: EventIncident, notice })
 }).annotate({
@@ -261,8 +262,11 @@ export const IncidentEvent = Schema.Struct({
     exampleOf("incident.opened", {
       incident: {
         id: IncidentId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d44"),
-        monitor_id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43"),
-        monitor_kind: "heartbeat",
+        subject: {
+          kind: "heartbeat",
+          id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
+          name: "Nightly backup"
+        },
         cause: { code: "missed", message: "No ping came in time" }
       },
       notice: noticeOf("Down", "Nightly backup", "No ping came in time")

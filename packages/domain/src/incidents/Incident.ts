@@ -1,18 +1,63 @@
 import { Schema } from "effect"
+import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { checkErrorCodes } from "../monitors/checks/Check.ts"
 import { MonitorKind } from "../monitors/Monitor.ts"
 import { NotificationKind } from "../notifications/NotificationChannel.ts"
 import { DeliveryStatus } from "../notifications/NotificationDelivery.ts"
+import { Actor } from "../shared/Actor.ts"
 import {
+  ExecutionId,
   IncidentId,
-  MonitorId,
   NotificationChannelId,
   NotificationDeliveryId,
+  RecordId,
   WorkspaceId
 } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
+import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput, createdAt, finishedAt } from "../shared/Timestamp.ts"
+
+export const subjectKinds = [...MonitorKind.literals, "cron", "chain"] as const
+
+export const IncidentSubjectKind = oneOf(subjectKinds, {
+  identifier: "IncidentSubjectKind",
+  description: "The kind of the monitor, or `cron` or `chain`."
+})
+export type IncidentSubjectKind = typeof IncidentSubjectKind.Type
+
+/** What an incident is about. */
+export const IncidentSubject = Schema.Struct({
+  kind: IncidentSubjectKind,
+  id: RecordId,
+  name: Schema.String.annotate({
+    description: "The name of the monitor or task when the incident opened."
+  })
+}).annotate({
+  identifier: "IncidentSubject",
+  description: "The monitor, cron task or chain that the incident is about.",
+  examples: [
+    {
+      kind: "heartbeat",
+      id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+      name: "Nightly backup"
+    }
+  ]
+})
+export type IncidentSubject = typeof IncidentSubject.Type
+
+export const IncidentStatus = oneOf(["open", "acknowledged", "closed"], {
+  identifier: "IncidentStatus",
+  description:
+    "`acknowledged`: somebody is aware of the incident, so no reminders are sent. `closed`: the " +
+    "monitor or task has recovered, was paused or was deleted, or somebody closed the incident."
+})
+export type IncidentStatus = typeof IncidentStatus.Type
+
+const isCheckErrorCode = (
+  code: ExecutionErrorCode
+): code is Extract<ExecutionErrorCode, (typeof checkErrorCodes)[number]> =>
+  checkErrorCodes.some((one) => one === code)
 
 export const IncidentCode = oneOf(
   [
@@ -34,7 +79,8 @@ export const IncidentCode = oneOf(
     "too_much_cpu",
     "not_allowed",
     "worker_offline",
-    ...checkErrorCodes
+    ...checkErrorCodes,
+    ...ExecutionErrorCode.literals.filter((code) => !isCheckErrorCode(code))
   ],
   {
     identifier: "IncidentCode",
@@ -42,7 +88,8 @@ export const IncidentCode = oneOf(
       "Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started " +
       "too early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken " +
       "rule (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or " +
-      "`worker_offline` if the worker has not reported. Other kinds: the code of the failed check."
+      "`worker_offline` if the worker has not reported. Other kinds of monitors: the code of the failed " +
+      "check. Tasks: the code of the failed execution."
   }
 )
 export type IncidentCode = typeof IncidentCode.Type
@@ -50,7 +97,7 @@ export type IncidentCode = typeof IncidentCode.Type
 export const IncidentCause = Schema.Struct({
   code: IncidentCode,
   message: Schema.String.annotate({ description: "The reason, as a human-readable sentence." })
-}).annotate({ identifier: "IncidentCause", description: "Why the monitor went down." })
+}).annotate({ identifier: "IncidentCause", description: "Why the incident opened." })
 export type IncidentCause = typeof IncidentCause.Type
 
 export const maxIncidentDeliveries = 100
@@ -58,13 +105,14 @@ export const maxIncidentDeliveries = 100
 const fields = {
   id: IncidentId,
   workspace_id: WorkspaceId,
-  monitor_id: MonitorId,
-  kind: MonitorKind,
+  subject: IncidentSubject,
+  status: IncidentStatus,
   opened_at: Timestamp.annotate({
-    description: "When the monitor went down. For a missing ping, the end of its grace."
+    description:
+      "When the monitor went down or the task had failed often enough. For a missing ping, the end of its grace."
   }),
   closed_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the monitor recovered or was paused. Null while it is down."
+    description: "When the incident was closed. Null while it is open."
   }),
   cause: IncidentCause,
   acknowledged_by: Schema.NullOr(Schema.String).annotate({
@@ -73,19 +121,27 @@ const fields = {
   }),
   acknowledged_at: Schema.NullOr(Timestamp).annotate({
     description: "When the incident was acknowledged. Null if nobody has."
+  }),
+  snoozed_until: Schema.NullOr(Timestamp).annotate({
+    description: "No reminders are sent before this time. Null if the incident was never snoozed."
   })
 }
 
 const example = {
   id: IncidentId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d42"),
   workspace_id: WorkspaceId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
-  monitor_id: MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
-  kind: "heartbeat",
+  subject: {
+    kind: "heartbeat",
+    id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
+    name: "Nightly backup"
+  },
+  status: "open",
   opened_at: "2026-01-31T03:05:00.000Z",
   closed_at: null,
   cause: { code: "missed", message: "No ping came by 2026-01-31T03:05:00.000Z." },
   acknowledged_by: null,
-  acknowledged_at: null
+  acknowledged_at: null,
+  snoozed_until: null
 } as const
 
 export const Incident = Schema.Struct(fields).annotate({
@@ -109,14 +165,104 @@ export const IncidentDelivery = Schema.Struct({
 })
 export type IncidentDelivery = typeof IncidentDelivery.Type
 
+/** How many failures before the incident its timeline shows. */
+export const maxShownFailures = 20
+
+/** How many notes and other actions of people an incident keeps. */
+export const maxIncidentActions = 200
+
+export const IncidentEntryType = oneOf(
+  [
+    "last_good",
+    "failure",
+    "opened",
+    "notification",
+    "acknowledged",
+    "snoozed",
+    "note",
+    "closed",
+    "recovered"
+  ],
+  {
+    identifier: "IncidentEntryType",
+    description:
+      `\`last_good\`: the last success before the incident. \`failure\`: one of the last ${maxShownFailures} failures before ` +
+      "it opened. `notification`: a message was created; `deliveries` has its result. `snoozed`: until " +
+      "`until`, or no longer if `until` is null. `closed`: somebody closed the incident, or the monitor or " +
+      "task was paused, changed or deleted. `recovered`: the monitor or task succeeded again."
+  }
+)
+
+export const IncidentEntry = Schema.Struct({
+  at: Timestamp.annotate({ description: "When it happened." }),
+  type: IncidentEntryType,
+  message: Schema.NullOr(Schema.String).annotate({
+    description: "The text of a note, or the reason of a failure. Null for other entries."
+  }),
+  actor: Schema.NullOr(Actor).annotate({
+    description: "Who did it. Null if the service recorded it."
+  }),
+  until: Schema.NullOr(Timestamp).annotate({
+    description: "The end of a snooze. Null for other entries."
+  }),
+  execution_id: Schema.NullOr(ExecutionId).annotate({
+    description: "The execution that succeeded or failed. Null for other entries, and for monitors."
+  }),
+  delivery_id: Schema.NullOr(NotificationDeliveryId).annotate({
+    description: "The message of a notification. Null for other entries."
+  })
+}).annotate({
+  identifier: "IncidentEntry",
+  description: "One event in the history of an incident.",
+  examples: [
+    {
+      at: "2026-01-31T03:12:00.000Z",
+      type: "note",
+      message: "The disk was full. Deleting old backups.",
+      actor: { kind: "user", id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d45", name: "Ada Lovelace" },
+      until: null,
+      execution_id: null,
+      delivery_id: null
+    }
+  ]
+})
+export type IncidentEntry = typeof IncidentEntry.Type
+
+export const SnoozeRequest = Schema.Struct({
+  until: Schema.NullOr(
+    timestampInput(
+      "When reminders resume: in the future, and at most 90 days ahead. A reminder is sent at this time " +
+        "if the incident is still open. Null ends a snooze."
+    )
+  )
+}).annotate({
+  identifier: "SnoozeRequest",
+  examples: [{ until: "2026-01-31T09:00:00Z" }]
+})
+
+export const maxSnoozeDays = 90
+
+export const NoteRequest = Schema.Struct({
+  text: text({ min: 1, max: 2_000 }).annotate({
+    description: "The note.",
+    examples: ["The disk was full. Deleting old backups."]
+  })
+}).annotate({
+  identifier: "NoteRequest",
+  examples: [{ text: "The disk was full. Deleting old backups." }]
+})
+
 export const IncidentDetail = Schema.Struct({
   ...fields,
   deliveries: Schema.Array(IncidentDelivery).annotate({
     description: `The first ${maxIncidentDeliveries} messages, oldest first.`
+  }),
+  timeline: Schema.Array(IncidentEntry).annotate({
+    description: "The history of the incident, oldest entry first."
   })
 }).annotate({
   identifier: "IncidentDetail",
-  description: "An incident with the messages about it.",
+  description: "An incident with its history and the messages about it.",
   examples: [
     {
       ...example,
@@ -128,6 +274,17 @@ export const IncidentDetail = Schema.Struct({
           status: "delivered",
           created_at: "2026-01-31T03:05:00.020Z",
           finished_at: "2026-01-31T03:05:00.153Z"
+        }
+      ],
+      timeline: [
+        {
+          at: "2026-01-31T03:05:00.000Z",
+          type: "opened",
+          message: "No ping came by 2026-01-31T03:05:00.000Z.",
+          actor: null,
+          until: null,
+          execution_id: null,
+          delivery_id: null
         }
       ]
     }
@@ -152,7 +309,9 @@ export const IncidentPage = Schema.Struct({
 export type IncidentPage = typeof IncidentPage.Type
 
 export const IncidentFilters = {
-  monitor_id: Schema.optionalKey(MonitorId),
+  subject_id: Schema.optionalKey(
+    RecordId.annotate({ description: "Only incidents of this monitor, cron task or chain." })
+  ),
   open: Schema.optionalKey(
     Schema.Literals(["true", "false"]).annotate({
       description: "Only open incidents (`true`) or only closed incidents (`false`).",
@@ -164,7 +323,7 @@ export const IncidentFilters = {
 }
 
 export interface IncidentFilters {
-  readonly monitor_id?: MonitorId
+  readonly subject_id?: string
   readonly open?: "true" | "false"
   readonly from?: Timestamp
   readonly to?: Timestamp

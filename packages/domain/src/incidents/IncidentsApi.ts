@@ -2,10 +2,17 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { NotFound } from "../shared/Errors.ts"
+import { Conflict, NotFound } from "../shared/Errors.ts"
 import { IncidentId, inPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
-import { IncidentDetail, IncidentFilters, IncidentPage } from "./Incident.ts"
+import {
+  IncidentDetail,
+  IncidentFilters,
+  IncidentPage,
+  maxIncidentActions,
+  NoteRequest,
+  SnoozeRequest
+} from "./Incident.ts"
 
 const workspace = { workspace_id: inPath(WorkspaceId) }
 const incident = { workspace_id: inPath(WorkspaceId), incident_id: inPath(IncidentId) }
@@ -21,8 +28,9 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "List incidents",
-          "The outages of monitors, newest first. `from` (inclusive) and `to` (exclusive) " +
-            "refer to `opened_at`."
+          "The outages of monitors and the failures of cron tasks and chains, newest first. `from` (inclusive) " +
+            "and `to` (exclusive) refer to `opened_at`. An API key also needs `tasks:read` to see incidents of " +
+            "tasks."
         )
       ),
 
@@ -32,7 +40,9 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       error: NotFound
     })
       .annotate(Access, Access.scope("monitors:read"))
-      .annotateMerge(docs("Get an incident", "The incident, its cause and the messages about it.")),
+      .annotateMerge(
+        docs("Get an incident", "The incident, its cause, its history and the messages about it.")
+      ),
 
     HttpApiEndpoint.post("acknowledge", "/:incident_id/acknowledge", {
       params: incident,
@@ -43,7 +53,54 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "Acknowledge an incident",
-          "Records that somebody is aware of the incident. Only the first acknowledgement counts."
+          "Records that somebody is aware of the incident, and stops its reminders. Only the first " +
+            "acknowledgement counts. An API key also needs `tasks:write` for the incident of a task."
+        )
+      ),
+
+    HttpApiEndpoint.post("snooze", "/:incident_id/snooze", {
+      params: incident,
+      payload: SnoozeRequest,
+      success: IncidentDetail,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Snooze an incident",
+          "Stops reminders until a time. If the incident is still open then and nobody has acknowledged it, " +
+            "a reminder is sent."
+        )
+      ),
+
+    HttpApiEndpoint.post("addNote", "/:incident_id/notes", {
+      params: incident,
+      payload: NoteRequest,
+      success: IncidentDetail,
+      error: [NotFound, Conflict]
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Add a note to an incident",
+          "Adds a text to the history of the incident, also after it is closed. An incident keeps up to " +
+            `${maxIncidentActions} notes and other actions of people.`
+        )
+      ),
+
+    HttpApiEndpoint.post("close", "/:incident_id/close", {
+      params: incident,
+      success: IncidentDetail,
+      error: NotFound
+    })
+      .annotate(Access, Access.scope("monitors:write"))
+      .annotateMerge(
+        docs(
+          "Close an incident",
+          "Closes the incident although the monitor or task has not recovered. Nobody is notified of a " +
+            "recovery, but channels that track incidents close theirs. The next incident of a monitor opens " +
+            "after it has recovered and fails again, that of a task after its next failures. A closed " +
+            "incident stays as it is."
         )
       )
   )
@@ -52,6 +109,8 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
   .annotateMerge(
     OpenApi.annotations({
       title: "Incidents",
-      description: "An incident is one outage of a monitor, until it recovers."
+      description:
+        "An incident is one outage of a monitor, or a cron task or chain that keeps failing, until it " +
+        "recovers."
     })
   ) {}

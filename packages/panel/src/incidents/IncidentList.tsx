@@ -1,15 +1,14 @@
-import type { Incident, MonitorId } from "@scheduling/sdk"
+import type { Incident } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { monitorNames } from "../data/names.ts"
 import { useList } from "../data/queries.ts"
-import { Skeleton } from "../ui/layout/Page.tsx"
 import { type Column, List, rowTitle } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { duration } from "../ui/values/format.ts"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
+import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { At } from "../ui/values/Time.tsx"
 import { incidentListOptions, type IncidentSearch } from "./queries.ts"
 
@@ -23,13 +22,6 @@ export const IncidentList = ({
   const { workspaceId } = useWorkspace()
   const list = useList(incidentListOptions(workspaceId, search))
   return <List {...list} label="Incidents" columns={columns} empty={empty} />
-}
-
-export const MonitorName = ({ monitorId }: { readonly monitorId: MonitorId }) => {
-  const { workspaceId } = useWorkspace()
-  return (
-    monitorNames.useName(workspaceId, monitorId) ?? <Skeleton className="inline-block h-4 w-32" />
-  )
 }
 
 /** Shows the duration of an incident, up to now if it is still open. */
@@ -49,16 +41,14 @@ export const IncidentDuration = ({
 }
 
 export const IncidentStatus = ({
-  incident: { acknowledged_at, closed_at }
+  incident: { status }
 }: {
-  readonly incident: Pick<Incident, "acknowledged_at" | "closed_at">
+  readonly incident: Pick<Incident, "status">
 }) =>
-  closed_at !== null ? (
+  status === "closed" ? (
     <Status of="resolved" />
-  ) : acknowledged_at !== null ? (
-    <Status of="acknowledged" tone="warn" />
   ) : (
-    <Status of="open" tone="bad" />
+    <Status of={status} tone={status === "acknowledged" ? "warn" : "bad"} />
   )
 
 const columns: ReadonlyArray<Column<Incident>> = [
@@ -69,17 +59,17 @@ const columns: ReadonlyArray<Column<Incident>> = [
     cell: (incident) => <IncidentStatus incident={incident} />
   },
   {
-    key: "monitor",
-    head: "Monitor",
+    key: "subject",
+    head: "Monitor or task",
     className: "grow basis-0",
-    cell: ({ cause, id, monitor_id, opened_at, workspace_id }) => (
+    cell: ({ cause, id, opened_at, subject, workspace_id }) => (
       <>
         <Link
           to="/w/$workspaceId/incidents/$incidentId"
           params={{ workspaceId: workspace_id, incidentId: id }}
           className={rowTitle}
         >
-          <MonitorName monitorId={monitor_id} />
+          {stripDirectionMarks(subject.name)}
         </Link>
         <span className="block truncate text-xs text-faint">
           <At at={opened_at} className="mr-1 sm:hidden" />

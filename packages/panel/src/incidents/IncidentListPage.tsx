@@ -10,7 +10,7 @@ import { incidentSearch } from "./queries.ts"
 export const IncidentListPage = () => {
   const { filter, search } = useFilters(incidentSearch)
   return (
-    <Page title="Incidents" description="All outages of your monitors.">
+    <Page title="Incidents" description="Outages of your monitors, and tasks that keep failing.">
       <Filters>
         <Choice
           label="Status"
@@ -22,9 +22,9 @@ export const IncidentListPage = () => {
           ]}
           onChange={(open) => filter({ open })}
         />
-        {search.monitor_id !== undefined && (
-          <Button icon={<X />} onClick={() => filter({ monitor_id: undefined })}>
-            One monitor
+        {search.subject_id !== undefined && (
+          <Button icon={<X />} onClick={() => filter({ subject_id: undefined })}>
+            One monitor or task
           </Button>
         )}
       </Filters>
@@ -35,7 +35,8 @@ export const IncidentListPage = () => {
             title={search.open === "true" ? "No open incidents" : "No incidents"}
             icon={<CircleCheck />}
           >
-            An incident opens when a monitor goes down, and is resolved when the monitor recovers.
+            An incident opens when a monitor goes down or a task keeps failing, and is resolved when
+            it recovers.
           </Empty>
         }
       />

@@ -1,7 +1,6 @@
 import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { monitorNames } from "../data/names.ts"
 import { listOptions, queries } from "../data/queries.ts"
 import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
 import { now } from "../ui/values/clock.ts"
@@ -12,19 +11,15 @@ const isOpen = oneOf(["true", "false"])
 
 export const incidentSearch = searchOf({
   open: (value) => isOpen(String(value)),
-  monitor_id: textIn
+  subject_id: textIn
 })
 
 export type IncidentSearch = ReturnType<typeof incidentSearch>
 
 export const incidentListOptions = (workspaceId: WorkspaceId, search: IncidentSearch) =>
-  listOptions([...all(workspaceId), "list", search], async (cursor, signal) => {
-    const query = { ...search, cursor, limit: 50 }
-    const page = await clientOf(workspaceId).incidents.list(query, { signal })
-    const ids = page.data.map(({ monitor_id }) => monitor_id)
-    monitorNames.prefetch(workspaceId, ids)
-    return page
-  })
+  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
+    clientOf(workspaceId).incidents.list({ ...search, cursor, limit: 50 }, { signal })
+  )
 
 export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId) =>
   queryOptions({
@@ -46,7 +41,7 @@ export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: M
   queryOptions({
     queryKey: [...all(workspaceId), "of", monitorId],
     queryFn: async ({ signal }) => {
-      const query = { monitor_id: monitorId, limit: 100 }
+      const query = { subject_id: monitorId, limit: 100 }
       const page = await clientOf(workspaceId).incidents.list(query, { signal })
       return { incidents: await page.toArray({ limit: 500 }), keptDays: page.retention_days }
     }

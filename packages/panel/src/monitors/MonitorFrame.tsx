@@ -58,7 +58,7 @@ export const MonitorFrame = ({
           {children}
           <Section title="Incidents">
             <IncidentList
-              search={{ monitor_id: monitor.id }}
+              search={{ subject_id: monitor.id }}
               empty={<Empty title="No incidents yet" />}
             />
           </Section>

@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
-import { MonitorName } from "../incidents/IncidentList.tsx"
 import { monitorCountsOptions } from "../monitors/queries.ts"
 import { Section } from "../ui/layout/Page.tsx"
 import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Dot } from "../ui/values/Status.tsx"
+import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { Ago } from "../ui/values/Time.tsx"
 
 const sum = (counts: ReadonlyArray<number>) => counts.reduce((total, count) => total + count, 0)
@@ -28,11 +28,11 @@ export const OpenIncidents = () => {
         empty={
           <>
             <Dot tone={monitors === undefined || monitors === 0 ? "none" : "ok"} />
-            {monitors === 0 ? "This workspace has no monitors yet." : "No monitor is down."}
+            {monitors === 0 ? "This workspace has no monitors yet." : "Nothing is wrong now."}
           </>
         }
       >
-        {({ acknowledged_at, cause, id, monitor_id, opened_at }) => (
+        {({ acknowledged_at, cause, id, opened_at, subject }) => (
           <Link
             to="/w/$workspaceId/incidents/$incidentId"
             params={{ workspaceId, incidentId: id }}
@@ -41,7 +41,7 @@ export const OpenIncidents = () => {
             <Dot tone={acknowledged_at === null ? "bad" : "warn"} />
             <span className="min-w-0 grow">
               <span className="block truncate font-medium">
-                <MonitorName monitorId={monitor_id} />
+                {stripDirectionMarks(subject.name)}
               </span>
               <span className="block truncate text-xs text-faint">
                 <Message text={cause.message} />

@@ -5,11 +5,12 @@ import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
+  Actor,
   DeliveryStatus,
+  ExecutionId,
   IncidentCause,
   IncidentId,
-  MonitorId,
-  MonitorKind,
+  IncidentSubject,
   NotificationChannelId,
   NotificationDeliveryId,
   NotificationKind,
@@ -17,18 +18,22 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** An incident is one outage of a monitor, until it recovers. */
+/**
+ * An incident is one outage of a monitor, or a cron task or chain that keeps failing, until it
+ * recovers.
+ */
 export class IncidentsResource extends Resource {
   /**
    * List incidents.
    *
-   * The outages of monitors, newest first. `from` (inclusive) and `to` (exclusive) refer to
-   * `opened_at`.
+   * The outages of monitors and the failures of cron tasks and chains, newest first. `from`
+   * (inclusive) and `to` (exclusive) refer to `opened_at`. An API key also needs `tasks:read` to see
+   * incidents of tasks.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
    * @example
-   * for await (const incident of client.incidents.list({ monitor_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
+   * for await (const incident of client.incidents.list({ subject_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
    *   console.log(incident)
    * }
    */
@@ -47,7 +52,7 @@ export class IncidentsResource extends Resource {
   /**
    * Get an incident.
    *
-   * The incident, its cause and the messages about it.
+   * The incident, its cause, its history and the messages about it.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -67,7 +72,8 @@ export class IncidentsResource extends Resource {
   /**
    * Acknowledge an incident.
    *
-   * Records that somebody is aware of the incident. Only the first acknowledgement counts.
+   * Records that somebody is aware of the incident, and stops its reminders. Only the first
+   * acknowledgement counts. An API key also needs `tasks:write` for the incident of a task.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -87,6 +93,87 @@ export class IncidentsResource extends Resource {
       options
     })
   }
+
+  /**
+   * Snooze an incident.
+   *
+   * Stops reminders until a time. If the incident is still open then and nobody has acknowledged it,
+   * a reminder is sent.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const incidentId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const incidentDetail = await client.incidents.snooze(incidentId, { until: "2026-01-31T09:00:00Z" })
+   */
+  snooze(
+    incidentId: IncidentId,
+    body: SnoozeRequest,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<IncidentDetail> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/snooze",
+      ids: { incident_id: incidentId },
+      body,
+      options
+    })
+  }
+
+  /**
+   * Add a note to an incident.
+   *
+   * Adds a text to the history of the incident, also after it is closed. An incident keeps up to 200
+   * notes and other actions of people.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const incidentId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const incidentDetail = await client.incidents.addNote(incidentId, { text: "The disk was full. Deleting old backups." })
+   */
+  addNote(
+    incidentId: IncidentId,
+    body: NoteRequest,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<IncidentDetail> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/notes",
+      ids: { incident_id: incidentId },
+      body,
+      options
+    })
+  }
+
+  /**
+   * Close an incident.
+   *
+   * Closes the incident although the monitor or task has not recovered. Nobody is notified of a
+   * recovery, but channels that track incidents close theirs. The next incident of a monitor opens
+   * after it has recovered and fails again, that of a task after its next failures. A closed
+   * incident stays as it is.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const incidentId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const incidentDetail = await client.incidents.close(incidentId)
+   */
+  close(
+    incidentId: IncidentId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<IncidentDetail> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/close",
+      ids: { incident_id: incidentId },
+      options
+    })
+  }
 }
 
 export interface Incident {
@@ -94,18 +181,22 @@ export interface Incident {
   readonly id: IncidentId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id of the monitor. */
-  readonly monitor_id: MonitorId
-  readonly kind: MonitorKind
-  /** When the monitor went down. For a missing ping, the end of its grace. */
+  readonly subject: IncidentSubject
+  readonly status: IncidentStatus
+  /**
+   * When the monitor went down or the task had failed often enough. For a missing ping, the end of
+   * its grace.
+   */
   readonly opened_at: Timestamp
-  /** When the monitor recovered or was paused. Null while it is down. */
+  /** When the incident was closed. Null while it is open. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
   /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
   readonly acknowledged_by: string | null
   /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null
+  /** No reminders are sent before this time. Null if the incident was never snoozed. */
+  readonly snoozed_until: Timestamp | null
 }
 
 /** A message about the incident: about its start, its end, or a reminder. */
@@ -122,34 +213,93 @@ export interface IncidentDelivery {
   readonly finished_at: Timestamp | null
 }
 
-/** An incident with the messages about it. */
+/** An incident with its history and the messages about it. */
 export interface IncidentDetail {
   /** The id of the incident. */
   readonly id: IncidentId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id of the monitor. */
-  readonly monitor_id: MonitorId
-  readonly kind: MonitorKind
-  /** When the monitor went down. For a missing ping, the end of its grace. */
+  readonly subject: IncidentSubject
+  readonly status: IncidentStatus
+  /**
+   * When the monitor went down or the task had failed often enough. For a missing ping, the end of
+   * its grace.
+   */
   readonly opened_at: Timestamp
-  /** When the monitor recovered or was paused. Null while it is down. */
+  /** When the incident was closed. Null while it is open. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
   /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
   readonly acknowledged_by: string | null
   /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null
+  /** No reminders are sent before this time. Null if the incident was never snoozed. */
+  readonly snoozed_until: Timestamp | null
   /** The first 100 messages, oldest first. */
   readonly deliveries: ReadonlyArray<IncidentDelivery>
+  /** The history of the incident, oldest entry first. */
+  readonly timeline: ReadonlyArray<IncidentEntry>
+}
+
+/** One event in the history of an incident. */
+export interface IncidentEntry {
+  /** When it happened. */
+  readonly at: Timestamp
+  readonly type: IncidentEntryType
+  /** The text of a note, or the reason of a failure. Null for other entries. */
+  readonly message: string | null
+  /** Who did it. Null if the service recorded it. */
+  readonly actor: Actor | null
+  /** The end of a snooze. Null for other entries. */
+  readonly until: Timestamp | null
+  /** The execution that succeeded or failed. Null for other entries, and for monitors. */
+  readonly execution_id: ExecutionId | null
+  /** The message of a notification. Null for other entries. */
+  readonly delivery_id: NotificationDeliveryId | null
+}
+
+/**
+ * `last_good`: the last success before the incident. `failure`: one of the last 20 failures before
+ * it opened. `notification`: a message was created; `deliveries` has its result. `snoozed`: until
+ * `until`, or no longer if `until` is null. `closed`: somebody closed the incident, or the monitor
+ * or task was paused, changed or deleted. `recovered`: the monitor or task succeeded again.
+ */
+export type IncidentEntryType =
+  | "last_good"
+  | "failure"
+  | "opened"
+  | "notification"
+  | "acknowledged"
+  | "snoozed"
+  | "note"
+  | "closed"
+  | "recovered"
+
+/**
+ * `acknowledged`: somebody is aware of the incident, so no reminders are sent. `closed`: the
+ * monitor or task has recovered, was paused or was deleted, or somebody closed the incident.
+ */
+export type IncidentStatus = "open" | "acknowledged" | "closed"
+
+export interface NoteRequest {
+  /** The note. 1 to 2,000 characters. */
+  readonly text: string
 }
 
 /** Number of days for which closed incidents are kept. Older incidents are not listed. */
 export type RetentionDays = number
 
+export interface SnoozeRequest {
+  /**
+   * When reminders resume: in the future, and at most 90 days ahead. A reminder is sent at this time
+   * if the incident is still open. Null ends a snooze.
+   */
+  readonly until: Timestamp | Date | null
+}
+
 export interface IncidentsListQuery extends PageQuery {
-  /** The id of the monitor. */
-  readonly monitor_id?: MonitorId | undefined
+  /** Only incidents of this monitor, cron task or chain. */
+  readonly subject_id?: string | undefined
   /** Only open incidents (`true`) or only closed incidents (`false`). */
   readonly open?: "true" | "false" | undefined
   /** Opened at this time or later. */

@@ -142,7 +142,10 @@ export class Resources {
   readonly dnsMonitors: DnsMonitorsResource
   /** Monitors of processes on the machines of workers: their number, memory and processor time. */
   readonly processMonitors: ProcessMonitorsResource
-  /** An incident is one outage of a monitor, until it recovers. */
+  /**
+   * An incident is one outage of a monitor, or a cron task or chain that keeps failing, until it
+   * recovers.
+   */
   readonly incidents: IncidentsResource
   /** Public pages that show the status of selected monitors. */
   readonly statusPages: StatusPagesResource

@@ -732,14 +732,12 @@ export interface EventExecution {
   readonly error: ExecutionError | null
 }
 
-/** The incident and its monitor. */
+/** The incident and what it is about. */
 export interface EventIncident {
   /** The id of the incident. Null if the incident was closed earlier because its monitor was changed. */
   readonly id: IncidentId | null
-  /** The id of the monitor. */
-  readonly monitor_id: MonitorId
-  readonly monitor_kind: MonitorKind
-  /** Why the monitor went down. Null if the id is null. */
+  readonly subject: IncidentSubject
+  /** Why the incident opened. Null if the id is null. */
   readonly cause: IncidentCause | null
 }
 
@@ -1005,7 +1003,7 @@ export interface FieldChange {
   readonly new: unknown
 }
 
-/** Why the monitor went down. */
+/** Why the incident opened. */
 export interface IncidentCause {
   readonly code: IncidentCode
   /** The reason, as a human-readable sentence. */
@@ -1016,7 +1014,8 @@ export interface IncidentCause {
  * Heartbeats: no ping in time (`missed`), or a run that took too long (`overran`), started too
  * early (`too_soon`) or `failed`. Certificates: the `verification`. Processes: the broken rule
  * (`too_...`), `not_allowed` if the agent is not allowed to search for the text, or
- * `worker_offline` if the worker has not reported. Other kinds: the code of the failed check.
+ * `worker_offline` if the worker has not reported. Other kinds of monitors: the code of the failed
+ * check. Tasks: the code of the failed execution.
  */
 export type IncidentCode =
   | "missed"
@@ -1053,6 +1052,16 @@ export type IncidentCode =
   | "certificate_expiring"
   | "too_many_redirects"
   | "internal"
+  | "no_worker"
+  | "node_lost"
+  | "completion_failed"
+  | "completion_timeout"
+  | "cancelled"
+  | "overlap"
+  | "too_many_runs"
+  | "task_changed"
+  | "workspace_stopped"
+  | "unknown"
 
 /** A monitor went down or recovered, or somebody acknowledged the incident. */
 export interface IncidentEvent {
@@ -1068,7 +1077,9 @@ export interface IncidentEvent {
   readonly workspace_id: WorkspaceId
   /**
    * `incident.opened`: the monitor went down. `incident.closed`: the monitor recovered; in streams
-   * also if it was paused or changed. `incident.acknowledged` occurs only in streams.
+   * also if it was paused or changed, or somebody closed the incident. Only streams contain
+   * `incident.acknowledged`, also for a snooze or a note, and incidents of tasks, whose messages are
+   * `execution.failed`, `chain_run.failed` and `task.recovered`.
    */
   readonly type: "incident.opened" | "incident.closed" | "incident.acknowledged"
   /** The data of the event. */
@@ -1078,6 +1089,26 @@ export interface IncidentEvent {
     readonly notice: EventNotice | null
   }
 }
+
+/** The monitor, cron task or chain that the incident is about. */
+export interface IncidentSubject {
+  readonly kind: IncidentSubjectKind
+  /** The id of the record. */
+  readonly id: string
+  /** The name of the monitor or task when the incident opened. */
+  readonly name: string
+}
+
+/** The kind of the monitor, or `cron` or `chain`. */
+export type IncidentSubjectKind =
+  | "heartbeat"
+  | "ssl"
+  | "process"
+  | "http"
+  | "tcp"
+  | "dns"
+  | "cron"
+  | "chain"
 
 /**
  * The kind of problem, for programs. `too_short` and `too_long` refer to the characters or bytes

@@ -80,6 +80,9 @@ const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
         DELETE FROM usage_days
         WHERE workspace_id = ${workspaceId}`
       yield* sql`
+        DELETE FROM incidents
+        WHERE workspace_id = ${workspaceId}`
+      yield* sql`
         DELETE FROM quota_notices
         WHERE workspace_id = ${workspaceId}`
       return rows.length < removeBatch

@@ -12,7 +12,8 @@ const dataOfRun = `jsonb_build_object('run', jsonb_build_object(
 
 /**
  * CTEs that insert events of finished runs into the outbox, for a statement whose `finished`
- * contains these runs. A failure is inserted if the workspace has a channel. A success is inserted
+ * contains these runs. A failure is inserted, that of a delayed task only if the workspace has a
+ * channel, because it opens no incident. A success is inserted
  * if the subject has an open problem, or if an earlier failure is not routed yet or is written by
  * this statement.
  *
@@ -49,6 +50,7 @@ export const announceFinished = `
         coalesce(finished_at, now()), ${dataOfRun}
       FROM results
       WHERE CASE
+        WHEN has_failed AND kind <> 'delayed' THEN true
         WHEN has_failed THEN (
           SELECT true
           FROM notification_channels

@@ -1,71 +1,197 @@
-import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
-import type {
-  IncidentDetail,
-  IncidentFilters,
-  IncidentPage
+import { actorOf, type Principal, principalId } from "@scheduling/domain/auth/Principal"
+import {
+  type IncidentDetail,
+  type IncidentFilters,
+  type IncidentPage,
+  type IncidentSubjectKind,
+  maxIncidentActions,
+  maxSnoozeDays
 } from "@scheduling/domain/incidents/Incident"
-import type { NotFound } from "@scheduling/domain/shared/Errors"
+import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { IncidentId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, Effect, Layer } from "effect"
+import type { Timestamp } from "@scheduling/domain/shared/Timestamp"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig, orNotFound } from "../core/index.ts"
+import { AppConfig, dayMs, Ids, orNotFound } from "../core/index.ts"
+import { Outbox } from "../events/index.ts"
 import { pageRequest, StoreClock, toPage, transactionOf } from "../store/index.ts"
-import { IncidentsRepo, toIncident, toIncidentDelivery } from "./IncidentsRepo.ts"
+import { IncidentsRepo, type IncidentRow, toIncident, toIncidentDelivery } from "./IncidentsRepo.ts"
+import { IncidentSubscribers } from "./IncidentSubscribers.ts"
+import { holdRouting } from "./routingTurn.ts"
+import { type IncidentAction, TimelineRepo } from "./TimelineRepo.ts"
 
-export class Incidents extends Context.Service<
-  Incidents,
+/** Who asks for an incident, and the kinds of subjects whose incidents they may see. */
+export interface IncidentAccess {
+  readonly workspaceId: AuthorizedWorkspaceId
+  readonly kinds: ReadonlyArray<IncidentSubjectKind>
+  readonly principal: Principal["Service"]
+}
+
+/** Lists incidents, and records what people do about them. */
+export class Incidents extends Context.Service<Incidents>()(
+  "@scheduling/server/incidents/Incidents",
   {
-    readonly list: (
-      workspaceId: AuthorizedWorkspaceId,
-      query: PageQuery & IncidentFilters
-    ) => Effect.Effect<IncidentPage>
-    readonly get: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: IncidentId
-    ) => Effect.Effect<IncidentDetail, NotFound>
-    readonly acknowledge: (
-      workspaceId: AuthorizedWorkspaceId,
-      id: IncidentId,
-      principal: Principal["Service"]
-    ) => Effect.Effect<IncidentDetail, NotFound>
-  }
->()("@scheduling/server/incidents/Incidents") {
-  static readonly layer: Layer.Layer<
-    Incidents,
-    never,
-    AppConfig | IncidentsRepo | SqlClient.SqlClient
-  > = Layer.effect(
-    Incidents,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
       const { retentionDays: retention_days } = yield* AppConfig
       const now = Effect.orDie((yield* StoreClock)(sql))
+      const ids = yield* Ids
+      const outbox = yield* Outbox
       const repo = yield* IncidentsRepo
+      const subscribers = yield* IncidentSubscribers
+      const timeline = yield* TimelineRepo
 
-      const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: IncidentId) {
-        const incident = toIncident(yield* found(repo.find(workspaceId, id)))
-        const deliveries = yield* repo.listDeliveries(workspaceId, id)
-        return { ...incident, deliveries: deliveries.map(toIncidentDelivery) }
+      const find = ({ kinds, workspaceId }: IncidentAccess, id: IncidentId) =>
+        found(
+          Effect.map(
+            repo.find(workspaceId, id),
+            Option.filter(({ subject_kind }) => kinds.includes(subject_kind))
+          )
+        )
+
+      const get = Effect.fnUntraced(function* (access: IncidentAccess, id: IncidentId) {
+        const row = yield* find(access, id)
+        const sent = yield* repo.listDeliveries(access.workspaceId, id)
+        const deliveries = sent.map(toIncidentDelivery)
+        return { ...toIncident(row), deliveries, timeline: yield* timeline.list(row, deliveries) }
       })
 
-      return Incidents.of({
-        list: Effect.fn("Incidents.list")(function* (workspaceId, query) {
+      const record = Effect.fnUntraced(function* (
+        incident: IncidentRow,
+        principal: Principal["Service"],
+        action: Pick<IncidentAction, "at" | "message" | "type" | "until">
+      ) {
+        if ((yield* timeline.countActions(incident)) >= maxIncidentActions) {
+          return yield* new Conflict({
+            resource: "incident",
+            field: null,
+            message: `The incident already has ${maxIncidentActions} notes and actions. Close it, or continue elsewhere.`
+          })
+        }
+        const { id: incident_id, workspace_id } = incident
+        const actor = actorOf(principal)
+        yield* timeline.insertAction({
+          ...action,
+          id: yield* ids.next,
+          incident_id,
+          workspace_id,
+          actor
+        })
+      })
+
+      /** Records an acknowledgement or the end of an incident, which happen once. */
+      const recordOnce = (
+        incident: IncidentRow,
+        principal: Principal["Service"],
+        type: "acknowledged" | "closed",
+        at: Date
+      ) =>
+        Effect.flatMap(ids.next, (id) =>
+          timeline.insertAction({
+            id,
+            incident_id: incident.id,
+            workspace_id: incident.workspace_id,
+            at,
+            type,
+            actor: actorOf(principal)
+          })
+        )
+
+      return {
+        list: Effect.fn("Incidents.list")(function* (
+          { kinds, workspaceId }: IncidentAccess,
+          query: PageQuery & IncidentFilters
+        ): Effect.fn.Return<IncidentPage> {
           const page = pageRequest(query)
-          const rows = yield* repo.list(workspaceId, query, page)
+          const rows = yield* repo.list(workspaceId, query, kinds, page)
           return { ...toPage(rows, page, toIncident), retention_days }
         }),
 
-        get,
+        get: (access: IncidentAccess, id: IncidentId): Effect.Effect<IncidentDetail, NotFound> =>
+          Effect.withSpan(get(access, id), "Incidents.get"),
 
-        acknowledge: Effect.fn("Incidents.acknowledge")(function* (workspaceId, id, principal) {
-          yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), yield* now)
-          return yield* get(workspaceId, id)
-        }, transactionOf(sql))
-      })
+        acknowledge: Effect.fn("Incidents.acknowledge")(function* (
+          access: IncidentAccess,
+          id: IncidentId
+        ) {
+          const before = yield* find(access, id)
+          if (before.acknowledged_at !== null) return yield* get(access, id)
+          yield* holdRouting(sql, access.workspaceId)
+          const at = yield* now
+          const { principal, workspaceId } = access
+          if (yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), at)) {
+            yield* recordOnce(before, principal, "acknowledged", at)
+            if (before.closed_at === null) yield* subscribers.silenced(before, at)
+          }
+          return yield* get(access, id)
+        }, transaction),
+
+        snooze: Effect.fn("Incidents.snooze")(function* (
+          access: IncidentAccess,
+          id: IncidentId,
+          until: Timestamp | null
+        ) {
+          yield* holdRouting(sql, access.workspaceId)
+          const at = yield* now
+          const incident = yield* find(access, id)
+          if (incident.closed_at !== null) return yield* isClosed("snoozed")
+          const end = until === null ? null : new Date(until)
+          if (end !== null && !isWithinSnooze(end, at)) {
+            return yield* ValidationFailed.at(
+              ["until"],
+              "out_of_range",
+              `must be in the future, and at most ${maxSnoozeDays} days ahead`
+            )
+          }
+          yield* record(incident, access.principal, { at, type: "snoozed", until: end })
+          yield* repo.updateSnoozed(access.workspaceId, id, end)
+          if (incident.acknowledged_at === null) yield* subscribers.snoozed(incident, end, at)
+          return yield* get(access, id)
+        }, transaction),
+
+        addNote: Effect.fn("Incidents.addNote")(function* (
+          access: IncidentAccess,
+          id: IncidentId,
+          message: string
+        ) {
+          const incident = yield* find(access, id)
+          yield* record(incident, access.principal, { at: yield* now, type: "note", message })
+          return yield* get(access, id)
+        }, transaction),
+
+        close: Effect.fn("Incidents.close")(function* (access: IncidentAccess, id: IncidentId) {
+          yield* holdRouting(sql, access.workspaceId)
+          const incident = yield* find(access, id)
+          if (incident.closed_at === null) {
+            const at = yield* now
+            yield* repo.updateClosedByHand(incident, at)
+            yield* recordOnce(incident, access.principal, "closed", at)
+            const { subject_id, workspace_id } = incident
+            yield* outbox.forget({ workspace_id, subject_id })
+            yield* subscribers.silenced(incident, at)
+          }
+          return yield* get(access, id)
+        }, transaction)
+      }
     })
-  )
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }
 
 const found = orNotFound("incident")
+
+const isClosed = (action: string) =>
+  Effect.fail(
+    new Conflict({
+      resource: "incident",
+      field: "status",
+      message: `The incident is closed, so it cannot be ${action}.`
+    })
+  )
+
+const isWithinSnooze = (until: Date, now: Date) =>
+  until > now && until.getTime() <= now.getTime() + maxSnoozeDays * dayMs

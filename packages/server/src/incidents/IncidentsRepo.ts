@@ -4,18 +4,18 @@ import {
   type IncidentCode,
   type IncidentDelivery,
   type IncidentFilters,
+  type IncidentSubjectKind,
   maxIncidentDeliveries
 } from "@scheduling/domain/incidents/Incident"
+import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
 import type { DeliveryStatus } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { EventIncident } from "@scheduling/domain/events/Event"
-import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import {
+import type {
   IncidentId,
-  MonitorId,
-  type NotificationChannelId,
-  type NotificationDeliveryId
+  NotificationChannelId,
+  NotificationDeliveryId
 } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -31,14 +31,18 @@ import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts
 export interface IncidentRow {
   readonly id: IncidentId
   readonly workspace_id: AuthorizedWorkspaceId
-  readonly monitor_id: MonitorId
-  readonly kind: MonitorKind
+  readonly subject_kind: IncidentSubjectKind
+  readonly subject_id: string
+  readonly subject_name: string
   readonly opened_at: Date
   readonly closed_at: Date | null
+  /** True if the incident was closed because its subject succeeded again. */
+  readonly recovered: boolean
   readonly cause_code: IncidentCode
   readonly cause_message: string
   readonly acknowledged_by: string | null
   readonly acknowledged_at: Date | null
+  readonly snoozed_until: Date | null
 }
 
 export interface IncidentDeliveryRow {
@@ -56,51 +60,65 @@ export interface IncidentDeliveryRow {
 export interface NewIncident {
   readonly id: string
   readonly workspace_id: string
-  readonly monitor_id: string
-  readonly kind: MonitorKind
+  readonly subject_kind: IncidentSubjectKind
+  readonly subject_id: string
+  /** Null for a monitor, whose name is read when the incident is inserted. */
+  readonly subject_name: string | null
   readonly opened_at: number
   readonly closed_at: number | null
   readonly cause: IncidentCause
 }
 
+/** The end of the open incident of a subject. */
+export interface IncidentEnd {
+  readonly subject_id: string
+  readonly at: number
+  readonly recovered: boolean
+}
+
 type ChangedIncident = Pick<
   IncidentRow,
-  "id" | "workspace_id" | "monitor_id" | "kind" | "cause_code" | "cause_message"
+  | "id"
+  | "workspace_id"
+  | "subject_kind"
+  | "subject_id"
+  | "subject_name"
+  | "cause_code"
+  | "cause_message"
 >
+
+const changedColumns =
+  "incidents.id, incidents.workspace_id, incidents.subject_kind, incidents.subject_id, " +
+  "incidents.subject_name, incidents.cause_code, incidents.cause_message"
+
+const subjectOf = ({
+  subject_id: id,
+  subject_kind: kind,
+  subject_name: name
+}: Pick<IncidentRow, "subject_id" | "subject_kind" | "subject_name">) => ({ kind, id, name })
 
 const eventIncident = (row: ChangedIncident): EventIncident => ({
   id: row.id,
-  monitor_id: row.monitor_id,
-  monitor_kind: row.kind,
+  subject: subjectOf(row),
   cause: { code: row.cause_code, message: row.cause_message }
 })
 
 const toLiveChange =
-  (type: "incident.closed" | "incident.acknowledged") =>
+  (type: "incident.opened" | "incident.closed" | "incident.acknowledged") =>
   (row: ChangedIncident): Change => ({ type, data: { incident: eventIncident(row) } })
-
-const opening = ({ cause, id, kind, monitor_id }: NewIncident): Change => ({
-  type: "incident.opened",
-  data: {
-    incident: {
-      id: IncidentId.make(id),
-      monitor_id: MonitorId.make(monitor_id),
-      monitor_kind: kind,
-      cause
-    }
-  }
-})
 
 export const toIncident = (row: IncidentRow): Incident => ({
   id: row.id,
   workspace_id: row.workspace_id,
-  monitor_id: row.monitor_id,
-  kind: row.kind,
+  subject: subjectOf(row),
+  status:
+    row.closed_at !== null ? "closed" : row.acknowledged_at !== null ? "acknowledged" : "open",
   opened_at: timestampOf(row.opened_at),
   closed_at: timestampOrNull(row.closed_at),
   cause: { code: row.cause_code, message: row.cause_message },
   acknowledged_by: row.acknowledged_by,
-  acknowledged_at: timestampOrNull(row.acknowledged_at)
+  acknowledged_at: timestampOrNull(row.acknowledged_at),
+  snoozed_until: timestampOrNull(row.snoozed_until)
 })
 
 export const toIncidentDelivery = (row: IncidentDeliveryRow): IncidentDelivery => ({
@@ -122,22 +140,30 @@ export class IncidentsRepo extends Context.Service<
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       filters: IncidentFilters,
+      kinds: ReadonlyArray<IncidentSubjectKind>,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<IncidentRow>>
     /**
-     * Closes the open incidents of these monitors, and returns them by monitor. The
-     * transaction must hold the locks of the monitors.
+     * Closes the open incidents of these monitors or tasks, and returns them by subject. The
+     * transaction must hold the locks of the monitors, or the router's turn.
      */
     readonly updateClosed: (
-      ends: ReadonlyArray<{ readonly monitor_id: string; readonly at: number }>
+      ends: ReadonlyArray<IncidentEnd>
     ) => Effect.Effect<ReadonlyMap<string, EventIncident>>
+    /** Closes an open incident before its subject has recovered. */
+    readonly updateClosedByHand: (incident: IncidentRow, now: Date) => Effect.Effect<void>
     readonly insert: (incidents: ReadonlyArray<NewIncident>) => Effect.Effect<void>
-    /** Acknowledges the incident, unless somebody has done so before. */
+    /** Acknowledges the incident. Returns false if somebody has done so before. */
     readonly updateAcknowledged: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       by: string,
       now: Date
+    ) => Effect.Effect<boolean>
+    readonly updateSnoozed: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      until: Date | null
     ) => Effect.Effect<void>
     /** Lists the notifications about the incident, oldest first. */
     readonly listDeliveries: (
@@ -153,6 +179,7 @@ export class IncidentsRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const publish = publishAfterCommit(sql, yield* LiveChanges)
       const none = sql.literal("")
+      const changed = sql.literal(changedColumns)
 
       return IncidentsRepo.of({
         find: Effect.fn("IncidentsRepo.find")(function* (workspaceId, id) {
@@ -164,14 +191,15 @@ export class IncidentsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        list: Effect.fn("IncidentsRepo.list")(function* (workspaceId, filters, page) {
-          const { from, monitor_id, open, to } = filters
+        list: Effect.fn("IncidentsRepo.list")(function* (workspaceId, filters, kinds, page) {
+          const { from, open, subject_id, to } = filters
           return yield* sql<IncidentRow>`
             SELECT *
             FROM incidents
             WHERE workspace_id = ${workspaceId}
               AND id < ${page.before}
-              ${monitor_id === undefined ? none : sql`AND monitor_id = ${monitor_id}`}
+              AND subject_kind = ANY (${kinds}::text[])
+              ${subject_id === undefined ? none : sql`AND subject_id = ${subject_id}`}
               ${open === undefined ? none : sql`AND (closed_at IS NULL) = ${open === "true"}`}
               ${from === undefined ? none : sql`AND opened_at >= ${new Date(from)}`}
               ${to === undefined ? none : sql`AND opened_at < ${new Date(to)}`}
@@ -184,41 +212,78 @@ export class IncidentsRepo extends Context.Service<
           const column = columnsOf(ends)
           const closed = yield* sql<ChangedIncident>`
             UPDATE incidents
-            SET closed_at = to_timestamp(ends.at / 1000)
+            SET closed_at = to_timestamp(ends.at / 1000), recovered = ends.recovered
             FROM unnest(
-              ${column("uuid", ({ monitor_id }) => monitor_id)},
-              ${column("float8", ({ at }) => at)}
-            ) AS ends (monitor_id, at)
-            WHERE incidents.monitor_id = ends.monitor_id
+              ${column("uuid", ({ subject_id }) => subject_id)},
+              ${column("float8", ({ at }) => at)},
+              ${column("bool", ({ recovered }) => recovered)}
+            ) AS ends (subject_id, at, recovered)
+            WHERE incidents.subject_id = ends.subject_id
               AND incidents.closed_at IS NULL
-            RETURNING id, workspace_id, incidents.monitor_id, kind, cause_code, cause_message`
+            RETURNING ${changed}`
           yield* publish(closed, toLiveChange("incident.closed"))
-          return new Map(closed.map((row) => [row.monitor_id, eventIncident(row)]))
+          return new Map(closed.map((row) => [row.subject_id, eventIncident(row)]))
+        }, Effect.orDie),
+
+        updateClosedByHand: Effect.fn("IncidentsRepo.updateClosedByHand")(function* (
+          { id, subject_id, workspace_id },
+          now
+        ) {
+          yield* sql`
+            UPDATE monitors
+            SET open_incident_id = NULL
+            WHERE workspace_id = ${workspace_id}
+              AND id = ${subject_id}
+              AND open_incident_id = ${id}`
+          const closed = yield* sql<ChangedIncident>`
+            UPDATE incidents
+            SET closed_at = ${now}
+            WHERE workspace_id = ${workspace_id}
+              AND id = ${id}
+              AND closed_at IS NULL
+            RETURNING ${changed}`
+          yield* publish(closed, toLiveChange("incident.closed"))
         }, Effect.orDie),
 
         insert: Effect.fn("IncidentsRepo.insert")(function* (incidents) {
           if (incidents.length === 0) return
           const column = columnsOf(incidents)
-          yield* sql`
+          const opened = yield* sql<ChangedIncident>`
             INSERT INTO incidents (
-              id, workspace_id, monitor_id, kind, opened_at, closed_at, cause_code, cause_message
+              id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at,
+              closed_at, recovered, cause_code, cause_message
             )
             SELECT
-              id, workspace_id, monitor_id, kind, to_timestamp(opened_ms / 1000),
-              to_timestamp(closed_ms / 1000), cause_code, cause_message
+              id, workspace_id, subject_kind, subject_id,
+              coalesce(
+                subject_name,
+                (
+                  SELECT name
+                  FROM monitors
+                  WHERE monitors.id = subject_id
+                    AND monitors.workspace_id = begun.workspace_id
+                )
+              ),
+              CASE WHEN is_monitor THEN subject_id END,
+              to_timestamp(opened_ms / 1000), to_timestamp(closed_ms / 1000),
+              closed_ms IS NOT NULL, cause_code, cause_message
             FROM unnest(
               ${column("uuid", ({ id }) => id)},
               ${column("uuid", ({ workspace_id }) => workspace_id)},
-              ${column("uuid", ({ monitor_id }) => monitor_id)},
-              ${column("text", ({ kind }) => kind)},
+              ${column("text", ({ subject_kind }) => subject_kind)},
+              ${column("uuid", ({ subject_id }) => subject_id)},
+              ${column("text", ({ subject_name }) => subject_name)},
+              ${column("bool", ({ subject_kind }) => isMonitorKind(subject_kind))},
               ${column("float8", ({ opened_at }) => opened_at)},
               ${column("float8", ({ closed_at }) => closed_at)},
               ${column("text", ({ cause }) => cause.code)},
               ${column("text", ({ cause }) => cause.message)}
             ) AS begun (
-              id, workspace_id, monitor_id, kind, opened_ms, closed_ms, cause_code, cause_message
-            )`
-          yield* publish(incidents, opening)
+              id, workspace_id, subject_kind, subject_id, subject_name, is_monitor, opened_ms,
+              closed_ms, cause_code, cause_message
+            )
+            RETURNING ${changed}`
+          yield* publish(opened, toLiveChange("incident.opened"))
         }, Effect.orDie),
 
         updateAcknowledged: Effect.fn("IncidentsRepo.updateAcknowledged")(function* (
@@ -233,8 +298,19 @@ export class IncidentsRepo extends Context.Service<
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
               AND acknowledged_at IS NULL
-            RETURNING id, workspace_id, monitor_id, kind, cause_code, cause_message`
+            RETURNING ${changed}`
           yield* publish(acknowledged, toLiveChange("incident.acknowledged"))
+          return acknowledged.length > 0
+        }, Effect.orDie),
+
+        updateSnoozed: Effect.fn("IncidentsRepo.updateSnoozed")(function* (workspaceId, id, until) {
+          const snoozed = yield* sql<ChangedIncident>`
+            UPDATE incidents
+            SET snoozed_until = ${until}
+            WHERE workspace_id = ${workspaceId}
+              AND id = ${id}
+            RETURNING ${changed}`
+          yield* publish(snoozed, toLiveChange("incident.acknowledged"))
         }, Effect.orDie),
 
         listDeliveries: Effect.fn("IncidentsRepo.listDeliveries")(function* (workspaceId, id) {
@@ -270,3 +346,6 @@ export class IncidentsRepo extends Context.Service<
 }
 
 const batch = 5_000
+
+const isMonitorKind = (kind: IncidentSubjectKind) =>
+  MonitorKind.literals.some((monitorKind) => monitorKind === kind)

@@ -1,8 +1,11 @@
 import { Api } from "@scheduling/domain/Api"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal } from "@scheduling/domain/auth/Principal"
+import { IncidentSubjectKind } from "@scheduling/domain/incidents/Incident"
+import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect } from "effect"
 import { checkRange, implement, inWorkspace } from "../http/index.ts"
-import { Incidents } from "./Incidents.ts"
+import { type IncidentAccess, Incidents } from "./Incidents.ts"
 
 export const IncidentsHandlers = implement(
   Api,
@@ -11,16 +14,55 @@ export const IncidentsHandlers = implement(
     const incidents = yield* Incidents
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) =>
-        Effect.andThen(checkRange(query), incidents.list(workspaceId, query))
+        Effect.andThen(
+          checkRange(query),
+          Effect.flatMap(accessTo(workspaceId, "read"), (access) => incidents.list(access, query))
+        )
       ),
 
-      get: inWorkspace((workspaceId, { params }) => incidents.get(workspaceId, params.incident_id)),
+      get: inWorkspace((workspaceId, { params }) =>
+        Effect.flatMap(accessTo(workspaceId, "read"), (access) =>
+          incidents.get(access, params.incident_id)
+        )
+      ),
 
-      acknowledge: inWorkspace(
-        Effect.fnUntraced(function* (workspaceId, { params }) {
-          return yield* incidents.acknowledge(workspaceId, params.incident_id, yield* Principal)
-        })
+      acknowledge: inWorkspace((workspaceId, { params }) =>
+        Effect.flatMap(accessTo(workspaceId, "write"), (access) =>
+          incidents.acknowledge(access, params.incident_id)
+        )
+      ),
+
+      snooze: inWorkspace((workspaceId, { params, payload }) =>
+        Effect.flatMap(accessTo(workspaceId, "write"), (access) =>
+          incidents.snooze(access, params.incident_id, payload.until)
+        )
+      ),
+
+      addNote: inWorkspace((workspaceId, { params, payload }) =>
+        Effect.flatMap(accessTo(workspaceId, "write"), (access) =>
+          incidents.addNote(access, params.incident_id, payload.text)
+        )
+      ),
+
+      close: inWorkspace((workspaceId, { params }) =>
+        Effect.flatMap(accessTo(workspaceId, "write"), (access) =>
+          incidents.close(access, params.incident_id)
+        )
       )
     })
   })
 )
+
+/** An API key needs a scope of tasks for the incidents of tasks, besides that of monitors. */
+const accessTo = (
+  workspaceId: AuthorizedWorkspaceId,
+  verb: "read" | "write"
+): Effect.Effect<IncidentAccess, never, Principal> =>
+  Effect.map(Principal, (principal) => ({
+    workspaceId,
+    principal,
+    kinds:
+      principal.kind === "jwt" || principal.scopes.includes(`tasks:${verb}`)
+        ? IncidentSubjectKind.literals
+        : MonitorKind.literals
+  }))

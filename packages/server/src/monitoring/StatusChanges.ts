@@ -1,6 +1,6 @@
 import type { EventIncident } from "@scheduling/domain/events/Event"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
-import { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
+import { IncidentId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Announcement, Outbox } from "../events/index.ts"
@@ -56,15 +56,9 @@ export class StatusChanges extends Context.Service<
         const opened = changes.flatMap((change, ordinal) =>
           newIncident(change, ordinal, byMonitor.get(change.monitor_id) ?? [])
         )
-        const closed = yield* incidents.updateClosed(
-          [...byMonitor.values()].flatMap(([first]) =>
-            first?.from === "down" ? [{ monitor_id: first.monitor_id, at: first.at }] : []
-          )
-        )
-        yield* incidents.insert(opened)
         const open = new Map(
-          opened.flatMap(({ closed_at, id, monitor_id }) =>
-            closed_at === null ? [[monitor_id, id] as const] : []
+          opened.flatMap(({ closed_at, id, subject_id }) =>
+            closed_at === null ? [[subject_id, id] as const] : []
           )
         )
         yield* uptime.addSpans([...byMonitor.values()].flatMap(spansOf))
@@ -76,8 +70,14 @@ export class StatusChanges extends Context.Service<
             return [{ monitor_id, status: last.to, at: last.at, open_incident_id }]
           })
         )
+        const closed = yield* incidents.updateClosed(
+          [...byMonitor.values()].flatMap(([first]) =>
+            first?.from === "down" ? [endOf(first)] : []
+          )
+        )
+        yield* incidents.insert(opened)
         const byId = new Map(known.map((monitor) => [monitor.monitor_id, monitor]))
-        const incidentOf = matchIncidents(changes, opened, closed)
+        const incidentOf = matchIncidents(changes, opened, closed, byId)
         yield* outbox.announce(
           ...changes.flatMap((change) =>
             toAnnouncement(change, byId.get(change.monitor_id), incidentOf.get(change))
@@ -112,6 +112,13 @@ const spansOf = (own: ReadonlyArray<StatusChange>): ReadonlyArray<StatusSpan> =>
     to: at
   }))
 
+/** A monitor that is paused or gets another target has not recovered. */
+const endOf = ({ at, monitor_id, to }: StatusChange) => ({
+  subject_id: monitor_id,
+  at,
+  recovered: to === "up" || to === "warning"
+})
+
 const newIncident = (
   change: StatusChange,
   ordinal: number,
@@ -122,7 +129,16 @@ const newIncident = (
   if (cause === null) throw new Error(`monitor ${monitor_id} cannot go down without a cause`)
   const closed_at = own[own.indexOf(change) + 1]?.at ?? null
   return [
-    { id: idAt(at, ordinal), workspace_id, monitor_id, kind, opened_at: at, closed_at, cause }
+    {
+      id: idAt(at, ordinal),
+      workspace_id,
+      subject_kind: kind,
+      subject_id: monitor_id,
+      subject_name: null,
+      opened_at: at,
+      closed_at,
+      cause
+    }
   ]
 }
 
@@ -146,23 +162,28 @@ const toAnnouncement = (
       data: {
         name,
         ...reason,
-        about: { incident: incident ?? unknownIncident(monitor_id, kind) }
+        about: { incident: incident ?? unknownIncident(monitor_id, kind, name) }
       }
     }
   ]
 }
 
-const unknownIncident = (monitor_id: string, kind: Monitor["kind"]): EventIncident => ({
+const unknownIncident = (
+  monitor_id: string,
+  kind: Monitor["kind"],
+  name: string
+): EventIncident => ({
   id: null,
-  monitor_id: MonitorId.make(monitor_id),
-  monitor_kind: kind,
+  subject: { kind, id: monitor_id, name },
   cause: null
 })
 
-const eventIncident = ({ cause, id, kind, monitor_id }: NewIncident): EventIncident => ({
+const eventIncident = (
+  { cause, id, subject_id, subject_kind: kind }: NewIncident,
+  monitors: ReadonlyMap<string, KnownMonitor>
+): EventIncident => ({
   id: IncidentId.make(id),
-  monitor_id: MonitorId.make(monitor_id),
-  monitor_kind: kind,
+  subject: { kind, id: subject_id, name: monitors.get(subject_id)?.name ?? "" },
   cause
 })
 
@@ -172,11 +193,12 @@ const eventIncident = ({ cause, id, kind, monitor_id }: NewIncident): EventIncid
 const matchIncidents = (
   changes: ReadonlyArray<StatusChange>,
   opened: ReadonlyArray<NewIncident>,
-  closed: ReadonlyMap<string, EventIncident>
+  closed: ReadonlyMap<string, EventIncident>,
+  monitors: ReadonlyMap<string, KnownMonitor>
 ): ReadonlyMap<StatusChange, EventIncident> => {
   const open = new Map(closed)
   const found = new Map<StatusChange, EventIncident>()
-  const toOpen = opened.map(eventIncident)
+  const toOpen = opened.map((incident) => eventIncident(incident, monitors))
   for (const change of changes) {
     const incident = change.to === "down" ? toOpen.shift() : open.get(change.monitor_id)
     if (incident === undefined) continue

@@ -39,9 +39,5 @@ export const MonitoringLayer = Layer.mergeAll(
   MonitorCleanupLayer
 ).pipe(
   Layer.provide(StatusChanges.layer),
-  Layer.provide([
-    MonitorsRepo.layer,
-    MonitorEventsRepo.layer,
-    UptimeRepo.layer
-  ])
+  Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, UptimeRepo.layer])
 )

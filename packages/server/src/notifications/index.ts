@@ -23,6 +23,7 @@ import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
 import { Consent } from "./channels/Consent.ts"
 import { PauseChannel } from "./channels/PauseChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
+import { FollowIncidentsLayer } from "./sending/followIncidents.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
 import { NotificationsHandlers } from "./http.ts"
 import { Router, runRouter } from "./routing/Router.ts"
@@ -53,7 +54,7 @@ const cleanUp = Effect.gen(function* () {
     const now = yield* DateTime.nowAsDate
     const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs)
     yield* runAllInSequence([
-      problems.removeOrphans,
+      problems.removeOrphans(now),
       deliveries.removeFinished(daysAgo(retentionDays), daysAgo(1))
     ])
   })
@@ -74,6 +75,7 @@ export const NotificationsLayer = Layer.mergeAll(
   NotificationsHandlers,
   linkRoutesLayer,
   FollowAccountsLayer,
+  FollowIncidentsLayer,
   RunnerLayer
 ).pipe(
   Layer.provide([Channels.layer, Deliveries.layer]),

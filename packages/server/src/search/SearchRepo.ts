@@ -90,12 +90,12 @@ export class SearchRepo extends Context.Service<
             LEFT JOIN tasks ON tasks.id = task_id AND tasks.workspace_id = ${workspaceId}
             WHERE 'execution' = ANY(${kinds}::text[])
             UNION
-            SELECT 'incident', incidents.id, monitors.name, monitors.key, NULL
+            SELECT 'incident', incidents.id, subject_name, NULL, NULL
             FROM incidents
-            JOIN monitors ON monitors.id = monitor_id
             WHERE incidents.workspace_id = ${workspaceId}
               AND incidents.id = ${id}::uuid
               AND 'incident' = ANY(${kinds}::text[])
+              AND subject_kind = ANY(${kinds}::text[])
             LIMIT ${limit}`
         }, Effect.orDie)
       })

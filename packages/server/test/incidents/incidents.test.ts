@@ -20,8 +20,14 @@ layer(testAppLayer())("an incident", (it) => {
       const path = `${member.workspace}/incidents/${incident.id}`
       yield* TestClock.adjust("1 minute")
       const known = yield* ask("POST", `${path}/acknowledge`, { token: member.access_token })
-      assert.deepStrictEqual(known.body, {
+      const { timeline, ...acknowledged } = known.body
+      assert.deepStrictEqual(
+        timeline.map(({ type }: { readonly type: string }) => type),
+        ["failure", "opened", "acknowledged"]
+      )
+      assert.deepStrictEqual(acknowledged, {
         ...incident,
+        status: "acknowledged",
         acknowledged_by: member.user_id,
         acknowledged_at: "2026-06-01T12:01:00.000Z",
         deliveries: []
@@ -35,9 +41,9 @@ layer(testAppLayer())("an incident", (it) => {
       )
       const idsOf = (query: string) =>
         Effect.map(heartbeats.incidents(query), (answer) => answer.body.data.length)
-      assert.strictEqual(yield* idsOf(`?open=true&monitor_id=${monitor.id}`), 1)
+      assert.strictEqual(yield* idsOf(`?open=true&subject_id=${monitor.id}`), 1)
       assert.strictEqual(yield* idsOf("?open=false"), 0)
-      assert.strictEqual(yield* idsOf(`?monitor_id=${nobodysId}`), 0)
+      assert.strictEqual(yield* idsOf(`?subject_id=${nobodysId}`), 0)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:00Z&to=2026-06-01T12:00:01Z"), 1)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:01Z"), 0)
       for (const query of ["?open=maybe", "?from=2026-06-01T12:00:01Z&to=2026-06-01T12:00:00Z"]) {

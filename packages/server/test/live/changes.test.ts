@@ -232,7 +232,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         if ("monitor" in data) assert.deepInclude(data.monitor, { id, kind: "heartbeat" })
         else {
           assert.deepStrictEqual<unknown>(data, {
-            incident: { id: incidentId, monitor_id: id, monitor_kind: "heartbeat", cause },
+            incident: { id: incidentId, subject: { kind: "heartbeat", id, name: "m" }, cause },
             notice: null
           })
         }

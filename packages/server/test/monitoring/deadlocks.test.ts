@@ -35,14 +35,13 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRe
   Layer.provideMerge([
     HeartbeatsRepo.layer,
     Ids.layer,
-    IncidentsRepo.layer,
     LimitsRepo.layer,
     MonitorEventsRepo.layer,
     MonitorsRepo.layer,
     Outbox.layer,
     ProcessMonitorsRepo.layer,
     SettingsRepo.layer,
-    RoutingRepo.layer,
+    RoutingRepo.layer.pipe(Layer.provideMerge(IncidentsRepo.layer)),
     SslMonitorsRepo.layer,
     UsageRepo.layer,
     WorkersRepo.layer

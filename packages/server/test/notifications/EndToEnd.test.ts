@@ -20,7 +20,7 @@ import { eventsIn } from "./support/events.ts"
 const secret = "a secret for tests, thirty-two bytes and more"
 
 const monitorIn = ({ data }: ReturnType<typeof eventsIn>[number]): string | undefined => {
-  if ("incident" in data) return data.incident.monitor_id
+  if ("incident" in data) return data.incident.subject.id
   return "monitor" in data ? data.monitor.id : undefined
 }
 
@@ -188,7 +188,7 @@ it.live(
       yield* eventually("that it is up", async () => eventsOf(heartbeat).length === 2, 20_000)
       yield* eventually("mails of both", async () => mailsAbout("Hourly backup") === 2, 20_000)
       assert.deepStrictEqual(eventsOf(heartbeat), ["incident.opened", "incident.closed"])
-      const { body: incidents } = yield* ask("GET", `/incidents?monitor_id=${heartbeat.id}`)
+      const { body: incidents } = yield* ask("GET", `/incidents?subject_id=${heartbeat.id}`)
       assert.lengthOf(incidents.data, 1)
       const { body: incident } = yield* ask("GET", `/incidents/${incidents.data[0].id}`)
       assert.lengthOf(incident.deliveries, 4)

@@ -151,8 +151,10 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO uptime_buckets (monitor_id, workspace_id, seconds, starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies)
      VALUES (${checked}, ${workspace}, 300, ${t}, 5, 1, 0.1, 9007199254740993, '{1,0,4}')`,
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
-    `INSERT INTO incidents (id, workspace_id, monitor_id, kind, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at)
-     VALUES (${incident}, ${workspace}, ${heartbeat}, 'heartbeat', ${t}, 'missing', ${odd}, ${user}, ${t})`,
+    `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at, snoozed_until)
+     VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${user}, ${t}, ${t})`,
+    `INSERT INTO incident_actions (id, incident_id, workspace_id, at, type, actor, message, until)
+     VALUES (${id(35)}, ${incident}, ${workspace}, ${t}, 'note', ${json}, ${odd}, NULL)`,
     `INSERT INTO notification_channels (id, workspace_id, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)
      VALUES (${channel}, ${workspace}, 'k', ${odd}, 'webhook', ${json}, 'k.sealed', true, ${t}, ${t})`,
     `INSERT INTO notification_refusals (workspace_id, address_hash, refused_at, asked_at)
@@ -167,8 +169,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data, callback_url)
      VALUES (${workspace}, 'incident.opened', ${heartbeat}, ${array}, ${t}, ${json}, NULL),
             (${workspace}, 'execution.succeeded', ${cron}, '{}', ${t}, ${json}, 'https://api.example.com/done')`,
-    `INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
-     VALUES (${heartbeat}, ${workspace}, 'incident.opened', 1, ${t}, ${array}, ${json})`,
+    `INSERT INTO problems (subject_id, workspace_id, event, failures, since, incident_id, tags, data)
+     VALUES (${heartbeat}, ${workspace}, 'incident.opened', 1, ${t}, ${incident}, ${array}, ${json})`,
     `INSERT INTO notified_channels (channel_id, subject_id, incident_key)
      VALUES (${channel}, ${heartbeat}, ${heartbeat})`
   ]

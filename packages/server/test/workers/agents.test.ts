@@ -272,7 +272,7 @@ describe("agents", () => {
         child.kill("SIGKILL")
         yield* comesTo(each, "down")
         const incidents = yield* Effect.promise(() =>
-          scene.ask("GET", `/incidents?monitor_id=${each}`)
+          scene.ask("GET", `/incidents?subject_id=${each}`)
         )
         assert.match(incidents.body.data[0].cause.message, /^On Office: 0 matching processes run/)
       }),

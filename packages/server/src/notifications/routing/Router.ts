@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig, Ids, loop, Meters, restartIfStuck } from "../../core/index.ts"
 import { Outbox, OutboxWaker, Signals } from "../../events/index.ts"
+import { awaitRoutingTurn } from "../../incidents/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
@@ -10,6 +11,7 @@ import { remindAt } from "./problemAfter.ts"
 import {
   type CallbackQuota,
   channelsToAsk,
+  incidentOf,
   needsNotified,
   type ProblemRow,
   route
@@ -83,6 +85,11 @@ export class Router extends Context.Service<Router>()(
       ) {
         const alerts = events.filter(({ callback_url }) => callback_url === null)
         const subjects = unique(alerts.map(({ subject_id }) => subject_id))
+        const problems = yield* repo.findProblems(subjects)
+        const incidentIds = [
+          ...alerts.map(incidentOf),
+          ...[...problems.values()].map(({ incident_id }) => incident_id)
+        ].filter((id) => id !== null)
         return {
           settings: yield* settingsRepo.findAll(unique(alerts.map((one) => one.workspace_id))),
           tasks: yield* repo.findTasks(
@@ -90,7 +97,8 @@ export class Router extends Context.Service<Router>()(
               alerts.flatMap(({ data, subject_id }) => (data.run === undefined ? [] : [subject_id]))
             )
           ),
-          problems: yield* repo.findProblems(subjects),
+          problems,
+          incidents: yield* repo.findIncidents(unique(incidentIds)),
           notified: yield* repo.findNotified(
             unique(alerts.filter(needsNotified).map(({ subject_id }) => subject_id))
           ),
@@ -109,6 +117,7 @@ export class Router extends Context.Service<Router>()(
         const workspaces = yield* repo.findWorkspaces(
           unique(listed.map(({ workspace_id }) => workspace_id))
         )
+        yield* awaitRoutingTurn(sql, [...workspaces])
         const rows = yield* repo.claimEvents(listed.map(({ ordinal }) => ordinal))
         const events = rows.filter(({ workspace_id }) => workspaces.has(workspace_id))
         const now = yield* clock
@@ -151,8 +160,8 @@ export class Router extends Context.Service<Router>()(
         )
         // Paused tasks send no reminders.
         const reminded = changed.filter(
-          ({ remind_at, subject_id }) =>
-            remind_at !== null && tasks.get(subject_id)?.status !== "paused"
+          ({ ends_snooze, remind_at, subject_id }) =>
+            (remind_at !== null || ends_snooze) && tasks.get(subject_id)?.status !== "paused"
         )
         yield* outbox.announce(
           ...reminded.map(({ data, event, subject_id, tags, workspace_id }) => ({

@@ -1,11 +1,18 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
+import { IncidentsRepo } from "../../incidents/index.ts"
 import { lockNext, unfinished } from "../sending/updateNext.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
 import type { OpenChannel } from "./groupNotices.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
-import type { CallbackQuota, NotifiedChannel, ProblemRow, RoutingResult } from "./route.ts"
+import type {
+  CallbackQuota,
+  IncidentState,
+  NotifiedChannel,
+  ProblemRow,
+  RoutingResult
+} from "./route.ts"
 
 interface RoutedTaskRow {
   readonly id: string
@@ -20,6 +27,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const incidents = yield* IncidentsRepo
 
       /** Takes the routing lock until the commit. Returns false if another node has it. */
       const claim = sql<{ readonly mine: boolean }>`
@@ -81,6 +89,18 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           ORDER BY subject_id
           FOR UPDATE`
         return new Map(rows.map((row) => [row.subject_id, row]))
+      }, Effect.orDie)
+
+      /** Returns what people did about incidents. Call `awaitRoutingTurn` before. */
+      const findIncidents = Effect.fn("RoutingRepo.findIncidents")(function* (
+        ids: ReadonlyArray<string>
+      ) {
+        if (ids.length === 0) return new Map<string, IncidentState>()
+        const rows = yield* sql<IncidentState>`
+          SELECT id, closed_at, acknowledged_at, snoozed_until
+          FROM incidents
+          WHERE id = ANY (${ids}::uuid[])`
+        return new Map(rows.map((row) => [row.id, row]))
       }, Effect.orDie)
 
       const findNotified = Effect.fn("RoutingRepo.findNotified")(function* (
@@ -208,12 +228,15 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             notified_at = EXCLUDED.notified_at,
             remind_at = EXCLUDED.remind_at,
             check_at = EXCLUDED.check_at,
+            incident_id = EXCLUDED.incident_id,
             data = EXCLUDED.data`
       }, Effect.orDie)
 
       /** Writes the result of `route`. The channels must be locked. */
       const write = Effect.fn("RoutingRepo.write")(function* (routed: RoutingResult, now: Date) {
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
+        yield* incidents.updateClosed(routed.closed)
+        yield* incidents.insert(routed.opened)
         if (routed.notified.length > 0) {
           yield* sql`
             INSERT INTO notified_channels
@@ -236,8 +259,15 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         now: Date,
         limit: number
       ) {
-        return yield* sql<ProblemRow>`
-          SELECT *
+        return yield* sql<ProblemRow & { readonly ends_snooze: boolean }>`
+          SELECT
+            *,
+            EXISTS (
+              SELECT
+              FROM incidents
+              WHERE incidents.id = problems.incident_id
+                AND incidents.snoozed_until = problems.remind_at
+            ) AS ends_snooze
           FROM problems
           WHERE remind_at <= ${now}
           ORDER BY remind_at
@@ -290,15 +320,23 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         return checked.length
       }, Effect.orDie)
 
-      /** Deletes the problems of deleted tasks and chains. */
-      const removeOrphans = sql`
-        DELETE FROM problems
-        WHERE event IN ('execution.failed', 'chain_run.failed')
-          AND NOT EXISTS (
-            SELECT
-            FROM tasks
-            WHERE tasks.id = problems.subject_id
-          )`.pipe(Effect.asVoid, Effect.orDie)
+      /** Deletes the problems of deleted tasks and chains, and closes their incidents. */
+      const removeOrphans = Effect.fn("RoutingRepo.removeOrphans")(function* (now: Date) {
+        const removed = yield* sql<Pick<ProblemRow, "subject_id" | "incident_id">>`
+          DELETE FROM problems
+          WHERE event IN ('execution.failed', 'chain_run.failed')
+            AND NOT EXISTS (
+              SELECT
+              FROM tasks
+              WHERE tasks.id = problems.subject_id
+            )
+          RETURNING subject_id, incident_id`
+        yield* incidents.updateClosed(
+          removed.flatMap(({ incident_id, subject_id }) =>
+            incident_id === null ? [] : [{ subject_id, at: now.getTime(), recovered: false }]
+          )
+        )
+      }, Effect.orDie)
 
       return {
         claim,
@@ -307,6 +345,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         findWorkspaces,
         findTasks,
         findProblems,
+        findIncidents,
         findNotified,
         lockChannels,
         findCallbacks,

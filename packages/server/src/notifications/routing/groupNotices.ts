@@ -23,7 +23,7 @@ export interface ChannelNotice {
   readonly type: NoticeType
   /** The deduplication key of the incident that the event ends. */
   readonly incident_key: string | undefined
-  /** The incident of a monitor that the event belongs to. */
+  /** The incident that the event belongs to. */
   readonly incident_id: string | undefined
   readonly due_at: Date
   /** False if the workspace wants a message for each event. */

@@ -3,8 +3,11 @@ import {
   isRecovery,
   recoveries
 } from "@scheduling/domain/notifications/NotificationEvent"
+import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+import { oneLine, truncate } from "../../core/index.ts"
 import { subjectRemoved } from "../../events/index.ts"
+import type { IncidentEnd, NewIncident } from "../../incidents/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
 import { noSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"
@@ -22,6 +25,16 @@ export interface ProblemRow extends Problem {
   readonly data: OutboxEvent["data"]
   /** When to check whether a recovery was missed. */
   readonly check_at: Date | null
+  /** The incident of the problem. Null until a task has failed often enough. */
+  readonly incident_id: string | null
+}
+
+/** What people did about an incident. */
+export interface IncidentState {
+  readonly id: string
+  readonly closed_at: Date | null
+  readonly acknowledged_at: Date | null
+  readonly snoozed_until: Date | null
 }
 
 /** A channel that was notified of a subject's problem. */
@@ -49,6 +62,8 @@ export interface RoutingState {
   readonly tasks: ReadonlyMap<string, { readonly workspace_id: string; readonly name: string }>
   /** Problems by subject. */
   readonly problems: ReadonlyMap<string, ProblemRow>
+  /** The incidents of problems and events, by id. */
+  readonly incidents: ReadonlyMap<string, IncidentState>
   /** The notified channels of subjects for which `needsNotified` returns true. */
   readonly notified: ReadonlyArray<NotifiedChannel>
   /** Callbacks by workspace, for workspaces with callbacks among the events. */
@@ -61,12 +76,15 @@ export interface RoutingResult {
   /** The ids of subjects whose problem has ended. */
   readonly endedProblems: ReadonlyArray<string>
   readonly notified: ReadonlyArray<Omit<NotifiedChannel, "sharing">>
+  /** The incidents of tasks that open or end. Those of monitors do so with their status. */
+  readonly opened: ReadonlyArray<NewIncident>
+  readonly closed: ReadonlyArray<IncidentEnd>
 }
 
 /**
  * Decides which deliveries the events become, from the settings of the workspace and the stored
- * state. This function is pure: anything else that should decide who is notified, such as an
- * acknowledgement or a maintenance window, becomes part of `RoutingState`. `channels` are those
+ * state. This function is pure: anything else that should decide who is notified becomes part of
+ * `RoutingState`. `channels` are those
  * that `channelsToAsk` returns and that are confirmed and not paused.
  */
 export const route = (
@@ -76,11 +94,13 @@ export const route = (
   now: Date,
   nextId: () => string
 ): RoutingResult => {
-  const { changed, notices, problems } = noticesOf(events, state, now)
+  const { changed, closed, notices, opened, problems } = noticesOf(events, state, now, nextId)
   const alerts = groupNotices(addressNotices(notices, channels, state.notified, now), nextId)
   return {
     deliveries: [...alerts, ...routeCallbacks(events, state.callbacks, now, nextId)],
     changedProblems: [...changed].flatMap((id) => problems.get(id) ?? []),
+    opened,
+    closed,
     endedProblems: [...changed].filter((id) => !problems.has(id) && state.problems.has(id)),
     notified: alerts.flatMap(({ channel_id, channel_kind, id, incident_key, opened }) =>
       channel_id === null
@@ -105,7 +125,7 @@ export const channelsToAsk = (
   state: RoutingState,
   now: Date
 ) => {
-  const { notices } = noticesOf(events, state, now)
+  const { notices } = noticesOf(events, state, now, () => "")
   return {
     channelIds: [...new Set(notices.flatMap(({ channelIds }) => [...channelIds]))],
     workspaceIds: [
@@ -133,6 +153,7 @@ interface Notice {
   readonly type: NoticeType
   readonly problem: Problem | undefined
   readonly taskName: string | undefined
+  readonly incidentId: string | null
   readonly settings: StoredSettings
   /** The channels that the rules name, without duplicates. */
   readonly channelIds: ReadonlySet<string>
@@ -143,15 +164,23 @@ interface Notice {
   readonly isGone: boolean
 }
 
-const incidentOf = ({ data: { about } }: AlertEvent): string | undefined =>
-  about !== undefined && "incident" in about ? (about.incident.id ?? undefined) : undefined
+/** Returns the incident of a monitor's event. */
+export const incidentOf = ({ data: { about } }: Pick<OutboxEvent, "data">): string | null =>
+  about !== undefined && "incident" in about ? about.incident.id : null
 
 const isForAll = ({ event }: AlertEvent) => event === "channel.paused"
 
-const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now: Date) => {
+const noticesOf = (
+  events: ReadonlyArray<OutboxEvent>,
+  state: RoutingState,
+  now: Date,
+  nextId: () => string
+) => {
   const problems = new Map(state.problems)
   const changed = new Set<string>()
   const notices: Array<Notice> = []
+  const opened: Array<NewIncident> = []
+  const closed: Array<IncidentEnd> = []
   for (const written of events) {
     const { subject_id, workspace_id } = written
     const settings = state.settings.get(workspace_id) ?? noSettings
@@ -159,19 +188,29 @@ const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now:
     const event = alertOf(written, known)
     if (event === undefined) continue
     const { notice, problem } = problemAfter(known, event, settings, now)
+    const task = state.tasks.get(subject_id)
+    const taskName = task?.workspace_id === workspace_id ? task.name : undefined
+    const isGone = written.event === subjectRemoved
+    const incident = notice === "begun" ? newTaskIncident(event, taskName, nextId) : undefined
+    if (incident !== undefined) opened.push(incident)
+    const incidentId = incident?.id ?? incidentOf(event) ?? known?.incident_id ?? null
     if (problem !== known) {
       changed.add(subject_id)
       if (problem === undefined) problems.delete(subject_id)
-      else problems.set(subject_id, problemRow(event, problem, known, now))
+      else problems.set(subject_id, problemRow(event, problem, known, incidentId, now))
     }
-    if (notice === undefined) continue
-    const task = state.tasks.get(subject_id)
-    const isGone = written.event === subjectRemoved
+    if (problem === undefined && known?.data.run !== undefined && known.incident_id !== null) {
+      closed.push({ subject_id, at: event.at.getTime(), recovered: !isGone })
+    }
+    if (notice === undefined || isSilenced(notice, state.incidents.get(incidentId ?? ""), now)) {
+      continue
+    }
     notices.push({
       event,
       type: notice,
       problem: problem ?? known,
-      taskName: task?.workspace_id === workspace_id ? task.name : undefined,
+      taskName,
+      incidentId,
       settings,
       channelIds: isGone
         ? notifiedOf(subject_id, state.notified)
@@ -179,7 +218,40 @@ const noticesOf = (events: ReadonlyArray<OutboxEvent>, state: RoutingState, now:
       isGone
     })
   }
-  return { notices, problems, changed }
+  return { notices, problems, changed, opened, closed }
+}
+
+/** Nobody is notified of an incident that somebody is aware of, except that it has ended. */
+const isSilenced = (type: NoticeType, incident: IncidentState | undefined, now: Date): boolean => {
+  if (incident === undefined || type === "ended" || type === "other") return false
+  const { acknowledged_at, closed_at, snoozed_until } = incident
+  if (acknowledged_at !== null) return true
+  return type === "reminder" && (closed_at !== null || (snoozed_until ?? now) > now)
+}
+
+/** Creates the incident of a task that has failed often enough. Delayed tasks have no incidents. */
+const newTaskIncident = (
+  { at, data, subject_id, workspace_id }: AlertEvent,
+  taskName: string | undefined,
+  nextId: () => string
+): NewIncident | undefined => {
+  const { run } = data
+  if (run === undefined || run.kind === "delayed") return undefined
+  const error = run.error === null ? undefined : parseErrorLine(run.error)
+  const message = error?.message ?? "A step of the run failed."
+  return {
+    id: nextId(),
+    workspace_id,
+    subject_kind: run.kind,
+    subject_id,
+    subject_name: truncate(oneLine(taskName ?? data.name ?? "a deleted record"), 200),
+    opened_at: at.getTime(),
+    closed_at: null,
+    cause: {
+      code: error?.code ?? "unknown",
+      message: truncate(oneLine(run.step === null ? message : `step ${run.step}: ${message}`), 300)
+    }
+  }
 }
 
 /** Returns undefined for a callback, and for a deleted subject without a problem. */
@@ -198,9 +270,11 @@ const problemRow = (
   { data, subject_id, tags, workspace_id }: AlertEvent,
   problem: Problem,
   known: ProblemRow | undefined,
+  incident_id: string | null,
   now: Date
 ): ProblemRow => ({
   ...problem,
+  incident_id,
   check_at:
     data.run === undefined ? (known?.check_at ?? null) : new Date(now.getTime() + checkAfterMs),
   subject_id,
@@ -246,7 +320,8 @@ const addressNotices = (
   const begun = new Set<string>()
   const left = new Map<string, number>()
 
-  return notices.flatMap(({ channelIds, event, isGone, problem, settings, taskName, type }) => {
+  return notices.flatMap((notice) => {
+    const { channelIds, event, incidentId, isGone, problem, settings, taskName, type } = notice
     const own = byWorkspace.get(event.workspace_id) ?? []
     const named = own.filter(({ id }) =>
       isForAll(event) ? id !== event.subject_id : channelIds.has(id)
@@ -278,7 +353,7 @@ const addressNotices = (
           event: described,
           type,
           incident_key: type === "ended" ? incident_key : undefined,
-          incident_id: incidentOf(event),
+          incident_id: incidentId ?? undefined,
           due_at: quiet ?? now,
           groups: settings.group_seconds > 0 || quiet !== undefined
         }

@@ -5,6 +5,7 @@ import { engine } from "./baseline/engine.ts"
 import { events } from "./baseline/events.ts"
 import { history } from "./baseline/history.ts"
 import { http } from "./baseline/http.ts"
+import { incidents } from "./baseline/incidents.ts"
 import { monitoring } from "./baseline/monitoring.ts"
 import { notifications } from "./baseline/notifications.ts"
 import { search } from "./baseline/search.ts"
@@ -24,6 +25,7 @@ export default Effect.all(
     history,
     workers,
     monitoring,
+    incidents,
     events,
     notifications,
     statusPages,

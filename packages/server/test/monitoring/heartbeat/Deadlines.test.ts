@@ -68,13 +68,14 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
         {
           id: down.open_incident_id,
           workspace_id: member.workspace_id,
-          monitor_id: id,
-          kind: "heartbeat",
+          subject: { kind: "heartbeat", id, name: "Nightly backup" },
+          status: "open",
           opened_at: "2026-06-01T13:05:00.000Z",
           closed_at: null,
           cause: { code: "missed", message: "No ping came by 2026-06-01T13:05:00.000Z." },
           acknowledged_by: null,
-          acknowledged_at: null
+          acknowledged_at: null,
+          snoozed_until: null
         }
       ])
       yield* leap("1 hour")
@@ -82,10 +83,10 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
       assert.deepInclude(yield* get, { status: "up", open_incident_id: null })
       const { body: closed } = yield* heartbeats.incidents()
       assert.deepStrictEqual(closed.data, [
-        { ...opened.data[0], closed_at: "2026-06-01T14:05:01.000Z" }
+        { ...opened.data[0], status: "closed", closed_at: "2026-06-01T14:05:01.000Z" }
       ])
-      const { cause, monitor_id, kind: monitor_kind } = opened.data[0]
-      const about = { incident: { id: down.open_incident_id, monitor_id, monitor_kind, cause } }
+      const { cause, subject } = opened.data[0]
+      const about = { incident: { id: down.open_incident_id, subject, cause } }
       // The outbox contains the notifications to send.
       const notifications = yield* sql<Record<string, unknown>>`
         SELECT event, at, tags, data

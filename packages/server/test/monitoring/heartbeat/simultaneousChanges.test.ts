@@ -67,7 +67,7 @@ const race = Effect.fnUntraced(function* (
   }
   yield* check
   const monitor = yield* heartbeats.get(id)
-  const { body } = yield* heartbeats.incidents(`?monitor_id=${id}`)
+  const { body } = yield* heartbeats.incidents(`?subject_id=${id}`)
   const incidents: ReadonlyArray<Incident> = body.data
   if (pair.includes("remove")) {
     assert.strictEqual(monitor.status, 404)

@@ -96,7 +96,7 @@ layer(testAppLayer(), { timeout: "180 seconds" })("a monitor of a thousand worke
         assert.deepStrictEqual(yield* decided, { status: "down", decisions: 1 })
         yield* sendReports([last], 1)
         assert.deepStrictEqual(yield* decided, { status: "up", decisions: 1 })
-        const incidents = yield* ask("GET", `${member.workspace}/incidents?monitor_id=${id}`, {
+        const incidents = yield* ask("GET", `${member.workspace}/incidents?subject_id=${id}`, {
           token: member.access_token
         })
         assert.lengthOf(incidents.body.data, 1)

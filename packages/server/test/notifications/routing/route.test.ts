@@ -87,6 +87,7 @@ const begin = (
         settings: new Map([[workspace, { ...noSettings, rules, ...settings }]]),
         tasks: new Map([[job, { workspace_id: workspace, name: "Nightly backup" }]]),
         problems: new Map(problems),
+        incidents: new Map(),
         notified: notified.filter(({ subject_id }) => asked.has(subject_id)),
         callbacks
       }

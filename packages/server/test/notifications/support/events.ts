@@ -47,8 +47,7 @@ export const runData = (fields: Partial<RunData> = {}): RunData => ({
 
 export const incidentOf = (monitorId: string, id: string = randomUUID()): EventIncident => ({
   id: IncidentId.make(id),
-  monitor_id: MonitorId.make(monitorId),
-  monitor_kind: "heartbeat",
+  subject: { kind: "heartbeat", id: monitorId, name: "Nightly backup" },
   cause: { code: "missed", message: "No ping came in time" }
 })
 

@@ -11,6 +11,7 @@ import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
 import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
 import { PauseChannel } from "../../../src/notifications/channels/PauseChannel.ts"
+import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { NotifierLayer } from "../../../src/notifications/index.ts"
 import { kinds } from "../../../src/notifications/kinds/kinds.ts"
 import { Mailer } from "../../../src/mail/Mailer.ts"
@@ -47,7 +48,7 @@ const Base = Layer.mergeAll(
 const Repositories = Layer.mergeAll(
   ChannelsRepo.layer,
   DeliveriesRepo.layer,
-  RoutingRepo.layer,
+  RoutingRepo.layer.pipe(Layer.provideMerge(IncidentsRepo.layer)),
   SettingsRepo.layer,
   LimitsRepo.layer,
   UsageRepo.layer,

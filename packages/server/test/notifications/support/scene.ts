@@ -64,7 +64,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
       const messages = new Map(hook.received.map(({ body }) => [body.id, eventsIn(body)]))
       return [...messages.values()]
         .flat()
-        .filter(({ data }) => "incident" in data && data.incident.monitor_id === monitorId)
+        .filter(({ data }) => "incident" in data && data.incident.subject.id === monitorId)
         .map(({ type }) => type)
     },
     mailsOf: (name: string): number =>
@@ -129,7 +129,7 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
   yield* eventually(`${name}: up`, hasEvents(2), withinMs)
   yield* eventually(`${name}: another mail`, async () => mailsOf(name) === 2, withinMs)
   assert.deepStrictEqual(eventsOf(id), ["incident.opened", "incident.closed"], name)
-  const { body } = yield* ask("GET", `/incidents?monitor_id=${id}`)
+  const { body } = yield* ask("GET", `/incidents?subject_id=${id}`)
   assert.lengthOf(body.data, 1, name)
   assert.isNotNull(body.data[0].closed_at, name)
   // What was sent may be written down a moment later.

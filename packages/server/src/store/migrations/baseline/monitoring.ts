@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Monitors of all kinds, their incidents and their events. */
+/** Monitors of all kinds and their events. */
 export const monitoring = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -188,25 +188,6 @@ export const monitoring = Effect.gen(function* () {
       PRIMARY KEY (monitor_id, worker_id)
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX process_reports_by_worker ON process_reports (worker_id)`
-
-  // One row for each outage of a monitor. A monitor has at most one open incident.
-  yield* sql`
-    CREATE TABLE incidents (
-      id uuid PRIMARY KEY,
-      workspace_id uuid NOT NULL,
-      monitor_id uuid NOT NULL REFERENCES monitors ON DELETE CASCADE,
-      kind text NOT NULL,
-      opened_at timestamptz NOT NULL,
-      closed_at timestamptz,
-      cause_code text NOT NULL,
-      cause_message text NOT NULL,
-      acknowledged_by uuid,
-      acknowledged_at timestamptz
-    )`
-  yield* sql`CREATE INDEX incidents_by_workspace ON incidents (workspace_id, id DESC)`
-  yield* sql`CREATE INDEX incidents_by_monitor ON incidents (monitor_id, id DESC)`
-  yield* sql`CREATE INDEX incidents_by_end ON incidents (closed_at) WHERE closed_at IS NOT NULL`
-  yield* sql`CREATE UNIQUE INDEX incidents_open ON incidents (monitor_id) WHERE closed_at IS NULL`
 
   // Pings, reports, checks and changes of status, with a partition per day like `executions`.
   yield* sql`

@@ -67,7 +67,7 @@ export const notifications = Effect.gen(function* () {
     )`
 
   // Tasks that are failing and monitors that are down. `notified_at` is null until there are enough
-  // failures for a notification. `check_at` is when to check whether a run of the task has
+  // failures for a notification. `incident_id` is null until then for a task. `check_at` is when to check whether a run of the task has
   // succeeded since, in case the event of the recovery was lost.
   yield* sql`
     CREATE TABLE problems (
@@ -79,6 +79,7 @@ export const notifications = Effect.gen(function* () {
       notified_at timestamptz,
       remind_at timestamptz,
       check_at timestamptz,
+      incident_id uuid,
       tags text[] NOT NULL,
       data jsonb NOT NULL
     ) WITH (fillfactor = 80)`

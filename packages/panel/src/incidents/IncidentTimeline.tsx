@@ -1,0 +1,172 @@
+import type { IncidentDelivery, IncidentDetail, IncidentEntry } from "@scheduling/sdk"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { kindNames } from "../data/kindNames.ts"
+import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
+import { Field, Textarea } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { useForm } from "../ui/forms/useForm.ts"
+import { Card, Section } from "../ui/layout/Page.tsx"
+import { Only } from "../ui/role.tsx"
+import { Message } from "../ui/values/Message.tsx"
+import { Dot, Status } from "../ui/values/Status.tsx"
+import { At, ExactAt } from "../ui/values/Time.tsx"
+import { incidentsChanged } from "./queries.ts"
+
+/** The history of an incident, with a form for notes. */
+export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDetail }) => {
+  const { deliveries, id, timeline, workspace_id } = incident
+  const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+  return (
+    <Section title="Timeline">
+      <Card>
+        <ol aria-label="Timeline" className="divide-y divide-line">
+          {timeline.map((entry, index) => (
+            <li
+              key={`${entry.at} ${entry.type} ${index}`}
+              className="flex items-baseline gap-3 px-5 py-3"
+            >
+              <span className="shrink-0">
+                <Dot tone={tones[entry.type]} />
+              </span>
+              <div className="min-w-0 grow wrap-anywhere">
+                <Entry entry={entry} delivery={byId.get(entry.delivery_id ?? "")} />
+              </div>
+              <ExactAt at={entry.at} className="shrink-0 text-sm text-faint" />
+            </li>
+          ))}
+          {deliveries.length === 0 && (
+            <li className="px-5 py-3 text-faint">
+              Nobody was notified. Notification rules decide which channels receive a message.
+            </li>
+          )}
+        </ol>
+        <Only role="editor">
+          <div className="border-t border-line p-5">
+            <NoteForm key={id} workspaceId={workspace_id} incidentId={id} />
+          </div>
+        </Only>
+      </Card>
+    </Section>
+  )
+}
+
+const tones = {
+  last_good: "ok",
+  failure: "bad",
+  opened: "bad",
+  notification: "none",
+  acknowledged: "warn",
+  snoozed: "warn",
+  note: "live",
+  closed: "none",
+  recovered: "ok"
+} as const
+
+const Entry = ({
+  delivery,
+  entry: { actor, execution_id, message, type, until }
+}: {
+  readonly entry: IncidentEntry
+  readonly delivery: IncidentDelivery | undefined
+}): ReactNode => {
+  const { workspaceId } = useWorkspace()
+  const name = actorName(actor, useMemberNames(workspaceId))
+  const execution = execution_id !== null && (
+    <Link
+      to="/w/$workspaceId/executions/$executionId"
+      params={{ workspaceId, executionId: execution_id }}
+      className="text-live underline-offset-2 hover:underline"
+    >
+      Show execution
+    </Link>
+  )
+  switch (type) {
+    case "last_good":
+      return <>Last success {execution}</>
+    case "failure":
+      return (
+        <>
+          Failed{message !== null && ": "}
+          {message !== null && <Message text={message} />} {execution}
+        </>
+      )
+    case "opened":
+      return (
+        <>
+          <span className="font-medium">Incident opened:</span> <Message text={message ?? ""} />
+        </>
+      )
+    case "notification":
+      return delivery === undefined ? "A message was created" : <Sent delivery={delivery} />
+    case "acknowledged":
+      return `Acknowledged by ${name}`
+    case "snoozed":
+      return until === null ? (
+        `Snooze ended by ${name}`
+      ) : (
+        <>
+          Snoozed by {name} until <At at={until} />
+        </>
+      )
+    case "note":
+      return (
+        <>
+          <span className="text-sm text-faint">Note by {name}</span>
+          <span className="block whitespace-pre-wrap">{message}</span>
+        </>
+      )
+    case "closed":
+      return actor === null ? "Closed without a recovery" : `Closed by ${name}`
+    case "recovered":
+      return "Recovered"
+  }
+}
+
+const Sent = ({
+  delivery: { channel_id, id, kind, status }
+}: {
+  readonly delivery: IncidentDelivery
+}) => {
+  const { workspaceId } = useWorkspace()
+  const names = useChannelNames(workspaceId)
+  return (
+    <>
+      <Link
+        to="/w/$workspaceId/notifications/deliveries/$deliveryId"
+        params={{ workspaceId, deliveryId: id }}
+        className="text-live underline-offset-2 hover:underline"
+      >
+        Message to {names.get(channel_id) ?? kindNames[kind]}
+      </Link>{" "}
+      <Status of={status} />
+    </>
+  )
+}
+
+const NoteForm = ({
+  incidentId,
+  workspaceId
+}: {
+  readonly workspaceId: IncidentDetail["workspace_id"]
+  readonly incidentId: IncidentDetail["id"]
+}) => {
+  const { api } = useWorkspace()
+  const form = useForm({
+    initial: { text: "" },
+    send: async ({ text }) => {
+      await api.incidents.addNote(incidentId, { text })
+      form.set({ text: "" })
+      await incidentsChanged(workspaceId)
+    }
+  })
+  return (
+    <form className="flex flex-col gap-3" onSubmit={form.submit}>
+      <Field label="Note" error={form.errorOf("text")}>
+        <Textarea {...form.text("text")} rows={2} />
+      </Field>
+      <FormEnd action="Add note" look="plain" form={form} needs="editor" />
+    </form>
+  )
+}
