@@ -33,23 +33,26 @@ HttpApi.reflect(Api, {
 const isInWorkspace = ({ path }: Endpoint) => path.includes(":workspace_id")
 const isUnderAuth = ({ path }: Endpoint) => path.startsWith("/v1/auth/")
 
-/** The scopes of which a key needs one. */
+/** The scopes of which a key needs at least one. */
 const acceptedScopes = (access: AccessRule | undefined): ReadonlyArray<string> =>
   access?.kind === "scope" ? [access.scope] : access?.kind === "any_scope" ? access.scopes : []
 
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2, owner: 3 }
 
-/** Who reads, may be anybody; keys, members and the rest need the role that the endpoint names. */
+/**
+ * Returns the required role: any role may read. Keys, members and similar records need the role
+ * that the endpoint names.
+ */
 const neededRole = ({ access, method }: Endpoint): Role => {
   if (acceptedScopes(access).length > 0) return method === "GET" ? "viewer" : "editor"
   return access?.kind === "jwt" ? (access.role ?? "viewer") : "viewer"
 }
 
-/** Accounts and workspaces are for people, and a service account does not leave by itself. */
+/** Accounts and workspaces are for people, and a service account cannot leave by itself. */
 const isForPeople = ({ access, name, path }: Endpoint): boolean =>
   (access?.kind === "jwt" && !path.includes(":workspace_id")) || name === "members.leave"
 
-/** What the contract promises, said again without the server's own words for it. */
+/** The access that the contract promises, computed independently of the server's code. */
 const promised = (endpoint: Endpoint, presented: Truth): string => {
   const { access } = endpoint
   if (access?.kind === "public") {
@@ -97,13 +100,19 @@ const challenges: Readonly<Record<string, (endpoint: Endpoint) => string | null>
 
 const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
-/** Every id but the workspace's names nothing, so that what is let in does as little as it can. */
+/**
+ * All ids except the workspace's are unknown, so that an accepted request does as little as
+ * possible.
+ */
 const plain = (endpoint: Endpoint, workspaceId: string) => ({
   path: urlOf(endpoint, workspaceId, nobodysId),
   ...(endpoint.method === "GET" ? {} : { body: {} })
 })
 
-/** Wrong in everything that is checked only after access: ids, query, content type and body. */
+/**
+ * A request that is wrong in everything that is checked after access: ids, query, content type and
+ * body.
+ */
 const broken = (endpoint: Endpoint, workspaceId: string) => ({
   path: `${urlOf(endpoint, workspaceId, "no-uuid")}?limit=0&nonsense=1`,
   ...(endpoint.method === "GET" ? {} : { body: "{", headers: { "content-type": "text/plain" } })
@@ -188,7 +197,8 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
           presented,
           Effect.fnUntraced(function* ({ name, token, ...one }) {
             const promise = promised(endpoint, one)
-            // Let in, a token may end its own session: that is the next test's, with one to lose.
+            // An accepted token may end its own session, so the next test covers this with a token
+            // that it can lose.
             if (promise === "let in" && one.kind === "token") return
             for (const request of [plain, ...(promise === "let in" ? [] : [broken])]) {
               const { path, ...rest } = request(endpoint, workspace_id)

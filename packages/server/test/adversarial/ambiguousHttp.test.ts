@@ -23,7 +23,7 @@ const twice = (name: string, first: string, second: string) => ({
   [name]: `${first}\r\n${name}: ${second}`
 })
 
-/** Each may be one request or two, to us or to a proxy before us. */
+/** Input that this server or a proxy before it could read as one request or as two. */
 const ambiguous: ReadonlyArray<readonly [string, string]> = [
   ["a length before chunks", coded({ "content-length": "5", "transfer-encoding": "chunked" })],
   ["a length after chunks", coded({ "transfer-encoding": "chunked", "content-length": "5" })],
@@ -88,7 +88,7 @@ const ambiguous: ReadonlyArray<readonly [string, string]> = [
 
 const invalid = "422 validation_failed"
 
-/** Lawful, however rare: one request each, and the next one begins where it ends. */
+/** Valid but rare input: one request each, and the next request begins where it ends. */
 const unusual: ReadonlyArray<readonly [string, string, string]> = [
   ["zeros before a length", sized("002"), invalid],
   ["spaces and a tab around a length", sized(" 2\t "), invalid],
@@ -129,7 +129,9 @@ const unusual: ReadonlyArray<readonly [string, string, string]> = [
   ]
 ]
 
-/** Lawful, too, but answered before all of it has come: nobody knows how much there is to skip. */
+/**
+ * Valid input that gets its response before all of it has arrived, so that its length is unknown.
+ */
 const unread: typeof unusual = [
   ["a GET with chunks", request("GET /v1/health", chunked, nothing), invalid],
   [
@@ -166,7 +168,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         }
         const { body: list } = yield* ask("GET", "/v1/workspaces", { token: access_token })
         assert.strictEqual(list.data.length, 1)
-        // It would have been, on its own.
+        // The smuggled request would have had an effect on its own.
         const { answers } = yield* talk(smuggled, { answers: 1 })
         assert.deepStrictEqual(outcomes(answers), ["201"])
       })

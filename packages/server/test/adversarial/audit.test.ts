@@ -21,14 +21,14 @@ import { type Endpoint, endpoints } from "./support/contract.ts"
 import { settle } from "./support/settle.ts"
 
 /**
- * What is done only where mail is sent: `auth/passwordReset.test.ts` and `auth/emailLinks.test.ts`
- * look at it. What is done only where plans are sold, `billing/lifecycle.test.ts` looks at.
+ * Endpoints that need a mail server are tested in `auth/passwordReset.test.ts` and
+ * `auth/emailLinks.test.ts`, and those that need plans for sale in `billing/lifecycle.test.ts`.
  */
 const byMail = new Set(["auth.forgotPassword", "auth.resendEmailLink"])
 
 const isForKeys = ({ access }: Endpoint) => access.kind === "scope" || access.kind === "any_scope"
 
-/** What a key may do is work; what only a person may is about keys, members, sessions and passwords. */
+/** Endpoints that API keys cannot use concern keys, members, sessions and passwords. */
 const sensitive = endpoints.filter(
   (endpoint) =>
     endpoint.method !== "GET" &&
@@ -38,8 +38,8 @@ const sensitive = endpoints.filter(
 )
 
 /**
- * A refresh continues a session every few minutes and changes nobody's rights; reuse of a token
- * is audited. A preview only reads, and takes its token in a body.
+ * A refresh happens every few minutes and changes no rights; the reuse of a token is audited. A
+ * preview only reads, and has its token in the body.
  */
 const silent = ["auth.refresh", "invitations.preview"]
 
@@ -56,7 +56,7 @@ const workerTokenFor = ({ access_token: token, workspace }: Member) =>
     ({ body }) => String(body.token)
   )
 
-/** The token of an invitation into the workspace of somebody else. */
+/** Creates an invitation to another person's workspace, and returns its token. */
 const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
   const other = yield* signUp()
   const { body } = yield* ask("POST", `${other.workspace}/invitations`, {
@@ -66,7 +66,7 @@ const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
   return String(body.token)
 })
 
-/** A code that the second factor of the account takes now, if the endpoint asks for one. */
+/** Returns a valid code of the account's second factor, if the endpoint needs one. */
 const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, member: Member) {
   if (!("code" in example)) return ""
   const secret = yield* startTotp(member)
@@ -75,10 +75,10 @@ const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, m
   return recoveryCode ?? ""
 })
 
-/** What anybody may do: there is nobody to name. */
+/** Endpoints without a credential, whose events have no actor. */
 const anonymous = new Set(["apiKeys.revokeLeaked", "workers.revokeLeaked"])
 
-/** The example, true of this member. */
+/** Adapts the example body to this member. */
 const bodyFor = (
   { example, name }: Endpoint,
   {

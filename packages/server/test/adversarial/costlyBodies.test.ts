@@ -9,14 +9,14 @@ import { Settled } from "./support/Settled.ts"
 
 const maxBytes = 1024 * 1024
 
-/** As often as it fits. */
+/** Repeats the item until the text has this many bytes. */
 const fill = (item: string, bytes: number) =>
   Array.from({ length: Math.floor(bytes / (item.length + 1)) }, () => item).join()
 
 const fields = (count: number, value: string) =>
   Array.from({ length: count }, (_, index) => `"x-${index}":${value}`).join()
 
-/** What takes more work than its bytes, as a value of so many bytes. */
+/** JSON values of the given size that take more work than their bytes suggest. */
 const costly: Readonly<Record<string, (bytes: number) => string>> = {
   "many items": (bytes) => `[${fill("{}", bytes)}]`,
   "many texts": (bytes) => `[${fill('"x"', bytes)}]`,
@@ -40,7 +40,7 @@ const costly: Readonly<Record<string, (bytes: number) => string>> = {
   "a long time": (bytes) => `"${"2".repeat(bytes)}"`
 }
 
-/** As large as a body may be, nearly. */
+/** Nearly the maximum size of a body. */
 const ample = maxBytes * 0.9
 
 const step = (name: string, rest: string) =>
@@ -57,7 +57,7 @@ const bodies = (count: number, part: string, bytes: number) =>
     )
   )
 
-/** In the place of the steps of a chain; the first few are within all limits. */
+/** Costly values for the steps of a chain. The first few are within all limits. */
 const costlySteps: Readonly<Record<string, string>> = {
   "a megabyte of text": bodies(49, "é", 9_000),
   "all headers": steps(
@@ -75,7 +75,7 @@ const costlySteps: Readonly<Record<string, string>> = {
   "nothing right": `[${fill('{"a":1,"b":2,"name":1,"url":2,"method":3,"headers":4,"body":5}', 6_000)}]`
 }
 
-/** A known piece of work, so that what is measured is not the machine. */
+/** Measures a known piece of work, so that the result does not depend on the machine. */
 const unitMillis = () => {
   const text = `[${fill("{}", 600_000)}]`
   return Math.min(
@@ -92,7 +92,7 @@ const spentSince = (start: NodeJS.CpuUsage) => {
   return (system + user) / 1_000
 }
 
-/** What a request may cost; the unit takes 5 to 7 ms. What asks is measured with what answers. */
+/** The maximum cost of a request in units of 5 to 7 ms, including the cost of the client. */
 const maxUnits = 6
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 seconds" })(
@@ -106,12 +106,12 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 sec
       let { unit } = options
       let least = Infinity
       let status = 0
-      // What comes in between, a collection say, comes in between less often than four times.
+      // A garbage collection may disturb an attempt, but not four in a row.
       for (let attempt = 0; attempt < 4 && least > maxUnits; attempt++) {
         const start = process.threadCpuUsage()
         const answer = yield* ask(method, path, options)
         const spent = spentSince(start)
-        // The machine may be slower now than it was.
+        // The machine may have become slower.
         if (spent > maxUnits * unit) unit = Math.max(unit, unitMillis())
         least = Math.min(least, spent / unit)
         status = answer.status

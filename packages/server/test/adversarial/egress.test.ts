@@ -11,10 +11,13 @@ import { eventually } from "../support/ServerProcess.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
-/** Stands for the public Internet; all else that this machine can reach stands for what is private. */
+/**
+ * This address stands for the public Internet, and all other addresses of this machine for private
+ * networks.
+ */
 const outside = "127.0.0.1"
 
-/** What a name server under the attacker's control answers, one time after the other. */
+/** The successive answers of a name server that the attacker controls. */
 const answers = new Map<string, Array<ReadonlyArray<string>>>()
 const lookups = new Map<string, number>()
 
@@ -28,7 +31,7 @@ const resolve = async (asked: string): Promise<ReadonlyArray<string>> => {
 
 let names = 0
 
-/** A name that nobody has asked for yet. */
+/** Returns a new name with these answers. */
 const nameFor = (...given: ReadonlyArray<ReadonlyArray<string>>): string => {
   const name = `n${names++}.test`
   answers.set(name, [...given])
@@ -41,12 +44,15 @@ interface Arrival {
 }
 
 /**
- * Every address, those of metadata too: a node with this takes any task, and shows that the node
- * which makes the calls judges for itself.
+ * All addresses, including metadata addresses. A node with this setting accepts any task, which
+ * shows that the calling node decides for itself.
  */
 const everywhere = "0.0.0.0/0,::/0,169.254.169.254,fd00:ec2::254"
 
-/** A node that makes calls and one that takes any task, and a target on every address of this machine. */
+/**
+ * A node that makes calls, a node that accepts any task, and a target on every address of this
+ * machine.
+ */
 class Scene extends Context.Service<
   Scene,
   {
@@ -137,7 +143,9 @@ const create = Effect.fnUntraced(function* (
   return String(created.body.id)
 })
 
-/** What came of a task that calls these URLs and is run at once; of a chain, of each of its steps. */
+/**
+ * Runs a task that calls these URLs, and returns its result, or the result of each step of a chain.
+ */
 const outcomesOf = Effect.fnUntraced(function* (kind: Kind, urls: Urls, call: object = {}) {
   const { member } = yield* Scene
   const token = member.access_token
@@ -165,7 +173,7 @@ const outcomesOf = Effect.fnUntraced(function* (kind: Kind, urls: Urls, call: ob
   )
 })
 
-/** 127.0.0.2 in every spelling, and whatever else is nobody's business. */
+/** All spellings of 127.0.0.2, and other private hosts. */
 const hosts = [
   "127.0.0.2",
   "127.0.0.2.",
@@ -213,7 +221,7 @@ const hosts = [
   "[ff02::1]"
 ]
 
-/** As a name server may answer. */
+/** The addresses in answers of the name server. */
 const addresses = [
   "127.0.0.2",
   "::1",
@@ -362,7 +370,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
         arrivals.length = 0
         const name = nameFor([outside], ["127.0.0.2"])
         const [first] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
-        // One question a connection: there is no second answer for the dialling to go by.
+        // There is one lookup per connection, so the connection cannot use another answer.
         assert.strictEqual(lookups.get(name), 1)
         assert.strictEqual(first?.status, "succeeded")
         const [second] = yield* outcomesOf(kind, [`http://${name}:${port}/`])

@@ -16,10 +16,14 @@ import { request, talkTo } from "../support/rawHttp.ts"
 import { eventually, listening } from "../support/ServerProcess.ts"
 import { TestApp, testConfig } from "../support/TestApp.ts"
 
-/** Of the bytes a client alone may hold less than 80 KiB, beyond the first 16 of each body. */
+/**
+ * A single client may hold less than 80 KiB of these bytes, beyond the first 16 KiB of each body.
+ */
 const limits = { requests: 3, bodyBytes: 105 * 1024 }
 
-/** The server with routes of our own: one that works until it is let go, and one that reads. */
+/**
+ * Starts the server with two test routes: one that works until it is released, and one that reads.
+ */
 const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
   const letGo = yield* Deferred.make<void>()
   let working = 0
@@ -33,7 +37,7 @@ const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
     return HttpServerResponse.text(url)
   })
   const server = yield* Layer.build(
-    // Interruptible, as the router makes its routes.
+    // The routes are interruptible, like those of the router.
     serve(Effect.interruptible(answer), {
       allowedMethods: () => [],
       givesCredentials: () => false
@@ -70,7 +74,10 @@ const assertBusy = (answer: Parameters<typeof assertShape>[0]) => {
   assert.include(answer.body.detail.message, "busy")
 }
 
-/** Clients that send this and wait, with what they received. They close with the scope. */
+/**
+ * Starts clients that send these bytes and wait. Returns their received bytes. They close with the
+ * scope.
+ */
 const lingering = (url: string, count: number, bytes: string) =>
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -145,7 +152,7 @@ describe("a flood of requests", () => {
         times(3, () => "/work"),
         (path) => Effect.forkChild(get(path))
       )
-      // Not one fewer, and not one more.
+      // Exactly three requests are in progress.
       yield* untilWorking(3)
       assertBusy(yield* get("/anything"))
       yield* letGo
@@ -164,7 +171,7 @@ describe("a flood of large bodies", () => {
       }
       yield* Effect.scoped(
         Effect.gen(function* () {
-          // 34 of 50 KiB count of each, and there is room for two.
+          // Of each 50 KiB, 34 KiB count, so there is room for two.
           const clients = yield* lingering(url, 4, halfOf(100 * 1024))
           const refused = () =>
             clients.filter(({ told }) => told.startsWith("HTTP/1.1 503 Service Unavailable"))
@@ -203,7 +210,7 @@ describe("a flood of large bodies", () => {
 })
 
 describe("a flood of connections", () => {
-  /** Node's server as we make it, but for two connections. */
+  /** Starts Node's server as the service does, but for two connections. */
   const startForTwo = Effect.fnUntraced(function* (listener: RequestListener) {
     assert.strictEqual(serverLimits.connections, 10_000)
     const server = makeNodeServer(() => {}, { ...serverLimits, connections: 2 }).on(
@@ -249,7 +256,7 @@ describe("a flood of connections", () => {
 })
 
 describe("a flood of one client", () => {
-  /** Of these, somebody alone may have 16 at once. */
+  /** A single client may have 16 of these requests at once. */
   const manyLimits = { requests: 21, bodyBytes: 105 * 1024 }
   const from = (address: string, credential?: string) => ({
     "x-forwarded-for": address,
@@ -277,7 +284,7 @@ describe("a flood of one client", () => {
       assert.strictEqual((yield* get("/anything", newcomer)).status, 200)
       const one = yield* Effect.forkChild(get("/work", newcomer))
       yield* untilWorking(17)
-      // A place that somebody else took is one less for those who have many.
+      // Capacity that another client takes reduces the share of a large client.
       assertBusy(yield* get("/anything", flooder))
       yield* letGo
       assert.strictEqual((yield* Fiber.join(one)).status, 200)
@@ -328,7 +335,7 @@ describe("a flood of one client", () => {
 })
 
 describe("a flood of responses that nobody reads", () => {
-  /** More than the kernel takes for a connection. */
+  /** More bytes than the kernel buffers for a connection. */
   const large = Buffer.alloc(12 * 1024 * 1024)
 
   const startReadable = Effect.fnUntraced(function* (

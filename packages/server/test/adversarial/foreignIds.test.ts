@@ -20,16 +20,19 @@ import {
 import { changes, everything } from "./support/everything.ts"
 import { acquire, acquireInto, acquireSession, type Holdings } from "./support/holdings.ts"
 
-/** Somebody with two workspaces, and a stranger: whatever is not in the one workspace is foreign. */
+/**
+ * A member with two workspaces, and a stranger. Everything outside of the first workspace is
+ * foreign.
+ */
 class Scene extends Context.Service<
   Scene,
   {
     readonly owner: Member
-    /** A key of the owner's workspace that may do all that a key can. */
+    /** A key of the owner's workspace with all scopes. */
     readonly key: string
-    /** What there is in the owner's workspace, of all kinds. */
+    /** The records of all kinds in the owner's workspace. */
     readonly own: Holdings
-    /** What is right elsewhere in the owner's workspace. */
+    /** Other records in the owner's workspace, which are valid elsewhere in a path. */
     readonly sibling: Holdings
     readonly foreign: ReadonlyArray<{ readonly owner: Member; readonly holdings: Holdings }>
   }
@@ -52,7 +55,7 @@ class Scene extends Context.Service<
         [elsewhere, stranger],
         Effect.fnUntraced(function* (other) {
           const holdings = { ...(yield* acquire(other)), ...(yield* acquireSession(other)) }
-          // A list that continues needs two of everything.
+          // A list with a second page needs two records of each kind.
           yield* acquire(other)
           yield* ask("POST", `${other.workspace}/signing-secrets/rotate`, {
             token: other.access_token
@@ -69,16 +72,16 @@ class Scene extends Context.Service<
 const credentialsFor = ({ access }: Endpoint, { key, owner }: Scene["Service"]) =>
   access.kind === "scope" ? [owner.access_token, key] : [owner.access_token]
 
-/** What has an id of this kind elsewhere, and what has one of another kind here. */
+/** Ids of this kind in other workspaces, and ids of other kinds in this workspace. */
 const wrongIds = (place: string, scene: Scene["Service"], own: Holdings, sibling: Holdings) => {
-  // The uptime of monitors of all kinds is found by one path.
+  // One path serves the uptime of monitors of all kinds.
   const isRight = (at: string) =>
     at === place || (place === "monitors/:monitor_id" && at.startsWith("monitors/"))
   const right = new Set(Object.entries(own).flatMap(([at, ids]) => (isRight(at) ? ids : [])))
   const isNested = place.match(/:/g)?.length !== 1
   return new Set([
     ...scene.foreign.flatMap(({ holdings, owner }) =>
-      // A session is its user's, whatever the workspace.
+      // A session belongs to its user and not to a workspace.
       place.includes("session") && owner.user_id === scene.owner.user_id
         ? []
         : (holdings[place] ?? [])
@@ -111,7 +114,7 @@ describe("the contract", () => {
     const ofTasks = ["cron", "delayed", "chains"].flatMap((kind) =>
       ["create", "upsert", "update"].map((action) => `${kind}.${action} queue_id`)
     )
-    // In the tests of queues, of reruns and of process monitors.
+    // These ids are covered by the tests of queues, reruns and process monitors.
     assert.deepStrictEqual(inputs, [
       ...ofTasks,
       "executions.rerunMany task_id",
@@ -123,7 +126,7 @@ describe("the contract", () => {
   })
 })
 
-/** Something new for each place in the path, as the request may end it. */
+/** Creates a new record for each id in the path, because the request may end it. */
 const acquireFor = (owner: Member, { path }: Endpoint) =>
   // There are executions of each kind of task.
   placesIn(path).some((place) => place.startsWith("executions/"))
@@ -164,7 +167,7 @@ layer(FreshScene)("An id", (it) => {
         }
         assert.deepStrictEqual(changes(yield* everything, before), [])
 
-        // With the right ones the very same request does what it says.
+        // With the right ids, the same request succeeds.
         yield* TestClock.adjust("1 millis")
         const last = placesIn(endpoint.path).at(-1) ?? ""
         for (const id of own[last] ?? []) {
@@ -194,7 +197,7 @@ layer(FreshScene)("A cursor", (it) => {
   it.effect.each(lists)("of another workspace reveals nothing of it at $path", (endpoint) =>
     Effect.gen(function* () {
       const scene = yield* Scene
-      // Nothing changes here, and with more in the workspace for each list, none would fit one page.
+      // Lists do not change anything. With more records, none of them would fit into one page.
       const own = scene.sibling
       const listOf = (of: Member, holdings: Holdings, query: string) =>
         ask(

@@ -12,7 +12,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 const app = "https://app.example.com"
 const evil = { origin: "https://evil.example" }
 
-/** Where anybody may send something. */
+/** The URLs that accept credentials in a body. */
 const credentialUrls: ReadonlyArray<string> = (() => {
   const found: Array<string> = []
   HttpApi.reflect(Api, {
@@ -36,7 +36,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
         { origin: "https://app.example.com.evil.example" },
         { ...evil, "sec-fetch-site": "cross-site" },
         { ...evil, "sec-fetch-site": "same-site" },
-        // As of a form, or of a link.
+        // The headers of a form or a link.
         { "sec-fetch-site": "cross-site" }
       ].map((headers) => [url, headers] as const)
     )
@@ -48,7 +48,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
         assert.strictEqual(outcome(answer), "403 origin_refused")
         assert.isNull(cors(answer.headers))
       }
-      // Without a content type a browser does not ask first.
+      // Without a content type, a browser sends no preflight request.
       const untyped = yield* talk(
         request(`POST ${url}`, { ...headers, "content-length": "2", connection: "close" }, "{}")
       )

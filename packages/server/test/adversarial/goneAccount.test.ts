@@ -11,7 +11,7 @@ import { ask, createKey, outcome, password, randomIp, signUp } from "../support/
 import { testAppLayer } from "../support/TestApp.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 
-/** Which tables have the word anywhere, in whatever column. */
+/** Returns the tables that contain the word in any column. */
 const tablesWith = Effect.fnUntraced(function* (word: string) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
@@ -31,7 +31,7 @@ const tablesWith = Effect.fnUntraced(function* (word: string) {
   return found.flat()
 })
 
-/** Where what tasks and steps send belongs. */
+/** The tables that store the calls of tasks and steps. */
 const definitions = ["public.chain_steps", "public.tasks"]
 
 const word = (what: string) => `${what}-${randomBytes(6).toString("hex")}`
@@ -121,8 +121,8 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
         body: { email: `${words.pending}@example.com`, current_password: password }
       })
 
-      // As long as the tasks are there, what they send is with them, and in the log of their changes
-      // if it is no credential.
+      // While the tasks exist, their calls are stored with them and, except for credentials, in the
+      // log of their changes.
       for (const sent of [words.header, words.body, words.path]) {
         const found = [
           ...(sent === words.path ? ["public.search_entries"] : []),
@@ -157,7 +157,7 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
 
       const left = [...Object.values(words), key.key.slice(4), key.key_prefix, token]
       for (const any of left) assert.deepStrictEqual(yield* tablesWith(any), [], any)
-      // What happened is still known, by ids.
+      // The events remain, with ids only.
       const events = yield* sql<{ readonly action: string }>`
         SELECT action
         FROM audit_events
@@ -198,8 +198,8 @@ layer(testAppWithMail)("an account that no longer exists, where mail is sent,", 
       const { body } = yield* channels.get(channel.id)
       assert.deepInclude(body, { paused: true, confirmed: false })
       assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
-      // What the others have written stays theirs, until they delete the channel. The log of their
-      // changes keeps it.
+      // An address that others have written into a channel remains until they delete it, and the
+      // log of their changes keeps it.
       const log = "public.audit_events"
       assert.sameMembers(yield* tablesWith(member.email), [log, "public.notification_channels"])
       yield* channels.remove(channel.id)

@@ -27,10 +27,10 @@ import { Settled } from "./support/Settled.ts"
 
 const wholeBodies = values.filter((value) => value !== "{}")
 
-/** They are rejected before any field is checked, so one field is enough. */
+/** These values are rejected before any field is checked, so one field is enough. */
 const unread = new Set(values.filter((value) => exceededLimit(value) !== undefined))
 
-/** Fields of numbers and of flags reject each text for being one. */
+/** Number and boolean fields reject all texts in the same way, so a few are enough. */
 const ofTexts = new Set(texts.slice(3).map((text) => JSON.stringify(text)))
 
 const valuesFor = ({ schema }: Endpoint) =>
@@ -49,13 +49,16 @@ const mergedInto = (before: Answer["body"], field: string): object =>
 
 const withBody = endpoints.filter(({ schema }) => schema !== undefined)
 
-/** What is shown of options that null takes away. */
+/** The values that responses show for options that null removes. */
 const withoutOptions = { ...firingOptions.unset, timezone: heartbeatDefaults.timezone }
 
-/** What a value is once it is taken: names are trimmed, and hosts as name servers know them. */
+/**
+ * Returns the stored form of an accepted value: names are trimmed, and hosts are converted to
+ * ASCII.
+ */
 const kept = (field: string, value: unknown): unknown => {
   if (value === null) return Object(withoutOptions)[field] ?? null
-  // The body of a call is shown as it is sent.
+  // Responses show the body of a call as the text that is sent.
   if (field === "body" && typeof value !== "string") return JSON.stringify(value)
   if (typeof value !== "string") return JSON.parse(JSON.stringify(value))
   if (field === "name") return value.trim()
@@ -84,7 +87,7 @@ const shownAgain = (created: object, stored: object) =>
     )
   )
 
-/** Its body was understood, whatever its record then has against it. */
+/** Asserts that the body was accepted, even if the state of the record rejects the change. */
 const assertTaken = ({ status, text }: Answer) => assert.notInclude([400, 422], status, text)
 
 layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (it) => {
@@ -112,7 +115,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
               : JSON.parse(value)
             yield* assertKept(answer, field, sent, { path: at, token })
           }),
-          // What one change left is read before the next.
+          // Changes run one by one, because the result of each is read before the next.
           { concurrency: isChange ? 1 : atOnce, discard: true }
         )
         assert.notProperty({}, "isAdmin")
@@ -130,7 +133,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
         assert.isBelow(last.status, 300, last.text)
         const before = shown(last)
         for (const value of values) {
-          // Rejected as a whole: too many values, or in each field too many bytes.
+          // These bodies are rejected as a whole: too many values, or too many bytes.
           if (unread.has(value) || value.length * ignored.length > 1_000_000) continue
           const sent = ignored.map((field) => `${JSON.stringify(field)}:${value}`).join()
           const { version } = last.body
@@ -138,7 +141,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
           const current = isVersioned ? { ...example, version } : example
           const body = `{${sent},${JSON.stringify(current).slice(1)}`
           const answer = yield* askCalmly(method, path, { token, body })
-          // A number that is too large for JavaScript is no JSON to us.
+          // A number that is too large for JavaScript is rejected as invalid JSON.
           if ([Infinity, -Infinity].includes(JSON.parse(value))) {
             assert.strictEqual(outcome(answer), "422 validation_failed")
           } else {
@@ -214,7 +217,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Hostile JSON", (i
             if (isAnything(field)) {
               assertTaken(wrong)
               yield* assertKept(wrong, field, JSON.parse(first), { path, token })
-              // Of a batch, that is an array with an item that is none.
+              // For a batch, this is an array with an invalid item.
             } else if (item !== undefined && first === "[[]]") assertEachRefused(wrong, 1)
             else assert.strictEqual(outcome(wrong), "422 validation_failed", field)
           }

@@ -6,7 +6,7 @@ import { askCalmly, atOnce } from "./support/calmly.ts"
 import { endpoints, pathWith, placesIn } from "./support/contract.ts"
 import { Settled } from "./support/Settled.ts"
 
-/** What does not decode, decodes to more than it seems, or is too much. */
+/** Segments that do not decode, decode to something unexpected, or are too long. */
 const encoded = [
   "%00",
   "a%00b",
@@ -47,7 +47,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))(
               token: member.access_token,
               ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
             })
-            // As `..` a part of a path is taken away before it is sent.
+            // A segment `..` removes another segment before the request is sent.
             assert.include([404, 405, 431], answer.status, path)
           }),
           { concurrency: atOnce, discard: true }

@@ -62,7 +62,7 @@ const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<U
     ]
   })
 
-/** Those of a batch are those of its items. */
+/** The URL fields of a batch are those of its items. */
 const urlFields = endpoints.flatMap((endpoint) => {
   const item = itemOf(endpoint)
   return urlFieldsOf(item?.schema ?? endpoint.schema).map((field) => ({

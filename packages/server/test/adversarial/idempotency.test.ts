@@ -9,7 +9,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./support/contract.ts"
 import { type Owner, pathsOf, settle } from "./support/settle.ts"
 
-/** What they make has no id of its own. They have tests of their own. */
+/** These endpoints create records without an id in the response, and have separate tests. */
 const ofMany = new Set([
   "/v1/workspaces/:workspace_id/cron/batch",
   "/v1/workspaces/:workspace_id/delayed/batch",
@@ -25,14 +25,14 @@ const withBody = repeatable.filter(({ example }) => example !== undefined)
 
 const headers = { "idempotency-key": "the-same-for-everybody" }
 
-/** The example. What it refers to exists where it is sent. */
+/** Returns the example body with references to existing records. */
 const exampleAt = Effect.fnUntraced(function* ({ example }: Endpoint, pathOf: Owner["pathOf"]) {
   if (example === undefined || !("worker_id" in example)) return example
   const worker = yield* pathOf({ path: "/v1/workspaces/:workspace_id/workers/:worker_id" })
   return { ...example, worker_id: worker.split("/").at(-1) }
 })
 
-/** The same request every time, with the credential that it is given. */
+/** Returns a function that sends the same request with a given credential. */
 const requestTo = Effect.fnUntraced(function* (endpoint: Endpoint, pathOf: Owner["pathOf"]) {
   const path = yield* pathOf(endpoint)
   const body = yield* exampleAt(endpoint, pathOf)
@@ -40,7 +40,7 @@ const requestTo = Effect.fnUntraced(function* (endpoint: Endpoint, pathOf: Owner
     ask(endpoint.method, path, { ...(body === undefined ? {} : { body }), headers, token })
 })
 
-/** The same member at another of their workspaces. */
+/** Returns the same member at another workspace. */
 const elsewhere = Effect.fnUntraced(function* (member: Member) {
   const { body } = yield* ask("POST", "/v1/workspaces", {
     token: member.access_token,
@@ -81,7 +81,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const strangers = yield* requestTo(endpoint, stranger.pathOf)
         answers.push(yield* strangers(stranger.member.access_token))
         assert.include([201, 202], answers[0]?.status)
-        // A task that has begun cannot be run by the next.
+        // A task that has begun cannot be run by the next request.
         const made = answers.filter((answer) => outcome(answer) !== "409 conflict")
         assert.isAtLeast(made.length, 2)
         for (const { status, text } of made) assert.include([201, 202], status, text)
@@ -129,7 +129,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const list = isRun ? `${member.workspace}/executions` : path
         const made = Effect.map(ask("GET", list, { token }), ({ body, text }) => {
           assert.isNotEmpty(body.data)
-          // What runs changes by itself meanwhile.
+          // Runs change by themselves, so only their ids are compared.
           return isRun ? body.data.map(({ id }: { readonly id: string }) => id) : text
         })
         const first = yield* create({ ...example })
@@ -149,12 +149,13 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
   it.effect("is in progress while another request holds it for too long", () =>
     Effect.gen(function* () {
       const { kind } = yield* Store
-      // The embedded store runs one transaction at a time, so no request waits for another there.
+      // The embedded store runs one transaction at a time, so requests cannot wait for each other
+      // there.
       if (kind === "embedded") return
       const sql = yield* SqlClient.SqlClient
       const { member } = yield* settle
       const refused = yield* Effect.gen(function* () {
-        // A node that does nothing with its locks loses them before a request gives up.
+        // By default, an idle transaction loses its locks before a request times out.
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
         yield* sql`
           INSERT INTO idempotent_requests

@@ -10,7 +10,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints } from "./support/contract.ts"
 import { settle } from "./support/settle.ts"
 
-/** What would end a header, begin another one, or arrive as something else. */
+/** Names that would end a header, begin another one, or arrive changed. */
 const names = [
   "",
   " ",
@@ -147,7 +147,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           const { access_token } = yield* Somebody
           const before = yield* sessionsOf(access_token)
           for (const value of bytes) {
-            // An empty object is rejected: nothing is made however often this is sent.
+            // An empty object is rejected, so nothing is created however often this is sent.
             const head = request("POST /v1/workspaces", {
               ...json,
               authorization: `Bearer ${access_token}`,

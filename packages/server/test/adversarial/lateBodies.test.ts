@@ -14,7 +14,7 @@ const withBody = endpoints.filter(
 const inWorkspace = withBody.filter(isInWorkspace)
 const forKeys = inWorkspace.filter(({ access }) => access.kind === "scope")
 
-/** Only the workspace id names something, because the other ids are checked after access. */
+/** Only the workspace id is valid, because the other ids are checked after access. */
 const requestLine = ({ method, path }: Endpoint, workspaceId: string) =>
   `${method} ${urlOf(path, { workspace_id: workspaceId })}`
 
@@ -25,7 +25,7 @@ const refusal = ({ body, status }: RawAnswer) =>
     .filter((part) => part !== undefined)
     .join(" ")
 
-/** An owner, and another one who makes the requests. */
+/** Creates two owners. The second one makes the requests. */
 const twoOwners = Effect.gen(function* () {
   const owner = yield* signUp()
   return { owner, colleague: yield* joined(owner, "owner") }

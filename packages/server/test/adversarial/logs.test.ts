@@ -13,7 +13,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const marker = "FORGED"
 
-/** What would begin a line of its own in a log, or steer the terminal that shows it. */
+/** Texts that would begin a new line of a log or control the terminal that shows it. */
 const hostile = [
   `a\n{"level":"info","message":"${marker}"}`,
   `a\r\n2026-01-01T00:00:00.000Z INFO ${marker}`,
@@ -29,7 +29,7 @@ const hostile = [
   `\ud800${marker}`
 ]
 
-/** A console of ours, and what was written to it. */
+/** Creates a console that records its output. */
 const makeSink = () => {
   let written = ""
   const stream = new Writable({
@@ -54,7 +54,7 @@ const loggingTo = (sink: ReturnType<typeof makeSink>, logFormat: "json" | "prett
     )
 }
 
-/** All that is written while this runs, line by line. */
+/** Runs the program and returns the lines that it writes. */
 const linesOf = (logFormat: "json" | "pretty", program: Effect.Effect<void>) => {
   const sink = makeSink()
   return Effect.map(loggingTo(sink, logFormat)(program), sink.lines)
@@ -62,7 +62,7 @@ const linesOf = (logFormat: "json" | "pretty", program: Effect.Effect<void>) => 
 
 const control = /[\p{Cc}\u2028\u2029]/u
 
-/** A colour that the logger chose itself is not one of the text's. */
+/** Removes the colours that the logger itself adds. */
 const withoutColours = (line: string) => line.replaceAll(/\u001b\[\d+(?:;\d+)*m/g, "")
 
 const events: ReadonlyArray<readonly [string, (text: string) => Effect.Effect<void>]> = [
@@ -121,7 +121,7 @@ describe("A log", () => {
 
 const json = { "content-type": "application/json" }
 
-/** Says all of this wherever a client can say something. */
+/** Sends these texts in every position that a client controls. */
 const sayEverywhere = Effect.fnUntraced(function* (member: Member) {
   const token = member.access_token
   for (const text of hostile) {
@@ -145,7 +145,10 @@ const sayEverywhere = Effect.fnUntraced(function* (member: Member) {
   }
 })
 
-/** A store that is broken, so that what is asked of it is an error that is logged with its cause. */
+/**
+ * Runs the program with a broken store, so that each request causes an error that is logged with
+ * its cause.
+ */
 const whileBroken = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -154,7 +157,7 @@ const whileBroken = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     yield* sql`ALTER TABLE workspaces RENAME COLUMN ${sql(brokenName)} TO name`
   })
 
-/** PostgreSQL quotes it in the hint of its error. */
+/** PostgreSQL quotes this name in the hint of its error. */
 const brokenName = `name\n${marker}\u001b[2J`
 
 layer(TestDatabaseLayer)("The log of a server", (it) => {

@@ -43,7 +43,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (
       } else {
         for (const [body, at] of unread) {
           const paths = pathsOf(yield* asked("", body))
-          // What is missing in the query is found first.
+          // Missing query parameters are reported first.
           if (paths.every(([name = ""]) => queryFields.includes(name))) continue
           assert.deepStrictEqual(paths, [method === "GET" ? [] : at], body)
         }

@@ -11,7 +11,10 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const OneNode = nodeLayer(callLayer(() => Effect.succeed({})))
 
-/** As if the service had been away then. Null: it came back just now, and nobody has noticed. */
+/**
+ * Simulates an absence of the service. Null: the service has just come back, and no node has
+ * noticed.
+ */
 const away = Effect.fnUntraced(function* (beganSecondsAgo: number, endedSecondsAgo: number | null) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -30,7 +33,7 @@ const forget = Effect.flatMap(
     DELETE FROM runs`
 )
 
-/** A run that is due for a worker, or whose job is to call back within that time. */
+/** Inserts a run that is due for a worker, or whose job must report within that time. */
 const wait = Effect.fnUntraced(function* (secondsAgo: number, forSeconds: number, on: string) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace
@@ -66,14 +69,14 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         yield* forget
         yield* wait(3_600, 60, on)
         assert.isTrue(yield* isOver)
-        // It was there for twenty seconds, and for the last thirty.
+        // The service was running for twenty seconds, and again for the last thirty.
         yield* away(3_580, 30)
         assert.isFalse(yield* isOver)
         yield* forget
         yield* wait(3_600, 60, on)
         yield* away(3_580, 45)
         assert.isTrue(yield* isOver)
-        // Agents and jobs have not had the time to come back.
+        // Agents and jobs have not had time to reconnect.
         assert.isFalse((yield* checkNodes(sql))[column])
         // Ten of those seconds were an absence too.
         yield* away(20, 10)
@@ -93,14 +96,14 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
       yield* forget
       yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
-      // A restart, or a node that is late, is no absence.
+      // A restart or a late node does not count as an absence.
       yield* away(12, null)
       yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
       assert.isNull(yield* findLastDowntimeEnd(sql))
       yield* away(100, null)
       yield* wait(70, 60, "worker")
-      // It counts before it is noted.
+      // The absence counts before it is recorded.
       assert.isFalse((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       assert.deepStrictEqual(yield* seconds, [100, null])
       yield* checkNodes(sql)

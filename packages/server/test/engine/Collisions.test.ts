@@ -22,10 +22,10 @@ const TestLayer = Layer.mergeAll(QueueLayer, WorkspacesRepo.layer).pipe(
   Layer.provideMerge(ownDatabaseLayer)
 )
 
-/** The embedded store has one session, in which nothing waits for anything. */
+/** The embedded store has only one session, so nothing can deadlock. */
 describe.skipIf(!onPostgres)("settling", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
-    /** All runs of a workspace run on one node. Answers their settlements, in no order. */
+    /** Starts all runs of a workspace on one node. Returns their settlements in random order. */
     const startAll = Effect.fnUntraced(function* (workspace_id: string) {
       const sql = yield* SqlClient.SqlClient
       const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })

@@ -13,7 +13,7 @@ const begin = Effect.gen(function* () {
   const queue = yield* RunQueue
   const workspace_id = yield* insertWorkspace
   const task = { workspace_id, task_id: yield* insertTask(workspace_id), kind: "cron" as const }
-  // The first count says how many may follow without one.
+  // The first count decides how many runs can follow without another count.
   yield* queue.enqueue(task)
   return { queue, task, workspace_id }
 })

@@ -11,10 +11,12 @@ import {
   insertWorkspace
 } from "./runner/support/tasks.ts"
 
-/** As many as are tried at once before a single result counts as one that cannot be stored. */
+/**
+ * The number of failed attempts after which a single result counts as one that cannot be stored.
+ */
 const failures = 5
 
-/** The next inserts of history find no place, with the error of a full disk. */
+/** Makes the next inserts into the history fail with the error of a full disk. */
 const fillDisk = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE SEQUENCE tries`

@@ -5,7 +5,7 @@ import { deleteHistoryOfDeletedWorkspaces } from "../../src/engine/GoneWorkspace
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueAll, insertTasks, insertWorkspace } from "./runner/support/tasks.ts"
 
-/** Executions with an attempt each, and their statistics. */
+/** Inserts executions with one attempt each, and their statistics. */
 const insertHistory = Effect.fnUntraced(function* (workspaceId: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -74,7 +74,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* maintain
         assert.strictEqual((yield* left(gone))[0]?.["noted"], 1)
 
-        // It ends, and leaves something to be removed.
+        // The last run finishes, and leaves history that must be removed.
         yield* sql`DELETE FROM runs WHERE workspace_id = ${gone}`
         yield* insertHistory(gone, 1)
         yield* maintain

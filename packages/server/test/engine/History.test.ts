@@ -39,7 +39,9 @@ const explain = (query: string) =>
     sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
   ).pipe(Effect.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")))
 
-/** Gives the tables these parts, as nodes of the past left them. Days are counted from today. */
+/**
+ * Creates these partitions of the tables, as earlier nodes left them. Days are counted from today.
+ */
 const leave = Effect.fnUntraced(function* (parts: ReadonlyArray<readonly [number, number]>) {
   const sql = yield* SqlClient.SqlClient
   const today = yield* findToday(sql)
@@ -58,7 +60,7 @@ const nameOf = (table: HistoryTable, today: number, from: number, to: number) =>
   return from === -Infinity ? beforeOf(table) : nameOfDay(table, today + from)
 }
 
-/** The parts of each table, in order. */
+/** Lists the partitions of each table in order. */
 const parts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const today = yield* findToday(sql)
@@ -77,7 +79,7 @@ const range = (from: number, to: number) =>
 const daysOfAll = (from: number, to: number) =>
   tables.map(() => [[-Infinity, from], ...range(from, to), [to, Infinity]])
 
-/** As a run whose id is of another day. */
+/** Settles a run whose id belongs to another day. */
 const settleRunOf = Effect.fnUntraced(function* (
   workspace_id: Effect.Success<typeof insertWorkspace>,
   ms: number
@@ -133,7 +135,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       const partitions = yield* Partitions
       const workspace_id = yield* insertWorkspace
       const now = Date.now()
-      // Days are missing in the middle, as earlier versions left them.
+      // Days in the middle are missing, as earlier versions left them.
       yield* leave([[-Infinity, -20], ...range(-20, -14), ...range(-11, -5), [-5, Infinity]])
       assert.isTrue(yield* partitions.maintain(30))
       assert.deepStrictEqual(yield* parts, daysOfAll(-20, 4))
@@ -147,7 +149,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
         kept.map(({ id }) => id),
         expired
       )
-      // Nobody was there for longer than history is kept.
+      // No node was running for longer than the retention.
       yield* leave([[-Infinity, -90], ...range(-90, -80), [-80, Infinity]])
       assert.isTrue(yield* partitions.maintain(30))
       assert.deepStrictEqual(yield* parts, daysOfAll(-30, 4))
@@ -166,7 +168,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           (left(${firstIdAt(now - dayMs)}, 18) || '-8' || lpad(to_hex(i), 3, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid,
           gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()
         FROM generate_series(1, 10001) AS i`
-      // Of a day that is still ahead.
+      // Inserts an execution of a future day.
       yield* sql`
         INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at)
         SELECT ${makeRunId(now + 99 * dayMs, now)}, gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()`
@@ -186,7 +188,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       assert.strictEqual(rows[0]?.part, "monitor_events_ahead")
       assert.isTrue(yield* partitions.maintain(30))
       assert.deepStrictEqual((yield* parts)[2], events)
-      // It goes when the last of its days is beyond the retention, and not before.
+      // The partition is dropped when its last day is beyond the retention, and not before.
       assert.isTrue(yield* partitions.maintain(1))
       assert.deepStrictEqual((yield* parts)[2], [
         [-Infinity, -5],
@@ -196,7 +198,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     })
   )
 
-  /** As `pg_dump` does for as long as it reads: only a server has a second session. */
+  /** `pg_dump` locks the tables in this way while it reads. Only a server has a second session. */
   it.effect.runIf(onPostgres)("blocks no statement while a reader locks its partitions", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -254,7 +256,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           (rows) => rows.map(({ part }) => part)
         )
         assert.deepStrictEqual(yield* where, ["executions_ahead"])
-        // As if the time had come nearly.
+        // The time at which the day is nearly due.
         const soon = Date.now() + 3 * dayMs
         yield* sql`
           UPDATE executions
@@ -343,7 +345,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         (yield* unfinished(workspace_id)).map(({ id }) => id),
         [other.id]
       )
-      // Its row is another one from now on.
+      // An update changes the position of the row.
       yield* sql`
         UPDATE runs
         SET lane = lane + 1

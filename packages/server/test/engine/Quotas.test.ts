@@ -83,7 +83,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const runs = yield* unfinished(workspace_id)
         assert.strictEqual(runs.length, maxTaskRuns + 1)
         assert.strictEqual(runs.filter(({ task_id }) => task_id === other).length, 1)
-        // Its schedule continues all the same.
+        // The schedule continues nevertheless.
         const [row] = yield* sql`
           SELECT next_fire_at > now() AS goes_on
           FROM tasks
@@ -92,7 +92,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    // The embedded store takes half a minute to make so many.
+    // The embedded store takes half a minute to insert so many runs.
     it.effect.runIf(onPostgres)("and those of other tasks are full together at 200,000", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue

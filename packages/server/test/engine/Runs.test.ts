@@ -35,7 +35,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         assert.strictEqual(execution?.trigger, "schedule")
         assert.strictEqual(execution?.status, "succeeded")
         assert.isAtLeast(execution?.lateness_ms ?? -1, 0)
-        // How late is measured by the bench; here other tests run beside it.
+        // The bench measures lateness exactly. Here, other tests use the machine at the same time.
         assert.isBelow(execution?.lateness_ms ?? 1e9, 5_000)
         const attempts = yield* sql`
           SELECT number, status_code, response_body
@@ -240,7 +240,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
             release.delete(id)
             end()
           }
-          // What waited starts now that the one before has ended.
+          // The waiting run starts now that the previous one has finished.
           yield* eventually(
             Effect.sync(() => release.size),
             (size) => size === 1
@@ -274,7 +274,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const rows = yield* eventually(history(workspace_id), (rows) => rows.length >= 1)
         const late = rows.filter((row) => row.task_id === once)
         assert.strictEqual(late.length, 1)
-        // Right on the hour the slot of `skip` is not late at all.
+        // Exactly on the hour, the slot of the task with `skip` is not late.
         assert.isAtMost(rows.length, 2)
         assert.isBelow(late[0]?.lateness_ms ?? 1e9, 3_600_000 + 60_000)
       })

@@ -42,7 +42,7 @@ const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
   ])
 )
 
-/** The services of a node whose clock is so far ahead of the database's. */
+/** Creates the services of a node whose clock is ahead of the database's by this time. */
 const nodeOf = (aheadMs: number) => {
   const { clock } = offsetClock(aheadMs)
   return Effect.map(
@@ -80,10 +80,7 @@ interface Slot {
   readonly duration_ms: number | null
 }
 
-/**
- * Everything that became of a task's slots, in the queue and in the history. Jitter stays within
- * the minute.
- */
+/** Lists all runs and executions of a task's slots. Jitter stays within the minute. */
 const slotsOf = (taskId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -181,7 +178,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
         yield* changeIt(0)
         const { leased } = yield* fireUntil(minuteMs)
         const own = leased.filter((run) => run.workspace_id === workspace)
-        // The first slot is past its guard: what changes now comes too late for it, or cuts it off.
+        // The first slot has passed its guard, so a change comes too late for it or aborts it.
         const { started } = yield* start(sql, owner, own)
         yield* changeIt(1)
         yield* finish(
@@ -239,7 +236,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
           WHERE task_id = ${task.id}`
         const delayMs = run?.delay_ms ?? assert.fail("no run")
         assert.isAtMost(delayMs, 6_000)
-        // As long as it took to ask.
+        // The delay is at least the duration of the request.
         assert.isAbove(delayMs, 3_000)
       })
   )

@@ -12,7 +12,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues/queues.ts"
 import { inState } from "./transitions/inState.ts"
 
-/** The signals that the runner of this process receives. */
+/** Records the signals that the runner of this process receives. */
 const listening = Effect.gen(function* () {
   const heard: Array<string> = []
   yield* (yield* Signals).listen({
@@ -24,7 +24,7 @@ const listening = Effect.gen(function* () {
   return heard
 })
 
-/** A run with a place in a queue, and one that waits for it to end. */
+/** Creates a run with a slot in a queue, and a run that waits for the slot. */
 const runInQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace

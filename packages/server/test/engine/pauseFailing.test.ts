@@ -20,7 +20,7 @@ const calls = makeFakeCalls()
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** A task whose calls fail while `broken` holds. */
+/** Creates a task whose calls fail while `broken` is true. */
 const begin = Effect.fnUntraced(function* (
   path: string,
   options: FiringOptions,
@@ -43,7 +43,7 @@ const begin = Effect.fnUntraced(function* (
     workspace,
     task_id,
     state,
-    /** One run after the other. */
+    /** Runs the task several times, one run after the other. */
     run: (times: number) =>
       Effect.repeat(
         Effect.andThen(
@@ -105,7 +105,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       yield* run(1)
       yield* eventually(task, ({ status }) => status === "paused")
       assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
-      // Running it by hand works while it is paused, and pauses nothing twice.
+      // Manual runs work while the task is paused, and do not pause it again.
       yield* run(3)
       assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
     })

@@ -6,7 +6,7 @@ import { request, talk } from "../support/rawHttp.ts"
 import { methodsAt, routes, urlOf } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
-/** A request for each kind of answer. */
+/** One request for each kind of response. */
 const asked = [
   ["GET", "/v1/health", 200],
   ["HEAD", "/v1/health", 200],

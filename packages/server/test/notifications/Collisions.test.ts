@@ -61,7 +61,7 @@ const whileDeleted = <A, E, R>(
     return written
   })
 
-/** The embedded store has one session, in which nothing waits for anything. */
+/** The embedded store has only one session, so nothing can deadlock. */
 describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
     it.effect.each([
@@ -76,7 +76,7 @@ describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it"
         const url = "http://127.0.0.1:9"
         yield* insertChannels(workspace_id, [{ config: { url } }], { group_seconds: 0 })
         const callback_url = queue.callbacks ? url : null
-        // Two, so that another one comes next.
+        // There are two, so that another one follows.
         for (const subject_id of [randomUUID(), randomUUID()]) {
           yield* sql`
             INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)

@@ -7,9 +7,9 @@ import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
 import { call, eventually, temporaryFolder } from "../support/ServerProcess.ts"
 import { assertNotifiedOnce, beginScene, createHeartbeat, withinMs } from "./support/scene.ts"
 
-/** A scene on a database of its own, in which the test can read and hold locks. */
+/** Creates a scene on a separate database, in which the test can read and hold locks. */
 const begin = Effect.gen(function* () {
-  // Two nodes, and the test, which watches them.
+  // Connections for two nodes and for the test, which watches them.
   const postgres = yield* makePostgresCluster(50)
   yield* postgres.start
   yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
@@ -27,7 +27,7 @@ const begin = Effect.gen(function* () {
     ...scene,
     postgres,
     sql,
-    /** As if the time of a lease had passed, which the node that was killed held. */
+    /** Lets the leases of the killed node expire. */
     endLeases: postgres.query(`
       UPDATE notification_deliveries
       SET next_at = now()
@@ -70,7 +70,7 @@ const someoneWaits = (sql: SqlClient.SqlClient) =>
     withinMs
   )
 
-/** A heartbeat that was pinged, and whose time is up. */
+/** Creates a heartbeat that was pinged and is overdue. */
 const overdue = Effect.fnUntraced(function* (scene: OwnScene, name: string) {
   const heartbeat = yield* createHeartbeat(scene, name)
   yield* Effect.promise(() => fetch(scene.node().url + heartbeat.pingPath))
@@ -84,7 +84,10 @@ const overdue = Effect.fnUntraced(function* (scene: OwnScene, name: string) {
   return heartbeat
 })
 
-/** Where a node is killed: what holds it up there, and what is so when it stands there. */
+/**
+ * The points at which a node is killed: how the test stops it there, and the condition that holds
+ * then.
+ */
 const places: Readonly<
   Record<string, (scene: OwnScene) => Effect.Effect<Effect.Effect<unknown>, unknown, Scope.Scope>>
 > = {
@@ -119,7 +122,7 @@ describe.skipIf(noCluster !== undefined)(
           yield* replaceNode(Effect.andThen(answer, endLeases))
           yield* assertNotifiedOnce(scene, unanswered)
 
-          // Before the record: the node gets the response, and cannot write it down.
+          // Before the record: the node gets the response, and cannot write the result.
           const answerLater = yield* holdAnswers
           const before = hookCalls()
           const unrecorded = yield* overdue(scene, "without a record")
@@ -133,7 +136,8 @@ describe.skipIf(noCluster !== undefined)(
           yield* replaceNode(Effect.andThen(release, endLeases))
           yield* assertNotifiedOnce(scene, unrecorded)
 
-          // Frozen with a message under way, while another node continues. Then it wakes up.
+          // The node is frozen with a message in flight, while another node continues. Then it
+          // wakes up.
           const frozen = scene.node()
           const answerFrozen = yield* holdAnswers
           const atFreeze = hookCalls()

@@ -11,13 +11,16 @@ import {
   withinMs
 } from "./support/scene.ts"
 
-/** After the response to the ping that is announced: while it is routed, sent and written down. */
+/**
+ * The time of the kill after the response to the ping: while the event is routed, sent and
+ * recorded.
+ */
 const killedAfterMs = [0, 10, 50]
 
 const fail = ({ node }: Scene, pingPath: string) =>
   Effect.promise(() => fetch(`${node().url + pingPath}/fail`, { method: "POST" }))
 
-/** A webhook that has the message of a failure, and whose answer is still to come. */
+/** Waits until the webhook has received the message of a failure, and holds its response. */
 const unanswered = Effect.fnUntraced(function* (scene: Scene, name: string) {
   const answer = yield* scene.holdAnswers
   const before = scene.hookCalls()
@@ -34,7 +37,7 @@ it.live(
       const scene = yield* beginScene({ DATA_DIR: yield* dataDirectory("killed") })
       const { node, replaceNode } = scene
 
-      // Before the transition: the ping has arrived, and nobody has read it.
+      // Before the transition: the ping has arrived, and is not processed.
       const unread = yield* createHeartbeat(scene, "unread")
       node().kill("SIGSTOP")
       const lost = fetch(`${node().url + unread.pingPath}/fail`).then(
@@ -46,7 +49,7 @@ it.live(
       yield* fail(scene, unread.pingPath)
       yield* assertNotifiedOnce(scene, unread)
 
-      // After the transition, as early as the ping was answered.
+      // After the transition, as soon as the ping got its response.
       for (const ms of killedAfterMs) {
         const heartbeat = yield* createHeartbeat(scene, `killed after ${ms} ms`)
         const { status } = yield* fail(scene, heartbeat.pingPath)
@@ -61,7 +64,7 @@ it.live(
       yield* replaceNode(unheard.answer)
       yield* assertNotifiedOnce(scene, unheard.heartbeat)
 
-      // Before the record: the response has arrived, and the node never writes it down.
+      // Before the record: the response has arrived, and the node never writes the result.
       const unrecorded = yield* unanswered(scene, "without a record")
       node().kill("SIGSTOP")
       yield* unrecorded.answer

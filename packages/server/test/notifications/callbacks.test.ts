@@ -27,7 +27,9 @@ const storeVariables: Effect.Effect<
       APP_SECRET: "a secret for tests, thirty-two bytes and more"
     }))
 
-/** A workspace, a target of tasks that fails under `/fail`, and the receiver of callbacks. */
+/**
+ * Creates a workspace, a target of tasks that fails under `/fail`, and the recipient of callbacks.
+ */
 const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
   const hook = yield* httpReceiver(reply)
   const target = yield* httpReceiver(({ url }) => ({ status: url.endsWith("/fail") ? 400 : 200 }))
@@ -47,7 +49,7 @@ const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
       on_failure: { url: `${hook.url}/failed` },
       on_success: { url: `${hook.url}/succeeded` }
     },
-    /** Ends the node at once, lets something happen, and starts another on the same data. */
+    /** Kills the node, runs `meanwhile`, and starts another node on the same data. */
     replaceNode: (meanwhile: () => void = () => {}) =>
       Effect.gen(function* () {
         server.kill("SIGKILL")
@@ -160,7 +162,7 @@ it.live(
         }
       ])
 
-      // A removed callback gets nothing, and the other one stays.
+      // A removed callback receives nothing, and the other one stays.
       const { body: changed } = yield* ask("PATCH", `/cron/${cron.id}`, {
         on_failure: null,
         url: `${target.url}/fail`
@@ -211,7 +213,7 @@ it.live(
       })
       const told = () => new Set(hook.received.map(({ body }) => body.id)).size
 
-      // As soon as the run shows as finished, which it does once it is settled.
+      // The node is killed as soon as the run is shown as finished, which is once it is settled.
       for (const ms of [0, 10, 50]) {
         const before = told()
         const { body: run } = yield* ask("POST", `/cron/${task.id}/run`)
@@ -228,7 +230,7 @@ it.live(
         assert.strictEqual(told(), before + 1)
       }
 
-      // The callback has arrived, and no node got the response. An earlier one may come again.
+      // The callback has arrived, but no node got the response. An earlier one may be repeated.
       const known = new Set(hook.received.map(({ body }) => body.id))
       const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
       hangs = true

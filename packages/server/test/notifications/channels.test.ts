@@ -15,7 +15,7 @@ const channelVendors = vendors.filter(({ name }) => name !== "callback")
 const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
 const slack = { name: "ops", kind: "slack", config: { url: slackUrl } }
 
-/** What a rule shows that is about all tasks and monitors. */
+/** The fields of a rule that applies to all tasks and monitors. */
 const nothing = {
   tags: null,
   task_ids: null,
@@ -158,7 +158,7 @@ layer(testAppLayer())("A channel", (it) => {
       yield* TestClock.adjust("1 second")
       const again = yield* channels.put("ops", definition)
       assert.deepStrictEqual([again.status, again.body], [200, made.body])
-      // What is shown of a secret stands for it.
+      // The masked form of a secret keeps the stored value.
       const shown = yield* channels.put("ops", { ...definition, config: made.body.config })
       assert.deepStrictEqual([shown.status, shown.body], [200, made.body])
     })

@@ -18,7 +18,7 @@ import { announcementData, countIn } from "./support/events.ts"
 
 let share = 3_000
 
-/** A workspace that notifies each of these URLs of all events. */
+/** Creates a workspace that notifies each of these URLs of all events. */
 const begin = Effect.fnUntraced(function* (urls: ReadonlyArray<string>) {
   const workspace_id = yield* insertWorkspaceOf(++share)
   const channels = urls.map((url) => ({ config: { url } }))
@@ -43,8 +43,8 @@ const withNotifier = <A, E, R>(test: Effect.Effect<A, E, R>) =>
 const onTheWall = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 
 /**
- * Moves the clock of the test step by step. What is under way has the time to happen before each,
- * and much more of it after the last, because a busy machine is no reason to move the clock further.
+ * Moves the clock of the test step by step. Work in progress gets real time before each step, and
+ * much more after the last one, because a busy machine is no reason to move the clock further.
  */
 const within = <E, R>(
   steps: number,
@@ -65,15 +65,16 @@ const within = <E, R>(
 
 type Receiver = Effect.Success<ReturnType<typeof httpReceiver>>
 
-/** How many events the receiver was told of, each message once. */
+/** Counts the received events. Repeated messages count once. */
 const eventsReceivedBy = ({ received }: Receiver): number => {
   const counts = new Map(received.map(({ body }) => [body.id, countIn(body)]))
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
 /**
- * Whether the channel has delivered as many messages, none of them twice. It is not enough that they
- * were received: a response that is still under way when the clock moves by a minute comes too late.
+ * Returns whether the channel has delivered this many messages, none of them twice. Received
+ * messages are not enough, because a response that is in flight when the clock moves by a minute
+ * arrives too late.
  */
 const hasDelivered = (channelId: string, { received }: Receiver, messages: number) =>
   Effect.gen(function* () {
@@ -133,7 +134,7 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
         const { ids, somethingHappens } = yield* begin([...urls, well.url])
         const idOfWell = ids.at(-1) ?? ""
 
-        // Nobody knows yet which of them hang.
+        // The service does not know yet which of them hang.
         yield* somethingHappens
         const areTried = Effect.sync(() => provider.received.length >= 60)
         yield* within(12, "5 seconds", "the first attempts", areTried)

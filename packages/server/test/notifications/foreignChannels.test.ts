@@ -14,7 +14,7 @@ const now = new Date("2026-06-01T12:00:00Z")
 const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) =>
   newDelivery({ id: randomUUID(), workspace_id, channel_id, channel_kind: "email", due_at: now })
 
-/** An address that has not agreed yet, and a message that waits for it. */
+/** Creates a channel to an unconfirmed address, and a message that waits for it. */
 const begin = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [own, other] = [yield* insertWorkspace, yield* insertWorkspace]

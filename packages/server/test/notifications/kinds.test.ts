@@ -32,7 +32,7 @@ interface Property {
   readonly format?: string
 }
 
-/** Mail has none. */
+/** Mail has no vendor. */
 const noVendor = {
   config: { to: "ada@example.com" },
   refused: [{ to: "ada" }, { to: "a@b@c" }]
@@ -41,7 +41,7 @@ const noVendor = {
 const exampleOf = ({ enum: options, examples, minimum, type }: Property) =>
   examples?.[0] ?? options?.[0] ?? minimum ?? (type === "boolean" ? true : undefined)
 
-/** As far as the schemas of kinds go. */
+/** Checks a value against the part of JSON Schema that the kinds use. */
 const isAllowed = (property: Property, value: unknown) =>
   property.type === "string" && typeof value === "string"
     ? value.length >= (property.minLength ?? 0) &&
@@ -78,7 +78,7 @@ describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
     for (const wrong of refused) {
       for (const [field, value] of Object.entries(wrong)) {
         const property = properties[field]
-        // Whether a server may be called is more than a pattern can say.
+        // A pattern cannot express whether a server may be called.
         if (property === undefined || (property.format === "uri" && property.pattern === undefined))
           continue
         assert.isFalse(isAllowed(property, value), JSON.stringify(wrong))
@@ -162,7 +162,7 @@ it.live("Every kind is retried if there is no response", () =>
       assert.strictEqual(result.outcome, "again", name)
       assert.match(result.error ?? "", /^timeout/, name)
     }),
-    // Each waits for its timeout, and all of them at the same time.
+    // All of them wait for their timeouts at the same time.
     { concurrency: "unbounded", discard: true }
   )
 )
@@ -226,7 +226,7 @@ it("Every event has a title of its own kind", () => {
   }
 })
 
-/** What means the same everywhere, unless a vendor says otherwise. */
+/** Responses with the same meaning for all vendors, unless a vendor differs. */
 const common: ReadonlyArray<readonly [string, Reply]> = [
   ["again", { status: 500, body: "oh no" }],
   ["again", { status: 503, body: "<html>busy</html>" }],

@@ -25,7 +25,7 @@ const verify = (member: Member) =>
     ask("POST", "/v1/auth/email/verify", { body: { token } })
   )
 
-/** The token of the invitation is in a mail, so the membership is written down here. */
+/** Inserts the membership directly, because the token of an invitation is in a mail. */
 const joinedByMail = Effect.fnUntraced(function* ({ workspace_id }: Member) {
   const sql = yield* SqlClient.SqlClient
   const member = yield* signUp()
@@ -91,14 +91,14 @@ layer(withMail)("An email channel", (it) => {
           assert.include(answer.text, "resume the channel")
         }
         assert.isFalse((yield* channels.get(body.id)).body.confirmed)
-        // The end is part of what is signed.
+        // The expiry is part of the signed text.
         const [id, end = "", mac] = sent(7).split(".")
         const prolonged = [id, Number(end) + 86_400_000, mac].join(".")
         assert.strictEqual((yield* ask("POST", prolonged)).status, 404)
         assert.strictEqual((yield* ask("POST", [id, mac].join("."))).status, 404)
         assert.strictEqual((yield* ask("POST", sent(6.9))).status, 200)
         assert.isTrue((yield* channels.get(body.id)).body.confirmed)
-        // It must be possible to unsubscribe by an old mail.
+        // The unsubscribe link of an old mail must still work.
         const old = linkTo(ring, "", "unsubscribe", { id: body.id, config: { to } }, new Date(0))
         assert.strictEqual((yield* ask("POST", old)).status, 200)
       })

@@ -21,7 +21,7 @@ import { announcementData, runData } from "./support/events.ts"
 let share = 5_000
 const newWorkspace = Effect.suspend(() => insertWorkspaceOf(++share))
 
-/** As settling writes them. */
+/** Inserts events as settling writes them. */
 const end = Effect.fnUntraced(function* (workspaceId: string, url: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

@@ -6,7 +6,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 
 const page = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8")
 const [, block = ""] = /^```sql\n([^]*?)^```$/m.exec(page) ?? []
-/** The variable of psql, which no other client knows. */
+/** Replaces the psql variable, which other clients do not support. */
 const [setting = "", time = ""] = /^\\set rotated '(.*)'\n/.exec(block) ?? []
 const statements = block
   .slice(setting.length)

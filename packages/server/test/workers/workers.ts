@@ -38,7 +38,7 @@ export const agentOf = (token: string) => {
   }
 }
 
-/** Creates the result of a call that was responded with 200. */
+/** Creates the result of a call with a 200 response. */
 export const success = (call: { readonly run_id: string; readonly lease: string }) => ({
   run_id: call.run_id,
   lease: call.lease,

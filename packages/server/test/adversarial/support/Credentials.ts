@@ -12,7 +12,7 @@ import {
 import { leap } from "../../support/leap.ts"
 import type { TestApp } from "../../support/TestApp.ts"
 
-/** What is true of a credential. */
+/** The properties of a credential that decide its access. */
 export type Truth =
   | { readonly kind: "none" | "dead token" | "dead key" }
   | { readonly kind: "token"; readonly role: Role | null; readonly isPerson: boolean }
@@ -20,7 +20,7 @@ export type Truth =
 
 export type Presented = Truth & { readonly name: string; readonly token: string | undefined }
 
-/** Every kind of credential there is, and the one workspace that they are tried on. */
+/** Credentials of every kind, and the workspace on which they are tried. */
 export class Credentials extends Context.Service<
   Credentials,
   {
@@ -33,7 +33,7 @@ export class Credentials extends Context.Service<
     Effect.gen(function* () {
       const early = yield* signUp()
       const expiring = yield* createKey(early, { scopes, expires_in_days: 1 })
-      // Now, because no access token outlives a day.
+      // Access tokens are created after this, because none outlives a day.
       yield* leap("1 day")
 
       const [member, stranger, gone] = yield* Effect.all([signUp(), signUp(), signUp()])

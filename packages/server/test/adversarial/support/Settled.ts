@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { TestApp } from "../../support/TestApp.ts"
 import { type Owner, settle } from "./settle.ts"
 
-/** Somebody for tests that leave what there is as it was. */
+/** An owner with records, for tests that change nothing. */
 export class Settled extends Context.Service<Settled, Owner>()(
   "@scheduling/server/test/adversarial/support/Settled"
 ) {

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { Answer } from "../../support/http.ts"
 
-/** A batch is responded with 200, and each of its items with the rejection of a create of its own. */
+/** Asserts that a batch gets a 200, and each of its items the rejection of a separate create. */
 export const assertEachRefused = ({ body, status, text }: Answer, count: number) => {
   assert.strictEqual(status, 200, text)
   assert.lengthOf(body.items, count)

@@ -2,23 +2,23 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, ask, assertShape, randomIp } from "../../support/http.ts"
 
-/** So many requests share what each of them would wait for alone. */
+/** The number of concurrent requests, which share the waiting times. */
 export const atOnce = 16
 
-/** Of a processor, which a machine that has other things to do does not stretch. */
+/** Returns the CPU time since the start, which does not depend on other load of the machine. */
 const millisSpentSince = (start: NodeJS.CpuUsage) => {
   const { system, user } = process.cpuUsage(start)
   return (system + user) / 1_000
 }
 
-/** No response is an error of ours, or takes much work. */
+/** Asserts that a response is not an internal error and took little CPU time. */
 const assertCalm = (answer: Answer, start: NodeJS.CpuUsage, what: string) => {
   assert.isBelow(answer.status, 500, `${what}: ${answer.text.slice(0, 500)}`)
   if (answer.status >= 400) assertShape(answer)
   assert.isBelow(millisSpentSince(start), 2_000, what)
 }
 
-/** Asks what a server must not be upset by. */
+/** Sends a request that must not cause an internal error or much work. */
 export const askCalmly = Effect.fnUntraced(function* (
   method: string,
   path: string,
@@ -28,7 +28,7 @@ export const askCalmly = Effect.fnUntraced(function* (
   const answer = yield* ask(method, path, {
     token: options.token,
     headers: {
-      // So that nothing is turned away for having been sent too often.
+      // A new address per request, so that no throttle rejects it.
       "x-forwarded-for": randomIp(),
       ...(options.type === undefined ? {} : { "content-type": options.type })
     },
@@ -43,6 +43,6 @@ const without = (record: object, field: string): ReadonlyArray<string> =>
     .filter(([name]) => name !== field)
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
 
-/** The body with this text in the place of one field, and twice if it has to be. */
+/** Returns the body with this text as the value of one field, which may be repeated. */
 export const bodyWith = (example: object, field: string, ...written: ReadonlyArray<string>) =>
   `{${[...written.map((text) => `${JSON.stringify(field)}:${text}`), ...without(example, field)].join()}}`

@@ -4,7 +4,7 @@ import type { AccessRule } from "@scheduling/domain/shared/Access"
 import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import type { JsonSchema } from "effect"
 
-/** An endpoint as an attacker reads it in the reference. */
+/** An endpoint with the facts that the reference shows to an attacker. */
 export interface Endpoint {
   readonly name: string
   readonly method: string
@@ -12,11 +12,11 @@ export interface Endpoint {
   readonly access: AccessRule
   readonly queryFields: ReadonlyArray<string>
   readonly takesIdempotencyKey: boolean
-  /** Of its body; none where it takes no body. */
+  /** The schema of the body. Undefined if the endpoint accepts no body. */
   readonly schema: JsonSchema.JsonSchema | undefined
-  /** A body that it takes and that changes something. */
+  /** A valid body that changes something. */
   readonly example: Readonly<Record<string, unknown>> | undefined
-  /** Whether it answers page by page. */
+  /** Whether the response is a page of a list. */
   readonly isList: boolean
 }
 
@@ -24,7 +24,7 @@ const document = openApiDocument(Api)
 
 export const schemas = document.components.schemas
 
-/** What a `$ref` stands for; of a union, the member that its example shows. */
+/** Resolves a `$ref`, and for a union the member that its example shows. */
 export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   if (typeof schema.$ref === "string") {
     return resolved(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
@@ -35,11 +35,14 @@ export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =
     : resolved({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
 }
 
-/** The names of what an object may hold, also of what only responses have. */
+/** Returns the names of the fields of an object, including response-only fields. */
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
 
-/** The fields that a body sets, and those that it may repeat from a response, which are ignored. */
+/**
+ * Returns the fields that a body sets, and the response-only fields that it may repeat, which are
+ * ignored.
+ */
 export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
   const fields = Object.entries<JsonSchema.JsonSchema>(Object(schema?.["properties"]))
   const isIgnored = ([, field]: (typeof fields)[number]) => field["readOnly"] === true
@@ -49,11 +52,11 @@ export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
   }
 }
 
-/** Whether it is any JSON: nothing but words says what it may be. */
+/** Returns whether the schema accepts any JSON. */
 export const takesAnything = (schema: JsonSchema.JsonSchema): boolean =>
   Object.keys(schema).every((part) => part === "description" || part === "examples")
 
-/** Whether text may be somewhere in it. */
+/** Returns whether the schema accepts text anywhere. */
 export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
   const { type, ...parts } = resolved(schema)
   return (
@@ -64,7 +67,7 @@ export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
   )
 }
 
-/** What a batch consists of; nothing of what takes one thing at a time. */
+/** Returns the schema and the example of a batch's item. Undefined for other endpoints. */
 export const itemOf = ({
   example,
   name,
@@ -76,7 +79,7 @@ export const itemOf = ({
   return { example: item, schema: resolved(items.items) }
 }
 
-/** Every endpoint of the contract, so that one that is added is attacked like the others. */
+/** All endpoints of the contract, so that new endpoints are attacked too. */
 export const endpoints: ReadonlyArray<Endpoint> = endpointsOf(Api).map(
   ({ access, method, name, path }) => {
     const operation = document.paths[path]?.[method]
@@ -103,19 +106,19 @@ const inWorkspace = "/v1/workspaces/:workspace_id"
 export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
   path.startsWith(inWorkspace)
 
-/** A key, the name of a secret, a slug and a version are no ids of anything. */
+/** The ids in a path. A key, the name of a secret, a slug and a version do not count as ids. */
 const ids = /:(?!(?:key|name|slug|version)\b)\w+/g
 
 /**
- * The ids in a path other than the workspace's, each as the way to it: what a `:task_id` is the
- * id of depends on what it comes after.
+ * Returns the ids in a path except the workspace's, each with its preceding segments, because they
+ * decide the kind of a `:task_id`.
  */
 export const placesIn = (path: string): ReadonlyArray<string> => {
   const rest = path.replace(`${inWorkspace}/`, "").replace(inWorkspace, "")
   return [...rest.matchAll(ids)].map(({ 0: name, index }) => rest.slice(0, index + name.length))
 }
 
-/** The path with ids in their places. */
+/** Returns the path with the given ids. */
 export const pathWith = (
   path: string,
   workspaceId: string,

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Written after the requests: the use of keys, and the links of audit events. */
+/** Columns that are written after the requests: the use of keys, and the links of audit events. */
 const behind = ["last_used_at", "ordinal", "previous_hash", "previous_at", "mac", "hash"]
 
-/** All that the database holds, apart from what follows a request. */
+/** Reads all rows of the database, except columns that are written after requests. */
 export const everything: Effect.Effect<
   ReadonlySet<string>,
   never,

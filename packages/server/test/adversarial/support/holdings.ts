@@ -29,10 +29,10 @@ import { queuesOf } from "../../tasks/queues/queues.ts"
 import { workersOf } from "../../workers/workers.ts"
 import { placesIn } from "./contract.ts"
 
-/** The ids of what there is in a workspace, by the places in paths where they are right. */
+/** The ids of the records of a workspace, by the position in paths at which they are valid. */
 export type Holdings = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** A session more of this user's. */
+/** Creates another session of this user. */
 export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
   const { body } = yield* logIn(email)
   return {
@@ -40,7 +40,7 @@ export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
   } satisfies Holdings
 })
 
-/** Another owner, and an open invitation: as if they had signed up, which takes time. */
+/** Inserts another owner and an open invitation directly, because signing up takes time. */
 export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: Member) {
   const sql = yield* SqlClient.SqlClient
   const now = new Date(testNow)
@@ -69,7 +69,7 @@ export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspac
 
 const idOf = Effect.map(({ body }: { readonly body: { readonly id: string } }) => body.id)
 
-/** Something new that is paused. */
+/** Creates a paused record. */
 const pausedOf = Effect.fnUntraced(function* <R>(nouns: {
   readonly create: () => Effect.Effect<Answer, never, R>
   readonly act: (id: string, action: "pause") => Effect.Effect<Answer, never, R>
@@ -104,7 +104,7 @@ const acquireCron = Effect.fnUntraced(function* (owner: Member) {
   } satisfies Holdings
 })
 
-/** The execution that waits for its time, or for its turn. */
+/** Returns the execution that is scheduled for later or waits for a slot. */
 const waitingExecution = ({ access_token: token, workspace }: Member, taskId: string) =>
   Effect.map(
     Effect.all([
@@ -163,7 +163,7 @@ const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
   return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies Holdings
 })
 
-/** Monitors whose targets are checked: one that is checked, and one that is paused. */
+/** Creates two monitors whose targets are checked, one active and one paused. */
 const acquireChecked = (kind: MonitorKind, definition: object) =>
   Effect.fnUntraced(function* (owner: Member) {
     const monitors = monitorsOfKind(kind, owner, definition)
@@ -231,7 +231,10 @@ type Acquire = (
   owner: Member
 ) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
 
-/** How to come by what has an id in a workspace, by the beginnings of its places. */
+/**
+ * The functions that create the records of a workspace, by the beginnings of their positions in
+ * paths.
+ */
 const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Acquire]> = [
   [["members/", "invitations/"], acquireColleague],
   [["service-accounts/"], acquireServiceAccount],
@@ -252,8 +255,8 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
 ]
 
 /**
- * One of everything in a workspace that has an id; where it can be in more than one state, one in
- * each, so that whatever is asked of them there is one that it would change.
+ * Creates a record of each kind, and one in each state if there are several, so that every request
+ * finds a record that it would change.
  */
 export const acquire = Effect.fnUntraced(function* (owner: Member) {
   const all = new Map<string, ReadonlyArray<string>>()
@@ -264,14 +267,14 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
   return { ...Object.fromEntries(all), [execution]: [...new Set(executions)] } as Holdings
 }, Effect.orDie)
 
-/** What there is at this place, and what comes with it. */
+/** Creates the record at this position, and the records that it needs. */
 const acquireAt = (owner: Member, place: string) => {
   const [, acquireSome = acquireSession] =
     ofWorkspace.find(([beginnings]) => beginnings.some((begin) => place.startsWith(begin))) ?? []
   return Effect.orDie(acquireSome(owner))
 }
 
-/** What there is at each place of a path. What is there already stays. */
+/** Creates the records of all positions of a path. Existing records are kept. */
 export const acquireInto = Effect.fnUntraced(function* (
   own: Record<string, ReadonlyArray<string>>,
   owner: Member,

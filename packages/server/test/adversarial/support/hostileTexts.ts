@@ -4,7 +4,7 @@ const nested = (open: string, close: string, depth: number) =>
 export const wide = (keys: number) =>
   `{${Array.from({ length: keys }, (_, index) => `"k${index.toString(36)}":0`).join()}}`
 
-/** Text that some parser, database, terminal or template has taken for more than text. */
+/** Texts that parsers, databases, terminals or templates have interpreted. */
 export const texts = [
   "a\u0000b",
   "\ud800",
@@ -30,7 +30,7 @@ export const texts = [
   "a".repeat(300_000)
 ]
 
-/** JSON as it is sent: a parser of ours would not write most of it. */
+/** Raw JSON, most of which `JSON.stringify` cannot produce. */
 export const values: ReadonlyArray<string> = [
   ...texts.map((text) => JSON.stringify(text)),
   "1e400",

@@ -6,16 +6,16 @@ import { type TestApp } from "../../support/TestApp.ts"
 import { type Endpoint, pathWith } from "./contract.ts"
 import { acquireColleague, acquireInto } from "./holdings.ts"
 
-/** Somebody, and the paths to what they have. */
+/** An owner, and the paths of their records. */
 export interface Owner {
   readonly member: Member
-  /** The first time that something is asked for, it is made. */
+  /** Returns the path of a record, which is created on first use. */
   readonly pathOf: (
     endpoint: Pick<Endpoint, "path">
   ) => Effect.Effect<string, never, TestApp | SqlClient.SqlClient>
 }
 
-/** The paths to what somebody has in a workspace. */
+/** Returns the paths of a member's records in a workspace. */
 export const pathsOf = (owner: Member): Owner["pathOf"] => {
   const own: Record<string, ReadonlyArray<string>> = {}
   return Effect.fnUntraced(function* ({ path }) {
@@ -28,7 +28,7 @@ export const pathsOf = (owner: Member): Owner["pathOf"] => {
   })
 }
 
-/** Somebody new, who may leave because there is another owner. */
+/** Creates a new owner, who can leave because there is another owner. */
 export const settle: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
   function* () {
     const member = yield* signUp()

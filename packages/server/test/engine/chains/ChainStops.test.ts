@@ -16,7 +16,7 @@ import {
 
 const calls = makeFakeCalls()
 
-/** The embedded store has but one. */
+/** The embedded store has only one node. */
 const nodes = Array.from({ length: onPostgres ? 2 : 1 }, () => nodeLayer(calls.layer))
 
 const Nodes = nodes
@@ -25,7 +25,7 @@ const Nodes = nodes
 
 const steps = Array.from({ length: 50 }, (_, index) => `s${index}`)
 
-/** A chain of quick steps, once it has come to its `goal`-th one. */
+/** Starts a chain of short steps, and waits for its `goal`-th step. */
 const underWay = Effect.fnUntraced(function* (goal: number) {
   const workspace_id = yield* insertWorkspace
   const path = `/${workspace_id}`
@@ -46,7 +46,7 @@ const underWay = Effect.fnUntraced(function* (goal: number) {
 
 type Chain = Effect.Success<ReturnType<typeof underWay>>
 
-/** Of the step in flight, the call may go out yet. */
+/** The call of the step in flight may still be sent. */
 const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
   yield* eventually(unfinished(chain.workspace_id), (runs) => runs.length === 0)
   assert.isAtMost(chain.made(), made + 1)
@@ -57,7 +57,7 @@ const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
 
 const stops = 100
 
-/** Several at once, so that results are written while stops wait for their rows. */
+/** Several chains at once, so that results are written while stops wait for their rows. */
 const atOnce = { concurrency: 10, discard: true }
 
 const goals = Array.from({ length: stops }, (_, index) => 1 + (index % 10))
@@ -83,7 +83,7 @@ layer(Nodes, { excludeTestServices: true })("a chain", (it) => {
           const queue = yield* RunQueue
           const chain = yield* underWay(goal)
           let { execution_id } = chain
-          // It may have ended by now: then it is the turn of the next.
+          // If this step has finished already, the next one is cancelled.
           while ((yield* queue.cancel(chain.workspace_id, execution_id)) === null) {
             const [run] = yield* unfinished(chain.workspace_id)
             execution_id = run?.id ?? execution_id

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 
 type Ending = "succeeded" | "failed" | "cancelled"
 
-/** Runs a chain to its end; `endings` says how each step ends if it runs. */
+/** Runs a chain to its end. `endings` has the result of each step, if the step runs. */
 const play = (conditions: ReadonlyArray<RunIf>, endings: ReadonlyArray<Ending>) => {
   const steps = conditions.map((run_if) => ({ run_if }))
   const outcomes: Array<StepOutcome> = []

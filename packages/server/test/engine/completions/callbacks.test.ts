@@ -46,7 +46,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
         assert.strictEqual(ended.attempts[0].response_body, "42 rows")
         assert.isAtLeast(ended.duration_ms, 0)
 
-        // Said again, it is so already, and everything else comes too late. Nothing changes.
+        // A repeated report is accepted, and any other report comes too late. Nothing changes.
         assert.strictEqual(yield* say(urls[0], "43 rows"), ok)
         assert.strictEqual(yield* say(`${urls[0]}/fail`), contradicted)
         assert.strictEqual(yield* say(`${urls[0]}/log`, "hello?"), late)

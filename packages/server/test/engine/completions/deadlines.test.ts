@@ -8,13 +8,13 @@ import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
 
-// The nodes have just started, so they do not decide yet about jobs that are awaited since before.
+// The nodes have just started, so they do not decide yet about jobs that were awaited before.
 layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its deadline", (it) => {
   it.effect("fails within a second of it, even right after the start of the service", () =>
     Effect.gen(function* () {
       const jobs = yield* begin
       const { url } = yield* target(accepted)
-      // On PostgreSQL a new node decides about nothing in its first three seconds.
+      // On PostgreSQL, a new node decides nothing in its first three seconds.
       yield* jobs.ended(yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 }))
       const ids = yield* Effect.forEach(
         times(3, () => 2),

@@ -15,7 +15,7 @@ import { ok, repeated, say, target } from "./jobs.ts"
 
 type User = Effect.Success<ReturnType<typeof newUser>>
 
-/** What a user says to a server that may be another one later. */
+/** The requests of a user to a server that may later be replaced by another one. */
 const jobsOf = ({ token, workspace }: User) => {
   const request = (server: ServerProcess, method: string, at: string, body?: object) =>
     call(server, method, workspace + at, { token, ...(body !== undefined && { body }) })

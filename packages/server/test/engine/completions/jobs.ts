@@ -5,7 +5,7 @@ import { ask, type Member, signUp } from "../../support/http.ts"
 import { eventually } from "../../support/ServerProcess.ts"
 import { TestApp } from "../../support/TestApp.ts"
 
-/** What a target answers a call. */
+/** The response of a target to a call. */
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -15,8 +15,8 @@ export interface Reply {
 export const later: Reply = { status: 202, headers: { "scheduling-complete": "later" } }
 
 /**
- * A target, and the URLs that its calls carried, in order. `reply` may take its time, and may say
- * that the job is done before it answers.
+ * Starts a target that records the completion URLs of its calls in order. `reply` may be slow, and
+ * may report that the job is done before it responds.
  */
 export const target = Effect.fnUntraced(function* (
   reply: (url: string | undefined, n: number) => Reply | Promise<Reply>
@@ -35,7 +35,7 @@ export const target = Effect.fnUntraced(function* (
   return { url: `http://127.0.0.1:${port}/job`, urls, bodies }
 })
 
-/** What a job sends. */
+/** Sends the report of a job. */
 export const send = async (url: string, body = "") => {
   const response = await fetch(url, { method: "POST", body })
   const { headers, status } = response
@@ -47,7 +47,7 @@ export const send = async (url: string, body = "") => {
 export const say = (url: string | undefined, body?: string) =>
   Effect.promise(() => send(url ?? "", body))
 
-/** The same at the other node. */
+/** Returns the same URL at the other node. */
 export const elsewhere = Effect.fnUntraced(function* (url: string | undefined) {
   const app = yield* TestApp
   return (url ?? "").replace(app.url, app.otherUrl)
@@ -78,7 +78,7 @@ export const jobsOf = ({ access_token: token, workspace }: Member) => {
     )
   return {
     request,
-    /** The execution of a delayed task that is due now. */
+    /** Creates a delayed task that is due now, and returns its execution. */
     begin: Effect.fnUntraced(function* (task: object) {
       const created = yield* request("POST", "/delayed", { delay_seconds: 0, ...task })
       assert.strictEqual(created.status, 201, created.text)

@@ -9,7 +9,7 @@ const accepted = () => ({ status: 202 })
 
 const begin = Effect.map(beginWithJobs, (jobs) => ({
   ...jobs,
-  /** A queue with one place. */
+  /** A queue with one slot. */
   queue: Effect.gen(function* () {
     const created = yield* jobs.request("POST", "/queues", { name: "one", max_concurrency: 1 })
     assert.strictEqual(created.status, 201, created.text)

@@ -10,10 +10,10 @@ import {
 const between = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** How many days pass until the next check, and how long history is kept then. */
+/** The days until the next check, and the retention at that time. */
 const Looks = Schema.Array(Schema.Struct({ days: between(0, 50), retentionDays: between(1, 40) }))
 
-/** What the service makes of a plan. */
+/** Applies a plan to the partitions. */
 const carriedOut = (parts: ReadonlyArray<Part>, plan: DaysPlan): ReadonlyArray<Part> => [
   { name: "before", from: -Infinity, to: plan.from },
   ...parts.filter(

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ByteBudget } from "../../../src/engine/intake/ByteBudget.ts"
 
-/** Asks for so many bytes, and writes down who got them. */
+/** Requests bytes, and records the calls that got them. */
 const asking = (budget: ByteBudget) => {
   const granted: Array<number> = []
   return {

@@ -8,7 +8,7 @@ interface Hostile {
   readonly target: string
 }
 
-/** Starts whatever finds room, for so long, and ends none of it. */
+/** Starts all calls that find room, for a period of time, and finishes none of them. */
 const flood = (
   slots: CallSlots,
   hostile: ReadonlyArray<Hostile>,
@@ -95,7 +95,7 @@ describe("CallSlots", () => {
     flood(slots, [{ share: 1, target: "https://slow" }, ...other], 30)
     assert.isFalse(slots.hasRoom(1, "https://slow", 30_000))
     assert.isTrue(slots.hasRoom(2, "https://slow", 30_000))
-    // Two calls at once are more than it has, while slots are short.
+    // While slots are scarce, two concurrent calls exceed the limit of the target.
     slots.occupy("second", 2, "https://slow", 30_000)
     assert.isFalse(slots.hasRoom(2, "https://slow", 30_000))
   })

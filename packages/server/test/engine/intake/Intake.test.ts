@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Intake, type IntakeLimits } from "../../../src/engine/intake/Intake.ts"
 import type { LeasedRun } from "../../../src/engine/Run.ts"
 
-/** The share is the one of the workspace's first letter. */
+/** The first letter of the workspace is its share. */
 const runs = (
   workspace_id: string,
   count: number,

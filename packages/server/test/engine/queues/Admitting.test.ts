@@ -24,7 +24,7 @@ const { answers } = calls
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Answers calls to the path after a while, and measures them. */
+/** Responds to calls of the path after a delay, and measures them. */
 const gaugeOf = (path: string, ms: number) => {
   const gauge = new Gauge()
   answers.set(path, () =>
@@ -76,7 +76,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* (yield* RunQueue).admit(workspace, queueId)
       yield* eventually(history(workspace), ({ length }) => length === 60)
       const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
-      // A call that is late comes closer to the one after it, by as much as runs are admitted ahead.
+      // A late call is closer to the next one, by the time by which runs are admitted ahead.
       assert.isAtLeast(took, 59 * 50 - admitAheadMs)
       assert.isAtMost(gauge.mostWithin(1_000), 20 * (1 + admitAheadMs / 1_000) + 1)
     })
@@ -210,7 +210,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         VALUES (false, 'infinity', now())
         RETURNING id`
       yield* enqueueOverdue(task, 10)
-      // Its call continues for at most 30 s, the timeout of the task, from when it began.
+      // The call continues for at most 30 s after its start, the timeout of the task.
       yield* sql`
         UPDATE runs
         SET

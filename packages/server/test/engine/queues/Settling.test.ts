@@ -39,7 +39,7 @@ const queuedRuns = Effect.fnUntraced(function* (
   return { workspace, queueId, task }
 })
 
-/** While the test lasts, changes of the table's rows that meet the condition fail. */
+/** Makes updates of rows that meet the condition fail until the end of the test. */
 const refuseUpdates = (table: "runs" | "tasks", condition: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 layer(OneNode, { excludeTestServices: true })("the result of a run in a named queue", (it) => {
   it.effect("is written with its response, although its slot cannot be handed over", () =>
     Effect.gen(function* () {
-      // Only handing over starts a run in the statement that gives it its place.
+      // Only a hand-over starts a run in the statement that gives it its slot.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state = 'running'")
       const { queueId, workspace } = yield* queuedRuns("/refused", 3)
       yield* (yield* RunQueue).admit(workspace, queueId)
@@ -152,7 +152,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
         runs.some(({ state }) => state === "running")
       )
       yield* refuseUpdates("tasks", "NEW.status = 'paused'")
-      // The others have no way to start but in the place of one that ends.
+      // The other runs can start only in the slot of a finished one.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state IN ('ready', 'leased')")
       yield* Deferred.succeed(ends, undefined)
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
@@ -195,7 +195,7 @@ describe("a node that stops", () => {
       yield* aheadOf(true)
 
       const stopping = yield* Effect.forkChild(Scope.close(own, Exit.void))
-      // What it held for later is given back first. Only then does the call end.
+      // Runs that the node held for later are released first. Only then does the call finish.
       yield* aheadOf(false)
       yield* Deferred.succeed(ends, {})
       yield* Fiber.join(stopping)

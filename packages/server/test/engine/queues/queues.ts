@@ -9,7 +9,7 @@ interface QueueFields {
   readonly paused: boolean
 }
 
-/** Returns the id. */
+/** Inserts a queue and returns its id. */
 export const insertQueue = Effect.fnUntraced(function* (
   workspaceId: AuthorizedWorkspaceId,
   fields: Partial<QueueFields>
@@ -29,7 +29,7 @@ export const insertQueue = Effect.fnUntraced(function* (
   return id
 })
 
-/** Gives tasks that have no runs yet a queue. */
+/** Assigns a queue to tasks without runs. */
 export const setQueue = (taskIds: ReadonlyArray<string>, queueId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -39,7 +39,7 @@ export const setQueue = (taskIds: ReadonlyArray<string>, queueId: string) =>
       WHERE id = ANY (${taskIds}::uuid[])`
   )
 
-/** Overdue runs of a task in its queue, as they are after the service was away. */
+/** Inserts overdue runs of a task into its queue, as after an absence of the service. */
 export const enqueueOverdue = (taskId: string, count: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -75,7 +75,7 @@ export class Gauge {
     this.open--
   }
 
-  /** The most calls that began within any span of time. */
+  /** Returns the highest number of calls that began within any period of this length. */
   mostWithin(ms: number): number {
     let first = 0
     return this.began.reduce((most, at, index) => {

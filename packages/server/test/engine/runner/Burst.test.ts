@@ -8,8 +8,8 @@ import { eventually, history, insertTasks, insertWorkspace, unfinished } from ".
 const count = 5_000
 
 /**
- * What a busy machine holds. The goal is 150 ms for the last of them, on a quiet machine and after
- * a first burst: `support/measure.ts burst` measures that.
+ * The limit on a busy machine. The goal is 150 ms for the last run, on a quiet machine after a
+ * first burst, which `support/measure.ts burst` measures.
  */
 const boundMs = 1_000
 

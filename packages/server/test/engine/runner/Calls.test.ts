@@ -36,7 +36,7 @@ const started = (path: string): StartedRun & Claimant => ({
   withheld: 0
 })
 
-/** The calls of node 7, and what they came to. */
+/** Creates the calls of node 7, and records their results. */
 const makeNode = Effect.gen(function* () {
   const engine = yield* makeEngine
   engine.enroll(7)

@@ -8,7 +8,7 @@ import { eventually } from "./support/tasks.ts"
 
 const hourMs = 3_600_000
 
-// The embedded store has one node, which has nobody to judge.
+// The embedded store has only one node, which checks no other.
 describe.skipIf(!onPostgres)("a node whose clock was set back", () => {
   const { clock, step } = offsetClock()
   const NodeLayer = nodeLayer(callLayer(() => Effect.succeed({}))).pipe(

@@ -9,7 +9,7 @@ import { endless, Service, ServiceLayer } from "./support/service.ts"
 const minute = 60_000
 
 layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
-  // Beside each other: one process runs the tasks of all of them.
+  // The tests run concurrently: one process runs the tasks of all of them.
   describe.concurrent("and what it calls", () => {
     it.effect("a call to a hanging target is aborted at its timeout", () =>
       Effect.gen(function* () {
@@ -21,7 +21,8 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           code: "timeout",
           message: "timeout after 1 s while waiting for the response"
         })
-        // A timer counts from the beginning of the loop's turn, a few milliseconds before the call.
+        // A timer starts at the beginning of the event loop's turn, a few milliseconds before the
+        // call.
         assert.isAtLeast(outcome.duration_ms, 950)
         assert.isBelow(outcome.duration_ms, 3_000)
       })
@@ -57,7 +58,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           assert.deepInclude(outcome, { status, status_code: code, error })
           assert.strictEqual(outcome.attempts[0].response_body, "a".repeat(10_000))
         }
-        // What the kernel's buffers of both sides took in.
+        // The kernel buffers of both sides hold less than this.
         assert.isBelow(written, 32 * 1024 * 1024)
         assert.strictEqual((yield* request("GET", "/executions")).status, 200)
         assert.strictEqual(server.stderr(), "")
@@ -132,7 +133,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           return Date.parse(outcome.scheduled_for) - connectedAt
         })
         assert.isAtMost(yield* aheadMs, 0)
-        // A machine that stands still may connect late, but not each time.
+        // A stalled machine may connect late, but not each time.
         const best = yield* Effect.repeat(aheadMs, { until: (ms) => ms > 20, times: 10 })
         assert.isAbove(best, 20)
       })
@@ -239,7 +240,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const next = Date.parse(task.next_run_at)
         assert.strictEqual(next, Math.floor(Date.parse(task.created_at) / minute + 1) * minute)
         const fires = body.data.map((fire: { readonly at: string }) => Date.parse(fire.at))
-        // The minute may have ended between the two answers.
+        // The minute may have ended between the two responses.
         assert.include([next, next + minute], fires[0])
         assert.deepStrictEqual(
           fires,
@@ -280,7 +281,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const problemOf = (received: typeof message, using = secret) =>
           Effect.promise(() => findProblem(received, [using], { nowSeconds }))
         assert.isUndefined(yield* problemOf(message))
-        // Neither another receiver nor the one of messages takes it.
+        // Neither the secret of another recipient nor the one for messages verifies it.
         const { call_secret: another } = yield* secretsAt(`http://127.0.0.1:${port + 1}`)
         for (const foreign of [message_secret, another]) {
           assert.strictEqual(yield* problemOf(message, foreign), "no_matching_signature")

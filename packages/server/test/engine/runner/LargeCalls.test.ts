@@ -68,7 +68,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       body,
       count
     })
-    // Due at one instant, so that one claim finds them all.
+    // All runs are due at the same time, so that one claim finds all of them.
     yield* Effect.forEach(
       tasks,
       (task_id) => queue.schedule({ workspace_id, task_id, run_at: new Date(0) }),
@@ -112,7 +112,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       const queue = yield* RunQueue
       const called = new Set(calls.to("/stuck").map(({ execution_id }) => execution_id))
       const runs = yield* unfinished(workspace_id)
-      // First those that wait: else they get the room of the others.
+      // Waiting runs are cancelled first, because they would otherwise get the room of the others.
       for (const { task_id } of runs.toSorted((a) => (called.has(a.id) ? 1 : -1))) {
         yield* queue.stop({ workspace_id, task_id })
         yield* eventually(unfinished(workspace_id), (left) =>
@@ -121,7 +121,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       }
       const rows = yield* settled(workspace_id, 10)
       assert.isTrue(rows.every((row) => row.status === "cancelled"))
-      // Of those that waited no call was made, and there is no attempt to record.
+      // The waiting runs made no call, so there is no attempt to record.
       assert.strictEqual(rows.filter((row) => row.attempts_count === 0).length, 4)
       assert.strictEqual((yield* stats).bytes, 0)
     })
@@ -228,7 +228,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     )
   })
 
-  // On a server others write too.
+  // On a server, other tests write WAL too.
   describe.skipIf(onPostgres)("a run of a chain of a megabyte", () => {
     it.effect("writes no more than one of a small chain", () =>
       Effect.gen(function* () {
@@ -269,7 +269,7 @@ const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
 const byStep = (a: { readonly step: string | null }, b: { readonly step: string | null }) =>
   (a.step ?? "").localeCompare(b.step ?? "")
 
-/** Does not compress. */
+/** Returns text that does not compress. */
 const noise = (bytes: number) => {
   let state = 1
   let text = ""

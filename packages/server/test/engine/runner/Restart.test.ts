@@ -14,7 +14,7 @@ import {
   unfinished
 } from "./support/tasks.ts"
 
-/** On the embedded store there is no server to restart, and CI runs every file on both. */
+/** The embedded store has no server to restart, and CI runs every file on both stores. */
 const skipped = onPostgres ? noCluster : "TEST_DATABASE_URL is not set"
 
 const runs = 3_000

@@ -20,7 +20,7 @@ const workspace_id = "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11"
 
 const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failure: false }
 
-/** A node that has a result to write now and then. */
+/** Creates a node that occasionally has a result to write. */
 const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
   const engine = yield* makeEngine
   const settler = yield* makeSettler(engine, () => begin)
@@ -41,7 +41,7 @@ const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
 
 const idle = idleWith(Effect.void)
 
-/** A node with a run that is due and has no slot, and a result that is to be written. */
+/** Creates a node with a due run without a slot, and a result to write. */
 const begin = Effect.fnUntraced(function* (position: typeof step | null) {
   const { engine, settler, write } = yield* idle
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
@@ -51,14 +51,14 @@ const begin = Effect.fnUntraced(function* (position: typeof step | null) {
   return { engine, settler, writing: yield* write(position) }
 })
 
-/** What was sent to the store by now is written, because it answers in turn. */
+/** All statements sent so far are complete, because the store processes them in order. */
 const assertNothingSent = Effect.fnUntraced(function* (writing: Fiber.Fiber<void, unknown>) {
   const sql = yield* SqlClient.SqlClient
   for (let n = 0; n < 3; n++) yield* sql`SELECT 1`
   assert.isUndefined(writing.pollUnsafe())
 })
 
-/** Nothing is sent until just before this time is over. */
+/** Asserts that nothing is written until just before this time has passed. */
 const assertWaits = Effect.fnUntraced(function* (
   writing: Fiber.Fiber<void, unknown>,
   millis: number
@@ -71,7 +71,7 @@ const assertWaits = Effect.fnUntraced(function* (
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** A run that this node executes, in a queue of its own if it holds a slot. */
+/** Creates a run that this node executes, in a separate queue if it holds a slot. */
 const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
@@ -113,7 +113,7 @@ layer(TestLayer)("A result that is written", (it) => {
       engine.results.add(ended)
       yield* settler.settleSome
       assert.strictEqual(settler.pending(), 0)
-      // The clock of the test stands still, so this ends only if the signal arrived.
+      // The clock of the test does not move, so this ends only if the signal arrived.
       yield* waker.wait(60_000)
       assert.strictEqual(engine.counts.fenced, 0)
       assert.deepStrictEqual(yield* historyOf(ended), ["succeeded"])
@@ -149,7 +149,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       assert.isEmpty(yield* historyOf(refused))
       assert.strictEqual(settler.pending(), 1)
 
-      // Whoever stops the node does not wait for it.
+      // Stopping the node does not wait for this result.
       yield* settler.flush
       yield* allow
       const waiting = yield* Effect.forkChild(settler.settleSome)

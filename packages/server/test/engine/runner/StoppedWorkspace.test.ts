@@ -24,7 +24,7 @@ const startNode = Effect.flatMap(Effect.scope, (scope) =>
   Layer.buildWithScope(nodeLayer(calls.layer), scope)
 )
 
-/** Two nodes that a test can stop. */
+/** Starts two nodes that a test can stop. */
 const startNodes = Effect.gen(function* () {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const nodes = Effect.all([startNode, startNode])
@@ -38,7 +38,7 @@ const stop = (id: AuthorizedWorkspaceId) =>
 const resume = (id: AuthorizedWorkspaceId) =>
   Effect.flatMap(RunQueue, (queue) => queue.resumeWorkspace(id))
 
-/** A second in which a run that may start would have started. */
+/** One second, in which a run would have started if it were allowed to. */
 const aSecond = Effect.sleep(1_000)
 
 const statesOf = (workspace: AuthorizedWorkspaceId) =>

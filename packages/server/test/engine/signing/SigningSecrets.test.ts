@@ -98,7 +98,8 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       assert.deepStrictEqual(page.body.data, [both[0]])
       assert.isString(page.body.next_cursor)
 
-      // Rotated again within the day: the newest two live, so that a leak can be outrun.
+      // After another rotation on the same day, the newest two remain, so that a leaked secret can
+      // be replaced quickly.
       const again = yield* rotate(member)
       const secrets = (yield* list(member)).body.data
       assert.deepStrictEqual(

@@ -11,7 +11,7 @@ import { agentOf, workersOf } from "../../workers/workers.ts"
 
 const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
 
-/** A node that still has the old secret, and one that was started without it because it is lost. */
+/** Two nodes: one still has the old secret, and one was started without it because it is lost. */
 const NodesLayer = Layer.effect(
   TestApp,
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ const NodesLayer = Layer.effect(
   })
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Somebody whose secrets the node that makes calls cannot open. */
+/** Signs up at the node with the old secret, so that the other node cannot decrypt the secrets. */
 const signUpBefore = Effect.gen(function* () {
   const { otherUrl } = yield* TestApp
   const { channel, member } = yield* Effect.gen(function* () {
@@ -40,7 +40,7 @@ const signUpBefore = Effect.gen(function* () {
   return { ...member, access_token: String(login.body.access_token), channel }
 })
 
-/** Nobody listens there. */
+/** No server listens at this address. */
 const alerts = { url: "http://127.0.0.1:1/", authorization: "Bearer abcdefghijkl" }
 
 const rotate = ({ access_token: token, workspace }: Member) =>
@@ -62,7 +62,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         const ids = yield* Effect.forEach(times(5, String), () =>
           Effect.all([jobs.begin({ url }), others.begin({ url })])
         )
-        // Its call would be made ready before it is due.
+        // The call of this run would be prepared before it is due.
         const later = yield* jobs.request("POST", "/delayed", { url, delay_seconds: 1 })
         for (const [lostRun, other] of ids) {
           assert.deepInclude(yield* jobs.ended(lostRun), {

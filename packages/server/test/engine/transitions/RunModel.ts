@@ -1,9 +1,8 @@
 import type { RunState } from "../../../src/engine/RunState.ts"
 
 /**
- * What is expected of runs, as a plain model in memory: who holds a run, what becomes of it, and what
- * the history says. Where the engine is free to choose among runs, or gives a run its id, the model
- * gets what was chosen.
+ * A plain model of runs in memory: the holder of each run, its state and its history. If the engine
+ * may choose among runs or gives a run an id, the model receives the choice.
  */
 export interface ModelTask {
   readonly id: string
@@ -11,7 +10,7 @@ export interface ModelTask {
   readonly overlap: "allow" | "skip" | "queue"
   readonly version: string | null
   readonly queue: string | null
-  /** No run of it may be added any more. */
+  /** True if no more runs of the task can be added. */
   readonly isDeleted: boolean
 }
 
@@ -26,23 +25,23 @@ export interface ModelRun {
   /** The queue in which it holds a slot. */
   readonly slot: string | null
   readonly stopping: boolean
-  /** Whether its schedule fired it. Only such a run has to wait for the one before it. */
+  /** True if the schedule fired the run. Only such a run waits for the previous one. */
   readonly fired: boolean
   /** Null if it is not a step of a chain. */
   readonly step: null | {
     readonly chainRun: string
     readonly index: number
     readonly afterFailure: boolean
-    /** Only a chain run that has started has its steps. */
+    /** True if the chain run has started, so that it has its steps. */
     readonly isKnown: boolean
   }
 }
 
 export interface ModelEnd {
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped"
-  /** Whether the last attempt was made. */
+  /** True if the last attempt has started. */
   readonly started: boolean
-  /** Nobody saw how the last attempt ended. */
+  /** True if the result of the last attempt is unknown. */
   readonly lost?: boolean
 }
 
@@ -50,11 +49,11 @@ export interface ModelExecution {
   readonly id: string
   readonly status: ModelEnd["status"]
   readonly attempts: number
-  /** The numbers of the attempts that are recorded apart from the execution. */
+  /** The numbers of the attempts that are recorded separately from the execution. */
   readonly earlier: ReadonlyArray<number>
 }
 
-/** The id of the second step of a chain run: the engine chooses it. */
+/** Returns the id of the second step of a chain run, which the engine chooses. */
 export type NextStepId = (chainRun: string) => string
 
 const hasBegun = ({ state }: ModelRun) => state === "running" || state === "awaiting"
@@ -63,10 +62,10 @@ export class RunModel {
   readonly tasks = new Map<string, ModelTask>()
   readonly runs = new Map<string, ModelRun>()
   readonly history = new Map<string, ModelExecution>()
-  /** Each run as it was after each change. Who has an old ticket may not write about the run. */
+  /** Each run after each change. The holder of an old ticket may not write about the run. */
   readonly tickets: Array<ModelRun> = []
   readonly queues: ReadonlyMap<string, number>
-  /** Dead nodes get nothing. */
+  /** The living nodes. Dead nodes get no runs. */
   readonly alive: Set<number>
 
   constructor(queues: ReadonlyMap<string, number>, nodes: ReadonlyArray<number>) {
@@ -89,7 +88,7 @@ export class RunModel {
     return (this.queues.get(queue) ?? 0) - taken
   }
 
-  /** The fence: the run as whoever has the ticket may still write about it. */
+  /** The fence: returns the run if the holder of the ticket may still write about it. */
   heldBy(ticket: ModelRun): ModelRun | undefined {
     const run = this.runs.get(ticket.id)
     const isHeld =
@@ -133,7 +132,7 @@ export class RunModel {
     }
   }
 
-  /** A node takes runs, and begins the calls of those about which nothing is left to check. */
+  /** Leases runs to a node, which begins the calls that need no further check. */
   take(runs: ReadonlyArray<ModelRun>, node: number) {
     for (const run of runs) {
       const begins = !run.stopping && run.step === null && !this.mustCheckOverlap(run)
@@ -141,7 +140,7 @@ export class RunModel {
     }
   }
 
-  /** Runs get slots, and the node leases as many of them as it has room for. */
+  /** Gives runs slots, and leases as many of them to the node as it has room for. */
   admit(runs: ReadonlyArray<ModelRun>, leased: (id: string) => boolean, node: number) {
     for (const run of runs) {
       const lease = leased(run.id)
@@ -151,7 +150,7 @@ export class RunModel {
     }
   }
 
-  /** Returns why the node must not make the call, if so. */
+  /** Returns the reason why the node must not make the call, if there is one. */
   start(ticket: ModelRun): "cancelled" | "skipped" | undefined {
     const run = this.heldBy(ticket)
     if (run === undefined) return undefined
@@ -182,7 +181,7 @@ export class RunModel {
     this.set({ ...again, ...this.turnOf(run) })
   }
 
-  /** Each task has one run that waits released, however many of its runs finish at once. */
+  /** Releases one waiting run per task, however many of its runs finish at once. */
   finish(runs: ReadonlyArray<ModelRun>, endOf: (run: ModelRun) => ModelEnd, next: NextStepId) {
     const releasing = new Set<string>()
     for (const run of runs) this.runs.delete(run.id)
@@ -205,7 +204,7 @@ export class RunModel {
     for (const task of releasing) this.release(task)
   }
 
-  /** The oldest run that waits for another one of the task need not wait any more. */
+  /** Releases the oldest run that waits for another run of the task. */
   release(task: string) {
     const [oldest] = this.of(task)
       .filter(({ state }) => state === "blocked")
@@ -220,7 +219,7 @@ export class RunModel {
     if (run?.holder === node) this.set({ ...run, state: "ready", holder: null })
   }
 
-  /** Lost with its node for the fifth time, a run is given up. */
+  /** A run that is lost with its node for the fifth time fails. */
   recover(next: NextStepId) {
     const held = [...this.runs.values()].filter(
       ({ holder }) => holder !== null && !this.alive.has(holder)
@@ -235,7 +234,7 @@ export class RunModel {
     this.finish(held.filter(isGivenUp), () => end, next)
   }
 
-  /** Nobody but its node can end a call in progress. */
+  /** Only its node can end a call in progress. */
   cancel(runs: ReadonlyArray<ModelRun>, next: NextStepId) {
     const meant = runs.filter(({ stopping }) => !stopping)
     const isCalling = ({ state }: ModelRun) => state === "running"
@@ -249,14 +248,14 @@ export class RunModel {
     )
   }
 
-  /** A run of a delayed task that has never started leaves no trace. */
+  /** Removes a run of a delayed task that has never started, without a record. */
   withdraw(task: string) {
     for (const run of this.of(task)) {
       if (!hasBegun(run) && run.attempt === 1) this.runs.delete(run.id)
     }
   }
 
-  /** What has begun keeps its slot, and all the rest waits in the other queue. */
+  /** Runs that have begun keep their slots, and all others wait in the other queue. */
   move(task: ModelTask, queue: string | null) {
     this.tasks.set(task.id, { ...task, queue })
     for (const run of this.of(task.id)) {
@@ -274,7 +273,7 @@ export class RunModel {
     return fired && attempt === 1
   }
 
-  /** A run that is to end needs no turn in its queue. */
+  /** A run that is being stopped needs no turn in its queue. */
   private turnOf({ queue, stopping }: ModelRun) {
     const state = queue === null || stopping ? ("ready" as const) : ("parked" as const)
     return { state, holder: null, slot: null }

@@ -15,7 +15,7 @@ const namesOf = Object.keys as <Name extends string>(
   of: Readonly<Record<Name, unknown>>
 ) => Array<Name>
 
-/** What becomes of a run in this state, or of a new one. Undefined if nothing about it changes. */
+/** Returns the new state of a run after the transition. Undefined if nothing changes. */
 const outcomeOf = Effect.fnUntraced(function* (
   state: RunState | "new",
   inQueue: boolean,

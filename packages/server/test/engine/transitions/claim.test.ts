@@ -42,7 +42,7 @@ const sharesOf = (runs: ReadonlyArray<{ readonly share: number }>) => {
   return counts
 }
 
-/** So many runs that are due, some of them spread over the seconds before. */
+/** Inserts due runs, spread over the given number of seconds before now. */
 const insertBacklog = Effect.fnUntraced(function* (lane: bigint, count: number, seconds = 0) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspaceIn(lane)

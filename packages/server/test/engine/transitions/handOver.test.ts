@@ -9,11 +9,11 @@ import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 
 interface Waiting {
   readonly limits: Parameters<typeof insertQueue>[1]
-  /** How many of the runs have a place already. */
+  /** The number of runs that already have a slot. */
   readonly admitted: number
 }
 
-/** A queue in which ten runs wait. */
+/** Creates a queue in which ten runs wait. */
 const waitingRuns = Effect.fnUntraced(function* (
   { admitted, limits }: Waiting,
   fields: Parameters<typeof insertTask>[1] = {}
@@ -44,7 +44,7 @@ const nodeId = Effect.flatMap(
     RETURNING id`
 ).pipe(Effect.map(([row]) => row?.id ?? assert.fail("no node")))
 
-/** Ends these runs and hands their places over, as settling does. */
+/** Finishes these runs and hands over their slots, as settling does. */
 const endAndHandOver = Effect.fnUntraced(function* (
   { queueId }: Queue,
   ended: ReadonlyArray<string>

@@ -1,8 +1,8 @@
 import type { RunState } from "../../../src/engine/RunState.ts"
 
 /**
- * Columns that put a row of `runs` into a state, for `sql.update` and `sql.insert`. In a queue it
- * holds a slot as long as it neither waits for one nor for another run.
+ * Returns the columns that put a row of `runs` into a state, for `sql.update` and `sql.insert`. In
+ * a queue, the row holds a slot unless it waits for one or for another run.
  */
 export const inState = (
   state: RunState,

@@ -37,7 +37,7 @@ import {
   RunModel
 } from "./RunModel.ts"
 
-/** Another seed takes other ways: `LIFE_SEED=7 npx vitest run lifeOfRuns`. */
+/** The seed of the random steps. To choose it: `LIFE_SEED=7 npx vitest run lifeOfRuns`. */
 const seed = process.env["LIFE_SEED"] ?? String(randomInt(2 ** 31))
 
 interface World {
@@ -45,7 +45,10 @@ interface World {
   readonly workspace: AuthorizedWorkspaceId
   readonly model: RunModel
   readonly dice: Dice
-  /** Otherwise others take steps meanwhile, so that nobody can say what is stored afterwards. */
+  /**
+   * False if other workers take steps at the same time, so that the stored state cannot be
+   * predicted.
+   */
   readonly isAlone: boolean
   /** The ids that the engine has returned. */
   readonly added: Set<string>
@@ -58,7 +61,10 @@ interface StoredExecution extends ModelExecution {
   readonly step_index: number | null
 }
 
-/** The history first: a run that finishes meanwhile is in neither, and none may be in both. */
+/**
+ * Reads the history first: a run that finishes in between is in neither result, and none may be in
+ * both.
+ */
 const readStore = Effect.fnUntraced(function* ({ sql, workspace }: World) {
   const history = yield* sql<StoredExecution>`
     SELECT
@@ -91,7 +97,7 @@ const readStore = Effect.fnUntraced(function* ({ sql, workspace }: World) {
 
 type Stored = Effect.Success<ReturnType<typeof readStore>>
 
-/** What the engine did where the model leaves it the choice. */
+/** Reads the choices of the engine that the model does not determine. */
 const choicesOf = (model: RunModel, { history, runs }: Stored) => {
   const added = [
     ...runs.map(({ id, step }) => ({ id, chain_run: step?.chainRun, step_index: step?.index })),
@@ -103,7 +109,7 @@ const choicesOf = (model: RunModel, { history, runs }: Stored) => {
     nextStep: (chainRun: string) =>
       added.find((run) => run.chain_run === chainRun && run.step_index === 1)?.id ??
       assert.fail(`the chain run ${chainRun} has no second step`),
-    /** Those that were chosen, of which there must be so many. */
+    /** Returns the chosen runs, and asserts their number. */
     chosen: (candidates: ReadonlyArray<ModelRun>, count: number) => {
       const chosen = candidates.filter(({ id, state }) => stateOf.get(id) !== state)
       assert.strictEqual(chosen.length, Math.min(count, candidates.length), "runs chosen")
@@ -124,7 +130,7 @@ const toExecution = ({ attempts, earlier, id, status }: StoredExecution): ModelE
   earlier
 })
 
-/** Whatever others did meanwhile, the model continues from what is stored now. */
+/** Replaces the state of the model by the stored one, because other workers have changed it. */
 const adopt = (model: RunModel, { history, runs }: Stored) => {
   const finished = new Map(history.map((row) => [row.id, toExecution(row)]))
   assert.strictEqual(finished.size, history.length, "a run has finished twice")
@@ -137,7 +143,7 @@ const adopt = (model: RunModel, { history, runs }: Stored) => {
   for (const [id, execution] of finished) model.history.set(id, execution)
 }
 
-/** Compares all that is stored with what is expected after a step. */
+/** Compares the stored state with the model after a step. */
 const compare = Effect.fnUntraced(function* (world: World, expect: (choices: Choices) => void) {
   const { model } = world
   const stored = yield* readStore(world)
@@ -161,7 +167,8 @@ const settlementBy = (
   end: Parameters<typeof settlementOf>[2]
 ): Settlement => {
   const { kind, version } = taskOf(world, ticket)
-  // A run that was handed back may know its steps, which it did not when the ticket was issued.
+  // A run that was handed back may have its steps, which it did not have when the ticket was
+  // issued.
   const { step } = world.model.heldBy(ticket) ?? ticket
   const position =
     step?.isKnown !== true || version === null
@@ -196,7 +203,7 @@ const someRun = ({ dice, model }: World) => {
   return runs[dice.below(runs.length)]
 }
 
-/** Now and then a dead node, which does not know that it is dead. */
+/** Picks a node, occasionally a dead one that does not know that it is dead. */
 const someNode = ({ dice, model }: World) => {
   const living = [...model.alive]
   const nodes = dice.chance(0.1) ? model.tickets.flatMap(({ holder }) => holder ?? []) : living
@@ -204,8 +211,8 @@ const someNode = ({ dice, model }: World) => {
 }
 
 /**
- * A ticket that still holds its run, or one that is to change nothing: above all of an attempt that
- * continues without its holder.
+ * Picks a ticket that still holds its run, or one that must have no effect, mostly of an attempt
+ * that continues without its holder.
  */
 const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boolean) => {
   const tickets = model.tickets.filter(isMeant)
@@ -222,7 +229,7 @@ const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boole
 const someQueue = ({ dice, model }: World) =>
   [...model.queues.keys()][dice.below(model.queues.size)] ?? assert.fail("no queue")
 
-/** The task is locked, as it is in the service, so that it is not stopped meanwhile. */
+/** Locks the task as the service does, so that it is not stopped in between. */
 const enqueueOne = Effect.fnUntraced(function* (world: World) {
   const { dice, model, sql, workspace } = world
   const task = someTask(world)
@@ -343,7 +350,9 @@ const startOne = Effect.fnUntraced(function* (
   }
 })
 
-/** What `finish` writes, and if a slot is free then, the next run of its queue in the same transaction. */
+/**
+ * Finishes runs, and starts the next run of a queue in the same transaction if a slot becomes free.
+ */
 const finishWith = Effect.fnUntraced(function* (
   world: World,
   ticket: ModelRun,
@@ -377,7 +386,7 @@ const finishWith = Effect.fnUntraced(function* (
   })
 })
 
-/** A node does not finish what it holds but has not started. */
+/** A node finishes only runs that it has started. */
 const canFinish = (world: World) => (ticket: ModelRun) =>
   ["running", "awaiting"].includes(ticket.state) && world.model.heldBy(ticket)?.state !== "leased"
 
@@ -399,8 +408,8 @@ const finishOne = Effect.fnUntraced(function* (
 })
 
 /**
- * Gives up a run that nobody took in time. If it was taken after all, and its target is to report,
- * nothing may change, although nobody holds such a run either.
+ * Fails a run that no worker claimed in time. If it was claimed after all, and its target must
+ * report, nothing may change, although nobody holds such a run either.
  */
 const giveUpOne = Effect.fnUntraced(function* (world: World) {
   const { dice, model } = world
@@ -436,7 +445,7 @@ const handBackOne = Effect.fnUntraced(function* (world: World) {
   yield* compare(world, () => world.model.handBack(holder, ticket.id))
 })
 
-/** Another node takes its place. What it holds is taken back later. */
+/** Declares a node dead and starts another one. The runs of the dead node are recovered later. */
 const killNode = Effect.fnUntraced(function* (world: World) {
   const { model, sql } = world
   const node = [...model.alive][world.dice.below(model.alive.size)] ?? assert.fail("no node")
@@ -462,7 +471,7 @@ const cancelOne = Effect.fnUntraced(function* (world: World) {
   yield* compare(world, ({ nextStep }) => model.cancel([run], nextStep))
 })
 
-/** A task is paused and resumed, or deleted, and another one like it is created. */
+/** Pauses and resumes a task, or deletes it and creates a similar one. */
 const stopOne = Effect.fnUntraced(function* (world: World) {
   const { dice, model, sql } = world
   const task = someTask(world)
@@ -520,7 +529,7 @@ type Step = (
   Effect.Services<ReturnType<typeof recover>> | SqlClient.SqlClient
 >
 
-/** The steps, and how often each is taken in comparison with the others. */
+/** The steps with their relative frequencies. */
 const steps: Readonly<Record<string, readonly [Step, number]>> = {
   enqueue: [enqueueOne, 2],
   schedule: [scheduleOne, 1],
@@ -581,7 +590,7 @@ const makeWorld = Effect.fnUntraced(function* (dice: Dice) {
   return world
 })
 
-/** Goes on without anything new until all runs have finished. */
+/** Continues without new runs until all runs have finished. */
 const drain = Effect.fnUntraced(function* (world: World) {
   const { model } = world
   yield* recoverDead(world)
@@ -603,7 +612,7 @@ const drain = Effect.fnUntraced(function* (world: World) {
   }
 })
 
-/** What was locked when its task was stopped is stopped now. */
+/** Stops the runs that were locked when their task was stopped. */
 const clearStops = Effect.fnUntraced(function* (world: World) {
   const { sql, workspace } = world
   const stops = (yield* listStops(sql)).filter((stop) => stop.workspace_id === workspace)
@@ -622,7 +631,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
       })
     )
 
-    // The embedded store has one session, so nothing happens at once there.
+    // The embedded store has only one session, so nothing happens concurrently.
     it.effect.runIf(onPostgres)("has one end and no slot too many while nodes act at once", () =>
       Effect.gen(function* () {
         const world = yield* makeWorld(diceFrom(seed))

@@ -18,7 +18,7 @@ import { inState } from "./inState.ts"
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier ones", (it) => {
-  // The embedded store has one session, in which nobody sees the past.
+  // The embedded store has only one session, in which no statement sees an old snapshot.
   it.effect.runIf(onPostgres)("starts once, although two nodes settle the runs before it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -65,13 +65,13 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
         Effect.forkChild
       )
       yield* Deferred.await(isLocked)
-      // One node has begun to write results, on a connection of its own, when it has to wait.
+      // One node has begun to write results on its own connection, and has to wait.
       const writing = yield* finish(sql, [ended(unrelated, there), ended(second, there)]).pipe(
         sql.withTransaction,
         Effect.forkChild
       )
       yield* untilWaiting(1)
-      // Meanwhile another node ends the run before the next one, and takes that.
+      // Meanwhile another node finishes the previous run, and takes the next one.
       yield* finish(sql, [ended(first, here)])
       const admitted = yield* admit(sql, [queue_id], { node: here, limit: 10, except: [] })
       yield* Deferred.succeed(mayEnd, undefined)

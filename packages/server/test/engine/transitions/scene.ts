@@ -30,7 +30,7 @@ import { insertQueue, setQueue } from "../queues/queues.ts"
 import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
 import { inState } from "./inState.ts"
 
-/** A task with a node that may hold its runs, and a named queue if it has one. */
+/** A task, a node that can hold its runs, and optionally a named queue. */
 export interface Scene {
   readonly task: TaskOfRun
   readonly node: number
@@ -60,7 +60,7 @@ export const setScene = Effect.fnUntraced(function* (
   return scene
 })
 
-/** Adds a run in this state, which was due a minute ago. `columns` says what else is different. */
+/** Inserts a run in this state that was due a minute ago. `columns` are the differences. */
 export const insertRun = Effect.fnUntraced(function* (
   { node, queue, task }: Scene,
   state: RunState,
@@ -75,7 +75,7 @@ export const insertRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** The runs of the task, as they are in the table. */
+/** Reads the rows of the task's runs. */
 export const runsOf = ({ task }: Scene) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -86,9 +86,9 @@ export const runsOf = ({ task }: Scene) =>
       ORDER BY id`
   )
 
-/** One use of a transition on a run, or without one where it adds it. */
+/** One use of a transition, on an existing run or adding a run. */
 export interface Way {
-  /** What is different about the run, so that this way leads to one of the transition's states. */
+  /** The columns of the run that make this use lead to one of the transition's states. */
   readonly columns?: Readonly<Record<string, unknown>>
   readonly task?: Parameters<typeof insertTask>[1]
   readonly apply: (
@@ -151,7 +151,7 @@ const admitUpTo =
   (sql, { node, queue }) =>
     queue === null ? Effect.void : admit(sql, [queue], { node, limit, except: [] })
 
-/** Only who holds the run may do this, so it is done in the name of its holder. */
+/** Only the holder of the run may do this, so it is done in the holder's name. */
 const settleAs =
   (status: "succeeded" | null): Way["apply"] =>
   (sql, scene, run) =>
@@ -210,7 +210,7 @@ const stopAll =
 const ofTask = (sql: SqlClient.SqlClient, { task }: Scene): Statement.Fragment =>
   sql`task_id = ${task.task_id}`
 
-/** How to use each transition, so that each way in the table of `RunState.ts` is taken. */
+/** The uses of each transition, which cover the table of `RunState.ts`. */
 export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
   enqueue: [
     {

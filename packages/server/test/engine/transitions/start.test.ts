@@ -8,7 +8,7 @@ import { start } from "../../../src/engine/transitions/start.ts"
 import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
-/** A run that continues, and the next one of its task, which is due so much later. */
+/** Creates an unfinished run, and the next run of its task, which is due after this time. */
 const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
   const sql = yield* SqlClient.SqlClient
   const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })

@@ -75,7 +75,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const task = { workspace_id, task_id }
         yield* enqueueMany(task, 3_000, 3_600_000)
         yield* queue.stop(task)
-        // The whole queue as it was would be due now, and the task is active again.
+        // Without the stop, the whole queue would be due now, and the task is active again.
         yield* sql`
           UPDATE runs
           SET due_at = now()
@@ -202,7 +202,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const workspace_id = yield* insertWorkspace
       const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
       yield* enqueueMany(task, 1_200)
-      // Slots of the last 600 minutes and of the next 500; the others were asked for by hand.
+      // Slots of the last 600 and the next 500 minutes, and manual runs.
       yield* sql`
         UPDATE runs
         SET slot_at = now() + (nr - 600) * interval '1 minute'
@@ -221,7 +221,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       assert.strictEqual((yield* slotsToCome).length, 500)
 
       yield* queue.stop(task)
-      // Clearing continues behind the request, and what is left for that is recorded, all of it.
+      // Clearing continues after the request, and all remaining runs are recorded.
       assert.strictEqual((yield* unfinished(workspace_id)).length, 200)
       assert.isEmpty(yield* slotsToCome)
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)

@@ -65,7 +65,7 @@ const everything = [
 ] as const
 const rules = [{ events: everything, channel_ids: [idOf(hook), idOf("pager")] }]
 
-/** A workspace, as it remembers what earlier batches have left behind. */
+/** Creates a workspace that keeps the state of earlier batches. */
 const begin = (
   channels: ReadonlyArray<OpenChannel> = [webhook()],
   settings: Partial<StoredSettings> = {}

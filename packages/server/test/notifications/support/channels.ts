@@ -12,7 +12,7 @@ export const webhookInput = {
   config: { url: "https://alerts.example.com/hook" }
 }
 
-/** What a test says of the notifications of a workspace, with the token of its owner. */
+/** The requests about notifications of a workspace, with the token of its owner. */
 export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
   const base = `${workspace}/notifications`
   return {
@@ -36,7 +36,7 @@ export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
   }
 }
 
-/** As if it had been sent. */
+/** Inserts a delivery that was sent. */
 export const insertDelivery = Effect.fnUntraced(function* (workspace: string, channel: string) {
   const sql = yield* SqlClient.SqlClient
   const id = `${testNow

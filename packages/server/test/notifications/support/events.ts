@@ -16,7 +16,7 @@ const parse = Schema.decodeUnknownSync(WebhookEvent, { onExcessProperty: "error"
 
 type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
 
-/** The events in the body of a request to a webhook, which must be what the contract says. */
+/** Decodes the events in the body of a request to a webhook by the contract. */
 export const eventsIn = (body: unknown): ReadonlyArray<SingleEvent> => {
   const event = parse(body)
   return event.type === "digest" ? event.data.events : [event]
@@ -25,7 +25,7 @@ export const eventsIn = (body: unknown): ReadonlyArray<SingleEvent> => {
 export const typesIn = (body: unknown): ReadonlyArray<string> =>
   eventsIn(body).map(({ type }) => type)
 
-/** How many events the message is about, also those that it does not name. */
+/** Returns the number of events of the message, including those that it does not name. */
 export const countIn = (body: unknown): number => {
   const event = parse(body)
   return event.type === "digest" ? event.data.events_count : 1
@@ -51,7 +51,7 @@ export const incidentOf = (monitorId: string, id: string = randomUUID()): EventI
   cause: { code: "missed", message: "No ping came in time" }
 })
 
-/** The data with which the service announces an event about a subject. */
+/** Creates the data with which the service announces an event about a subject. */
 export const announcementData = (
   event: NotificationEvent,
   subjectId: string,

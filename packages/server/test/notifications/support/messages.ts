@@ -32,7 +32,7 @@ export const told = (
   ...fields
 })
 
-/** The data as routing writes it. */
+/** Creates the data as routing writes it. */
 const describedData = (event: NotificationEvent) =>
   describeEvent({
     event,
@@ -65,7 +65,7 @@ export const other = messageWith({ other: 1 }, [
   told({ event: "certificate.expiring", reason: "in 7 days" })
 ])
 
-/** As nasty as names and errors get, and as long. */
+/** A message with hostile and long names and errors. */
 export const nasty = messageWith(
   { begun: 12_345 },
   Array.from({ length: 10 }, (_, index) =>
@@ -80,11 +80,11 @@ export const nasty = messageWith(
 export interface Sent {
   readonly result: ChannelResult
   readonly requests: ReadonlyArray<Received>
-  /** Where each would have gone. */
+  /** The URLs to which the messages would have been sent. */
   readonly urls: ReadonlyArray<URL>
 }
 
-/** Sends by the real call code to a receiver that stands in the vendor's place. */
+/** Sends with the real call code to a recipient that replaces the vendor. */
 export const sendBy = (
   kind: Kind,
   config: Config,

@@ -58,7 +58,7 @@ const Repositories = Layer.mergeAll(
   Outbox.layer
 )
 
-/** The two steps, to be taken by hand. */
+/** The router and the sender, whose steps the test runs itself. */
 export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
     Layer.mergeAll(Router.layer, Sender.layer).pipe(
@@ -72,11 +72,11 @@ export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
     )
   )
 
-/** A node that does nothing but notify. Each use of it is a node of its own. */
+/** A node that only notifies. Each use of the layer is a separate node. */
 export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   NotifierLayer.pipe(Layer.provideMerge(stepsLayer(fields)))
 
-/** With a secret that signs its messages to webhooks, as every workspace has one. */
+/** Inserts a workspace with a secret that signs its messages to webhooks. */
 export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspaceIn(deriveLane(share))
@@ -97,7 +97,7 @@ const allEvents = [
   "certificate.expiring"
 ]
 
-/** A channel as the service would store it, and a rule that sends all events to it. */
+/** Inserts channels as the service stores them, and a rule that sends all events to them. */
 export const insertChannels = Effect.fnUntraced(function* (
   workspace_id: string,
   channels: ReadonlyArray<{

@@ -17,13 +17,13 @@ export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Never answers. */
+  /** True if the server never responds. */
   readonly hangs?: boolean
-  /** Answers when this is over. */
+  /** The server responds when this promise resolves. */
   readonly after?: Promise<void>
 }
 
-/** An HTTP server that keeps what it receives, and answers as `answer` says. */
+/** Starts an HTTP server that records its requests, and responds with `answer`. */
 export const httpReceiver = (answer: (request: Received) => Reply = () => ({})) =>
   Effect.acquireRelease(
     Effect.callback<{
@@ -77,14 +77,14 @@ export interface ReceivedMail {
   readonly to: ReadonlyArray<string>
   readonly secure: boolean
   readonly user: string | undefined
-  /** As it came, headers and all. */
+  /** The whole message as received, with its headers. */
   readonly source: string
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
   readonly html: string
 }
 
-/** A real mail server. `refuse` answers a receiver or a message with a code. */
+/** Starts a real mail server. `refuse` rejects a recipient or a message with a code. */
 export const smtpReceiver = (
   options: {
     readonly password?: string
@@ -111,7 +111,7 @@ export const smtpReceiver = (
           callback(refusal === undefined ? null : failure(refusal))
         },
         onData: async (stream, session, callback) => {
-          // The rest does not come if the sender is killed.
+          // The rest does not arrive if the sender is killed.
           const chunks = await stream.toArray().catch(() => undefined)
           if (chunks === undefined) return callback()
           const source = Buffer.concat(chunks).toString()
@@ -132,7 +132,7 @@ export const smtpReceiver = (
           callback()
         }
       })
-      // A client that hangs up is no concern of a test.
+      // A closed connection does not matter to a test.
       server.on("error", () => {})
       server.listen(0, "127.0.0.1", () => {
         const { port } = server.server.address() as AddressInfo
@@ -158,7 +158,7 @@ const headersOf = (source: string): ReadonlyMap<string, string> => {
   )
 }
 
-/** The body of the part of this type, decoded. */
+/** Decodes the body of the part with this content type. */
 const partOf = (source: string, type: string): string => {
   const start = source.search(new RegExp(`^content-type: ${type}`, "im"))
   if (start === -1) return ""

@@ -12,7 +12,10 @@ import { eventsIn } from "./events.ts"
 
 export const withinMs = 60_000
 
-/** People who are notified by mail and by webhook of their monitors, and nodes that can be killed. */
+/**
+ * Creates users who are notified by mail and webhook of their monitors, and nodes that can be
+ * killed.
+ */
 export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
   const smtp = yield* smtpReceiver()
   let hold: Promise<void> | undefined
@@ -59,7 +62,9 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
     use: (other: ServerProcess) => {
       node = other
     },
-    /** What the webhook was told about a monitor, each message once, whatever was sent again. */
+    /**
+     * Returns the events that the webhook received about a monitor. Repeated messages count once.
+     */
     eventsOf: (monitorId: string): ReadonlyArray<string> => {
       const messages = new Map(hook.received.map(({ body }) => [body.id, eventsIn(body)]))
       return [...messages.values()]
@@ -74,7 +79,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
           .map(({ headers }) => headers.get("message-id"))
       ).size,
     hookCalls: () => hook.received.length,
-    /** Kills the node, lets something happen, and starts another one. */
+    /** Kills the node, runs `meanwhile`, and starts another node. */
     replaceNode: (meanwhile: Effect.Effect<unknown> = Effect.void) =>
       Effect.gen(function* () {
         node.kill("SIGKILL")
@@ -132,7 +137,7 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
   const { body } = yield* ask("GET", `/incidents?subject_id=${id}`)
   assert.lengthOf(body.data, 1, name)
   assert.isNotNull(body.data[0].closed_at, name)
-  // What was sent may be written down a moment later.
+  // A sent message may be recorded a moment later.
   const deliveries = yield* eventually(
     `${name}: four deliveries`,
     async () => {

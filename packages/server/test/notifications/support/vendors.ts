@@ -6,11 +6,14 @@ import { countIn, eventsIn, titleIn } from "./events.ts"
 
 type Tone = "down" | "up" | "other"
 
-/** A vendor as its documentation describes it: what it takes, what it answers, and what that means. */
+/**
+ * A vendor as its documentation describes it: the accepted requests, the responses, and their
+ * meaning.
+ */
 interface Vendor {
   readonly name: DeliveryKind
   readonly config: Readonly<Record<string, unknown>>
-  /** Fields that it must not take. */
+  /** Configurations that must be rejected. */
   readonly refused: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly host: RegExp
   readonly ok: (request: Received) => Reply

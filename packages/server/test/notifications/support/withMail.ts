@@ -8,7 +8,7 @@ export class Mails extends Context.Service<Mails, ReadonlyArray<ReceivedMail>>()
   "@scheduling/server/test/Mails"
 ) {}
 
-/** The service beside a real mail server. */
+/** The service with a real mail server. */
 export const testAppWithMail = Layer.unwrap(
   Effect.map(smtpReceiver(), ({ mails, port }) =>
     Layer.provideMerge(
@@ -22,7 +22,7 @@ export const testAppWithMail = Layer.unwrap(
   )
 )
 
-/** The last mail to somebody with this subject, as soon as there are so many. */
+/** Waits for this number of mails with the subject, and returns the last one. */
 export const mailTo = Effect.fnUntraced(function* (email: string, subject: string, count = 1) {
   const mails = yield* Mails
   const received = yield* TestClock.withLive(

@@ -51,7 +51,7 @@ const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.la
 const failure = ({ status_code }: Partial<CallResult>) =>
   status_code == null ? executionError("connection", "no answer") : statusError(status_code)
 
-/** Answers every call with what the function says. */
+/** Completes every call with the result of the function. */
 export const callLayer = (
   answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 ): Layer.Layer<Call> =>
@@ -105,7 +105,7 @@ export const QueueLayer: Layer.Layer<
   Layer.merge(Partitions.layer)
 )
 
-/** One node. Each use of it is a node of its own. */
+/** Creates one node. Each use of the layer is a separate node. */
 export const nodeLayer = (
   call: Layer.Layer<Call>,
   options: Partial<RunnerOptions> = {}

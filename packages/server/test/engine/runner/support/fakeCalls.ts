@@ -5,7 +5,7 @@ import { callLayer } from "./engine.ts"
 
 export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 
-/** Calls that go nowhere. A test says by path what they are answered; 200 where it says nothing. */
+/** Fake calls without a network. A test sets the response by path. The default is 200. */
 export const makeFakeCalls = () => {
   const answers = new Map<string, Answer>()
   const calls: Array<CallRequest> = []

@@ -1,5 +1,6 @@
-// What the engine does on this machine: measure.ts drain|calls|burst|steady|seconds|idle|backlog|newcomers|stop|statistics [count], with
-// TEST_DATABASE_URL naming a server. Figures differ from run to run by half where others work too.
+// Measures the engine on this machine: measure.ts
+// drain|calls|burst|steady|seconds|idle|backlog|newcomers|stop|statistics [count], with
+// TEST_DATABASE_URL naming a server. Figures vary by half if the machine has other work.
 import { Duration, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../../src/core/config/Config.ts"
@@ -41,7 +42,7 @@ const succeeded = (count: number) =>
     5_000
   )
 
-/** Runs a second, from the first start to the last end. */
+/** Returns the runs per second, from the first start to the last finish. */
 const throughput = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
@@ -78,7 +79,7 @@ const calls = Effect.fnUntraced(function* (count: number) {
   return yield* throughput
 })
 
-/** The first burst warms up; the second counts. */
+/** Measures the second of two bursts. The first is a warm-up. */
 const burst = Effect.fnUntraced(function* (count: number) {
   const workspace = yield* insertWorkspace
   yield* insertTasks(workspace, { count: 3_000, fires_in: 4_000 })
@@ -87,7 +88,7 @@ const burst = Effect.fnUntraced(function* (count: number) {
   return yield* lateness
 })
 
-/** `count` tasks that fire once each within a minute, for 25 seconds. */
+/** Measures `count` tasks that fire once each within a minute, for 25 seconds. */
 const steady = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
@@ -99,7 +100,10 @@ const steady = Effect.fnUntraced(function* (count: number) {
   return yield* lateness
 })
 
-/** `count` tasks of one account that fire every five seconds, and how late a hundred of others are. */
+/**
+ * Measures the lateness of a hundred tasks of other accounts beside `count` tasks of one account
+ * that fire every five seconds.
+ */
 const seconds = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const schedule = "*/5 * * * * *"
@@ -146,13 +150,16 @@ const idle = Effect.fnUntraced(function* (count: number) {
   }).pipe(Effect.provide(noCalls))
 })
 
-/** Claims that must look past the backlog of a share that has enough: of the oldest, and of the newest. */
+/**
+ * Measures claims that must skip the backlog of a share that has enough, at the oldest and the
+ * newest end.
+ */
 const backlog = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const greedy = yield* insertWorkspaceIn(deriveLane(1))
   yield* insertTasks(greedy, { count })
   yield* enqueueAll(greedy)
-  // As if it had come in over a quarter of an hour.
+  // Spreads the backlog over the last 15 minutes.
   yield* sql`UPDATE runs SET due_at = due_at - random() * interval '15 minutes'`
   const other = yield* insertWorkspaceIn(deriveLane(2))
   yield* insertTasks(other, { count: 10 })
@@ -173,7 +180,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
   return [yield* timed(0), yield* timed(0), yield* timed(Date.now() - 5_000)]
 })
 
-/** How long the request takes that stops a queue, and clearing it behind that. */
+/** Measures the request that stops a queue, and clearing the queue afterwards. */
 const stop = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace
@@ -193,7 +200,7 @@ const stop = Effect.fnUntraced(function* (count: number) {
   }).pipe(Effect.provide(noCalls))
 })
 
-/** Runs of newcomers beside accounts with 30 runs each that never end: how long until they start. */
+/** Measures the time until runs of newcomers start beside accounts with 30 endless runs each. */
 const newcomers = Effect.fnUntraced(function* (accounts: number) {
   const calls = makeFakeCalls()
   calls.answers.set("/endless", () => Effect.never)
@@ -222,9 +229,8 @@ const newcomers = Effect.fnUntraced(function* (accounts: number) {
 })
 
 /**
- * Executions of the last hour that the statistics have not taken in: of tasks that fired once a minute
- * for half an hour, which is the most rows that they can make of so many. How long until they have,
- * and the longest transaction of it.
+ * Measures the roll-up of executions of the last hour: of tasks that fired once a minute for half
+ * an hour, which gives the highest number of rows. Prints the duration and the longest transaction.
  */
 const statistics = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient

@@ -6,7 +6,7 @@ import type { RunnerOptions } from "../../../../src/engine/RunnerOptions.ts"
 
 const script = new URL("./node.ts", import.meta.url).pathname
 
-/** A node as a process of its own, killed with the scope. */
+/** Starts a node as a separate process, which is killed with the scope. */
 export const startNode = (
   databaseUrl: string,
   options: Partial<RunnerOptions> = {},
@@ -41,7 +41,7 @@ export const exitOf = (child: ChildProcess) =>
     else child.on("exit", (code) => resume(Effect.succeed(code)))
   })
 
-/** Counts the calls of each execution, by its idempotency key. Answers after `delayMs`. */
+/** Counts the calls of each execution by its idempotency key. Responds after `delayMs`. */
 export const startSink = (delayMs: () => number) =>
   Effect.acquireRelease(
     Effect.callback<{

@@ -12,22 +12,25 @@ import {
 } from "../../../support/ServerProcess.ts"
 import { freshDatabaseUrl, testDatabaseUrl } from "../../../support/TestDatabase.ts"
 
-/** A server as a process of its own that may call loopback, and a user with a workspace on it. */
+/**
+ * A server as a separate process that may call loopback addresses, and a user with a workspace on
+ * it.
+ */
 export class Service extends Context.Service<
   Service,
   {
     readonly server: ServerProcess
-    /** At a path below the workspace. */
+    /** Sends a request to a path below the workspace. */
     readonly request: (method: string, at: string, body?: object) => Effect.Effect<Called>
     readonly create: (kind: "cron" | "delayed", task: object) => Effect.Effect<Called["body"]>
-    /** An execution once it has ended, with its attempts. */
+    /** Waits until an execution has finished, and returns it with its attempts. */
     readonly finished: (executionId: string) => Effect.Effect<Called["body"]>
-    /** What comes of a delayed task that is due now. */
+    /** Runs a delayed task now, and returns its finished execution. */
     readonly outcomeOf: (task: object) => Effect.Effect<Called["body"]>
   }
 >()("@scheduling/server/test/runner/Service") {}
 
-/** A store of its own for a server. */
+/** Creates a separate store for a server. */
 export const storeVariables =
   testDatabaseUrl === undefined
     ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))
@@ -78,7 +81,7 @@ export const ServiceLayer: Layer.Layer<Service> = Layer.effect(
   })
 )
 
-/** As many bytes as somebody takes. */
+/** Returns an endless stream of bytes. */
 export const endless = (onRead: (bytes: number) => void) => {
   const chunk = Buffer.alloc(64 * 1024, "a")
   return new Readable({

@@ -1,7 +1,7 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { Settlement } from "../../../../src/engine/Run.ts"
 
-/** A run that succeeded. */
+/** Creates the settlement of a run that succeeded. */
 export const settlement = (
   fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
 ): Settlement => ({

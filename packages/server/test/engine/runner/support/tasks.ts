@@ -5,7 +5,7 @@ import { randomInt, randomUUID } from "node:crypto"
 import { authorize } from "../../../../src/accounts/access/authorize.ts"
 import { insertVersion, type StoredStep } from "../../../../src/engine/chains/ChainVersions.ts"
 
-/** In a lane of its own, unless the test names one. */
+/** Inserts a workspace in the given lane. */
 export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
   const sql = yield* SqlClient.SqlClient
   const id = authorize(randomUUID())
@@ -30,14 +30,14 @@ export interface TaskFields {
   readonly overlap: "allow" | "skip" | "queue"
   readonly missed: "skip" | "once"
   readonly schedule: string
-  /** Milliseconds from now; null: never. */
+  /** Milliseconds from now until the task fires. Null: never. */
   readonly fires_in: number | null
   readonly steps: ReadonlyArray<StoredStep> | null
   readonly body: string | null
   readonly count: number
 }
 
-/** Yearly, so that a task fires when the test says and not again. */
+/** A yearly schedule, so that a task fires only at the time set by the test. */
 export const yearly = "0 0 1 1 *"
 
 const defaults: TaskFields = {
@@ -54,7 +54,7 @@ const defaults: TaskFields = {
   count: 1
 }
 
-/** A version that no chain has yet. */
+/** Inserts the steps of a new version of a chain. */
 export const insertSteps = Effect.fnUntraced(function* (
   workspace_id: string,
   steps: ReadonlyArray<StoredStep>
@@ -63,7 +63,7 @@ export const insertSteps = Effect.fnUntraced(function* (
   return yield* insertVersion(sql, { workspace_id, chain_id: randomUUID(), steps })
 })
 
-/** Inserts equal tasks, and answers their ids. */
+/** Inserts equal tasks and returns their ids. */
 export const insertTasks = Effect.fnUntraced(function* (
   workspaceId: string,
   fields: Partial<TaskFields> = {}
@@ -91,7 +91,7 @@ export const insertTasks = Effect.fnUntraced(function* (
   return rows.map((row) => row.id)
 })
 
-/** A run of each task, as if somebody had asked for it by hand. */
+/** Enqueues a manual run of each task. */
 export const enqueueAll = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -107,7 +107,7 @@ export const enqueueAll = (workspaceId: string) =>
       WHERE workspace_id = ${workspaceId}`
   )
 
-/** Many runs of one task, due now or later. */
+/** Inserts many runs of one task, due now or later. */
 export const enqueueMany = (
   task: { readonly workspace_id: string; readonly task_id: string },
   count: number,
@@ -187,7 +187,7 @@ export const unfinished = (workspaceId: string) =>
       ORDER BY id`
   )
 
-/** Asks until the response is as it should be, for at most ten seconds. */
+/** Repeats the effect until its result is as expected, for at most ten seconds. */
 export const eventually = <A, E, R>(
   question: Effect.Effect<A, E, R>,
   holds: (answer: A) => boolean,
