@@ -368,6 +368,15 @@ describe("what needs no service", () => {
     )
     expect([code, stdout.split("\n").length]).toEqual([0, 4])
     expect(stdout).toContain("2027-03-28T01:00:00.000Z  2027-03-28T03:00:00+02:00  (clocks skip")
+    const interval = await shell(
+      `scheduling next --every 36h --anchor 2027-03-27T12:00:00Z ${from}`
+    )
+    expect(interval.stdout.split("\n").slice(0, 2)).toEqual([
+      "2027-03-27T12:00:00.000Z  2027-03-27T12:00:00+00:00",
+      "2027-03-29T00:00:00.000Z  2027-03-29T00:00:00+00:00"
+    ])
+    expect((await shell("scheduling next --every 3s")).stderr).toContain("must be from 5s to 366d")
+    expect((await shell("scheduling next")).code).toBe(64)
     expect((await shell('scheduling next "99 * * * *"')).stderr).toContain("99")
     expect((await shell('scheduling next "0 3 * * *" --tz Nowhere/At')).code).toBe(1)
   })

@@ -12,8 +12,11 @@
 // an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires only
 // the first time, "both" fires both times.
 //
+// An interval counts elapsed time from its anchor, so clock changes do not affect it; see Interval.ts.
+//
 // ADR 7 says why this is not Effect's Cron.
 
+import { intervalAfter, intervalAtOrBefore, intervalOf } from "./Interval.ts"
 import { matchAtOrAfter, matchAtOrBefore } from "./ScheduleCalendar.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 import { parsedOf } from "./readSchedule.ts"
@@ -56,8 +59,12 @@ export const nextFiring = (
   timezone: string,
   after: Date | number,
   options?: FiringOptions
-): number =>
-  firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
+): number => {
+  const interval = intervalOf(schedule)
+  return interval === undefined
+    ? firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
+    : intervalAfter(interval, Number(after))
+}
 
 /**
  * Returns the last firing between `lowerBound` and `now`, both inclusive, if any. Searches
@@ -70,6 +77,11 @@ export const latestFiring = (
   lowerBound: Date | number,
   options?: FiringOptions
 ): number | undefined => {
+  const interval = intervalOf(schedule)
+  if (interval !== undefined) {
+    const at = intervalAtOrBefore(interval, Number(now))
+    return at >= Number(lowerBound) ? at : undefined
+  }
   const parsed = parsedOf(schedule)
   const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
   const earliest = Number(lowerBound)
@@ -97,6 +109,13 @@ export const preview = (
   count: number,
   options?: FiringOptions
 ): ReadonlyArray<PreviewedFiring> => {
+  const interval = intervalOf(schedule)
+  if (interval !== undefined) {
+    return Array.from({ length: count }, (_, index) => {
+      const at = intervalAfter(interval, Number(from)) + index * interval.everyMs
+      return firingAt(at, stretchAt(timezone, at).offset, null)
+    })
+  }
   const parsed = parsedOf(schedule)
   const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
   const listed: Array<PreviewedFiring> = []
@@ -106,16 +125,23 @@ export const preview = (
     const stretch = stretchAt(timezone, at)
     const repeated = at < stretch.repeatsUntil
     const moved = at === stretch.start && standsForSkipped(parsed, stretch)
-    listed.push({
-      at: new Date(at).toISOString(),
-      local: formatLocal(at, stretch.offset),
-      clock_change: repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null,
-      excluded: false
-    })
+    const change = repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null
+    listed.push(firingAt(at, stretch.offset, change))
     if (!(repeated && dropsRepeats)) counted++
   }
   return listed
 }
+
+const firingAt = (
+  at: number,
+  offset: number,
+  clock_change: ClockChange | null
+): PreviewedFiring => ({
+  at: new Date(at).toISOString(),
+  local: formatLocal(at, offset),
+  clock_change,
+  excluded: false
+})
 
 const secondMillis = 1_000
 const minuteMillis = 60_000

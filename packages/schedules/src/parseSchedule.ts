@@ -162,4 +162,6 @@ const refuse = (message: string): ScheduleReading => ({
 })
 
 const nicknameMessage = (expression: string): string =>
-  `${quote(expression)} is not one of ${[...nicknames.keys()].join(", ")}`
+  /^@every /i.test(expression)
+    ? `an interval is not a cron expression. Use the field every, such as "every": "90m"`
+    : `${quote(expression)} is not one of ${[...nicknames.keys()].join(", ")}`

@@ -1,4 +1,5 @@
 import { gapOf } from "./gapOf.ts"
+import { intervalOf } from "./Interval.ts"
 import { parseSchedule } from "./parseSchedule.ts"
 
 /**
@@ -6,6 +7,8 @@ import { parseSchedule } from "./parseSchedule.ts"
  * schedule is invalid.
  */
 export const shortestGapSeconds = (schedule: string): number => {
+  const interval = intervalOf(schedule)
+  if (interval !== undefined) return interval.everyMs / 1_000
   const reading = parseSchedule(schedule)
   return reading.ok ? gapOf(reading.schedule) : Infinity
 }

@@ -1,4 +1,5 @@
 import { dropsRepeatsOf, type FiringOptions, standsForSkipped } from "./Firings.ts"
+import { intervalAfter, intervalOf } from "./Interval.ts"
 import { parsedOf } from "./readSchedule.ts"
 import { visitMatches } from "./ScheduleCalendar.ts"
 import { stretchAt } from "./ZoneClock.ts"
@@ -17,6 +18,11 @@ export const visitFirings = (
   { dst_overlap = "first" }: FiringOptions,
   visit: (at: number) => void
 ): void => {
+  const interval = intervalOf(schedule)
+  if (interval !== undefined) {
+    for (let at = intervalAfter(interval, from - 1); at < to; at += interval.everyMs) visit(at)
+    return
+  }
   const parsed = parsedOf(schedule)
   const dropsRepeats = dropsRepeatsOf(parsed, dst_overlap)
   for (let start = from; start < to;) {

@@ -163,7 +163,12 @@ describe("a problem of an expression", () => {
     [`${"0,".repeat(200)}0 0 * * *`, "schedule", "expected at most 400 characters, got 409"],
     ["* ".repeat(500) + "*", "schedule", "expected at most 400 characters, got 1001"],
     ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
-    ["@every 5m", "schedule", `"@every 5m" is not one of ${nicknames}`],
+    [
+      "@every 5m",
+      "schedule",
+      `an interval is not a cron expression. Use the field every, such as "every": "90m"`
+    ],
+    ["@reboot", "schedule", `"@reboot" is not one of ${nicknames}`],
     ["60 * * * *", "minute", `minute: "60" is outside 0-59`],
     ["0 25 * * *", "hour", `hour: "25" is outside 0-23`],
     ["0 20-25 * * *", "hour", `hour: "25" is outside 0-23`],

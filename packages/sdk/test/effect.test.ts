@@ -157,6 +157,8 @@ const task = {
   name: "Nightly",
   tags: [],
   schedule: "0 3 * * *",
+  every: null,
+  anchor: null,
   url: "https://example.com/",
   method: "POST",
   headers: {},

@@ -1,3 +1,4 @@
+import { intervalText, readEvery } from "@scheduling/schedules/Interval"
 import { readSchedule } from "@scheduling/schedules/readSchedule"
 import { previewInSteps } from "@scheduling/schedules/slots"
 import { now } from "../clock.ts"
@@ -13,9 +14,11 @@ const changes = {
 export const next: Command = {
   name: "next",
   summary: "Shows when a schedule fires, and the effect of clock changes. Works offline.",
-  usage: '"SCHEDULE"',
-  words: [1, 1],
+  usage: '["SCHEDULE"]',
+  words: [0, 1],
   options: {
+    every: { value: "INTERVAL", description: "An interval such as 90m in place of a schedule." },
+    anchor: { value: "TIME", description: "With --every: a time at which it fires." },
     tz: { value: "ZONE", description: "Time zone, such as Europe/Berlin. UTC when absent." },
     count: { value: "N", description: "Number of firings. 5 when absent." },
     from: { value: "TIME", description: "Shows firings after this time. Now when absent." },
@@ -23,14 +26,10 @@ export const next: Command = {
   },
   examples: [
     'scheduling next "0 3 * * MON#1" --tz Europe/Berlin',
-    'scheduling next "*/15 9-17 * * MON-FRI" --count 10 --json'
+    "scheduling next --every 90m --anchor 2026-01-31T09:30:00Z --count 10 --json"
   ],
   run: (given) => {
-    const schedule = wordAt(given, 0).trim().replaceAll(/\s+/g, " ")
-    const reading = readSchedule(schedule)
-    if (!reading.ok) {
-      throw new CommandError(reading.issues.map(({ message }) => `${message}.`).join(" "))
-    }
+    const schedule = scheduleOf(given)
     const timezone = given.value("tz") ?? "UTC"
     const count = Number(given.value("count") ?? 5)
     if (!Number.isInteger(count) || count < 1 || count > 1_000) {
@@ -48,6 +47,31 @@ export const next: Command = {
     }
     return exitStatus.success
   }
+}
+
+const scheduleOf = (given: Parameters<Command["run"]>[0]): string => {
+  const every = given.value("every")
+  const anchor = given.value("anchor") ?? null
+  if ((every === undefined) === (given.words.length === 0)) {
+    throw new UsageError("Give either a schedule or --every INTERVAL.")
+  }
+  if (every === undefined && anchor !== null) {
+    throw new UsageError("--anchor needs --every INTERVAL.")
+  }
+  if (every === undefined) return cronExpression(wordAt(given, 0))
+  const read = readEvery(every)
+  if (typeof read === "string") throw new CommandError(`--every ${read}.`)
+  if (anchor !== null && Number.isNaN(Date.parse(anchor))) {
+    throw new UsageError("--anchor must be a time such as 2026-01-31T09:30:00Z.")
+  }
+  return intervalText({ every, anchor })
+}
+
+const cronExpression = (text: string): string => {
+  const schedule = text.trim().replaceAll(/\s+/g, " ")
+  const reading = readSchedule(schedule)
+  if (reading.ok) return schedule
+  throw new CommandError(reading.issues.map(({ message }) => `${message}.`).join(" "))
 }
 
 const timeOf = (text: string | undefined) => (text === undefined ? now() : Date.parse(text))

@@ -3,6 +3,7 @@ import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "../cron/Firing.ts"
 import { excludedCalendarPut, firingOptions } from "../cron/FiringOptions.ts"
 import { Schedule } from "../schedules/Schedule.ts"
+import { timing, timingAgrees } from "../schedules/Timing.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
 import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
@@ -31,7 +32,7 @@ export const maxSteps = 50
 export const chainDefaults = {
   key: null,
   tags: [],
-  schedule: null,
+  ...timing.defaults,
   ...queueRef.defaults,
   ...firing.defaults,
   ...callbacks.defaults
@@ -108,10 +109,7 @@ const definition = {
       })
     )
     .annotate({ description: "The steps, in the order in which they run." }),
-  schedule: whenAbsent(
-    "The chain only runs manually",
-    Schema.NullOr(Schedule).annotate({ description: "A cron expression." })
-  ),
+  ...timing.chainInput,
   ...queueRef.input,
   ...firing.input,
   ...callbacks.input
@@ -139,15 +137,19 @@ const exampleDefinition = {
 
 const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
-export const ChainInput = fieldsWithKey.mapFields(Struct.assign(pausedInput)).annotate({
-  identifier: "ChainInput",
-  examples: [exampleDefinition]
-})
+export const ChainInput = fieldsWithKey
+  .mapFields(Struct.assign(pausedInput))
+  .check(timingAgrees)
+  .annotate({
+    identifier: "ChainInput",
+    examples: [exampleDefinition]
+  })
 export type ChainInput = typeof ChainInput.Type
 
 export const ChainUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields(pausedInput), ...versionInput }))
+  .check(timingAgrees)
   .annotate({
     identifier: "ChainUpdate",
     description:
@@ -185,9 +187,7 @@ export const Chain = Schema.Struct({
   steps: Schema.Array(ChainStep).annotate({
     description: "The steps, in the order in which they run."
   }),
-  schedule: Schema.NullOr(Schema.String).annotate({
-    description: "A cron expression. Null if the chain only runs manually."
-  }),
+  ...timing.fields,
   ...queueRef.fields,
   ...firing.fields,
   ...callbacks.fields,
@@ -225,6 +225,7 @@ export const Chain = Schema.Struct({
           run_if: "success"
         }
       ],
+      ...timing.defaults,
       schedule: "0 18 * * MON-FRI",
       ...queueRef.defaults,
       timezone: "UTC",
@@ -248,13 +249,15 @@ export type Chain = typeof Chain.Type
 
 export const ChainDefinition = Schema.Struct(
   putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, Chain)
-).annotate({
-  identifier: "ChainDefinition",
-  description:
-    "A chain whose key is in the path. Absent fields get their defaults. Fields that only responses " +
-    "have are ignored.",
-  examples: [exampleDefinition]
-})
+)
+  .check(timingAgrees)
+  .annotate({
+    identifier: "ChainDefinition",
+    description:
+      "A chain whose key is in the path. Absent fields get their defaults. Fields that only responses " +
+      "have are ignored.",
+    examples: [exampleDefinition]
+  })
 export type ChainDefinition = typeof ChainDefinition.Type
 
 export const ChainPage = ListPage("ChainPage", Chain)

@@ -20,11 +20,13 @@ import { runOn } from "../workers/RunOn.ts"
 import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "./Firing.ts"
 import { excludedCalendarPut, firingOptions, firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFiring, Schedule } from "../schedules/Schedule.ts"
+import { timing, timingAgrees, timingIsGiven } from "../schedules/Timing.ts"
 
 /** The defaults of a cron task. */
 export const cronTaskDefaults = {
   key: null,
   tags: [],
+  ...timing.defaults,
   ...call.defaults,
   ...runOn.defaults,
   ...queueRef.defaults,
@@ -35,7 +37,7 @@ export const cronTaskDefaults = {
 const definition = {
   name: label(200, { description: "The display name.", examples: ["Nightly report"] }),
   ...tagsInput,
-  schedule: Schedule,
+  ...timing.cronInput,
   ...call.input,
   ...runOn.input,
   ...queueRef.input,
@@ -58,14 +60,14 @@ const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
 export const CronTaskInput = fieldsWithKey
   .mapFields(Struct.assign(pausedInput))
-  .check(...callChecks)
+  .check(...callChecks, timingIsGiven)
   .annotate({ identifier: "CronTaskInput", examples: [exampleDefinition] })
 export type CronTaskInput = typeof CronTaskInput.Type
 
 export const CronTaskUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields({ ...callUpdate, ...pausedInput }), ...versionInput }))
-  .check(...callUpdateChecks)
+  .check(...callUpdateChecks, timingAgrees)
   .annotate({
     identifier: "CronTaskUpdate",
     description: "Any of the fields. Absent fields are unchanged.",
@@ -80,9 +82,7 @@ export const CronTask = Schema.Struct({
   ...versionField,
   name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
-  schedule: Schema.String.annotate({
-    description: "The cron expression, as its author wrote it."
-  }),
+  ...timing.fields,
   ...call.fields,
   ...runOn.fields,
   ...queueRef.fields,
@@ -108,6 +108,7 @@ export const CronTask = Schema.Struct({
       version: 1,
       name: "Nightly report",
       tags: ["reports"],
+      ...timing.defaults,
       schedule: "0 3 * * *",
       url: "https://api.example.com/jobs/nightly",
       method: "POST",
@@ -140,7 +141,7 @@ export type CronTask = typeof CronTask.Type
 export const CronTaskDefinition = Schema.Struct(
   putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, CronTask)
 )
-  .check(...callChecks)
+  .check(...callChecks, timingIsGiven)
   .annotate({
     identifier: "CronTaskDefinition",
     description:
@@ -164,7 +165,7 @@ export const CronTaskQuery = listQueryWithStatus(TaskStatus, [
 export const defaultPreviewCount = 10
 
 export const PreviewQuery = {
-  schedule: Schedule,
+  ...timing.query,
   timezone: firing.input.timezone,
   dst_overlap: firing.input.dst_overlap,
   ...firingOptionsQuery,

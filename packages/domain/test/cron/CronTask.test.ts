@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CronTaskInput, CronTaskUpdate, PreviewQuery } from "@scheduling/domain/cron/CronTask"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { issuesOf } from "../support/issues.ts"
 
 const least = { name: "Nightly", url: "https://example.com/jobs", schedule: "0 3 * * *" }
@@ -8,12 +8,18 @@ const refusedAt = (fields: object) =>
   issuesOf(CronTaskInput, { ...least, ...fields }).map(([path]) => path)
 
 describe("a cron task", () => {
-  it("needs a name, a url and a schedule", () => {
+  it("needs a name, a url and a schedule or an interval", () => {
     assert.deepStrictEqual(issuesOf(CronTaskInput, least), [])
     assert.deepStrictEqual(
       issuesOf(CronTaskInput, {}).map(([path]) => path),
-      ["name", "schedule", "url"]
+      ["name", "url"]
     )
+    const without = Struct.omit(least, ["schedule"])
+    assert.deepStrictEqual(
+      issuesOf(CronTaskInput, without).map(([path]) => path),
+      ["schedule"]
+    )
+    assert.deepStrictEqual(issuesOf(CronTaskInput, { ...without, every: "90m" }), [])
   })
 
   it("takes the request that the seed shows", () => {
@@ -122,6 +128,6 @@ describe("a cron task", () => {
     const query = Schema.Struct(PreviewQuery)
     assert.deepStrictEqual(issuesOf(query, { schedule: "0 3 * * *" }), [])
     assert.strictEqual(issuesOf(query, { schedule: "0 3 * * *", count: 101 }).length, 1)
-    assert.strictEqual(issuesOf(query, { count: 5 }).length, 1)
+    assert.deepStrictEqual(issuesOf(query, { every: "90m", count: 5 }), [])
   })
 })

@@ -28,9 +28,12 @@ export interface RepeatingKind {
 export interface RepeatingTask {
   readonly id: string
   readonly name: string
+  readonly every: string | null
   readonly schedule: string | null
   readonly status: TaskStatus
 }
+
+const isRepeating = ({ every, schedule }: RepeatingTask) => every !== null || schedule !== null
 
 const deletion = "Queued and running runs are cancelled. Finished executions stay in the history."
 
@@ -95,7 +98,7 @@ export const RepeatingMenu = ({
           </MenuItem>
         }
         pausing={
-          task.schedule === null
+          !isRepeating(task)
             ? undefined
             : {
                 isPaused: task.status !== "active",
@@ -149,7 +152,7 @@ export const RepeatingActions = ({
       <Button look="main" icon={<Play />} onClick={() => run(task)}>
         Run now
       </Button>
-      {task.schedule === null ? null : task.status === "active" ? (
+      {!isRepeating(task) ? null : task.status === "active" ? (
         <Button icon={<Pause />} onClick={() => pause(task)}>
           Pause
         </Button>

@@ -7,7 +7,7 @@ import { Status } from "../ui/values/Status.tsx"
 import { Ago, At, EmptyValue } from "../ui/values/Time.tsx"
 import { RecentRuns } from "./RecentRuns.tsx"
 import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
-import { describeSchedule } from "./schedule/describeSchedule.ts"
+import { describeTiming } from "./schedule/describeSchedule.ts"
 
 /** A relative time, with the full time below. */
 export const TwoLineTime = ({ at }: { readonly at: string }) => (
@@ -52,19 +52,23 @@ export const repeatingColumns = <Row extends ScheduledRow>(
     key: "schedule",
     head: "Schedule",
     className: "w-56 shrink-0 max-lg:hidden",
-    cell: ({ schedule, timezone }) =>
-      schedule === null ? (
+    cell: (task) => {
+      const words = describeTiming(task)
+      return words === undefined ? (
         <span className="text-faint">Manual runs only</span>
       ) : (
         <>
-          <span className="block truncate" title={describeSchedule(schedule)}>
-            {describeSchedule(schedule)}
+          <span className="block truncate" title={words}>
+            {words}
           </span>
-          <span className="block truncate text-xs text-faint">
-            <span className="font-mono">{schedule}</span> · {timezone}
-          </span>
+          {task.schedule !== null && (
+            <span className="block truncate text-xs text-faint">
+              <span className="font-mono">{task.schedule}</span> · {task.timezone}
+            </span>
+          )}
         </>
       )
+    }
   },
   {
     key: "next",

@@ -2,6 +2,7 @@ import type { CronTask } from "@scheduling/sdk"
 import { queueFacts } from "../queues/QueueLink.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
+import { At } from "../ui/values/Time.tsx"
 import { authorFacts } from "../versions/Versions.tsx"
 import type { Callbacks } from "./call/callbackValues.ts"
 import { firingOptionFacts } from "./schedule/firingOptionFacts.tsx"
@@ -21,4 +22,12 @@ export const taskFacts = (
   "Success callback": task.on_success?.url,
   ...authorFacts(task),
   Id: <CopyText text={task.id} />
+})
+
+export const intervalFacts = ({
+  anchor,
+  every
+}: Pick<CronTask, "anchor" | "every">): FactsByName => ({
+  Interval: every,
+  "Counted from": anchor && <At at={anchor} />
 })

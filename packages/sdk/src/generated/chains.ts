@@ -526,8 +526,12 @@ export interface Chain {
   readonly tags: ReadonlyArray<string>
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
-  /** A cron expression. Null if the chain only runs manually. */
+  /** The cron expression, as its author wrote it. Null if there is none. */
   readonly schedule: string | null
+  /** The interval, as its author wrote it. Null if there is none. */
+  readonly every: string | null
+  /** A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z. */
+  readonly anchor: Timestamp | null
   /** The queue in which the runs wait for a slot. Null if none. */
   readonly queue_id: QueueId | null
   /** The key of the queue. Null if there is no queue, or if the queue has no key. */
@@ -612,8 +616,23 @@ export interface ChainDefinition {
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain only runs manually when absent or null. */
+  /**
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
+   * manually, unless it has `every` when absent or null.
+   */
   readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * A queue of the workspace. The queue limits how many runs are in progress and how often a run
    * starts. Each step of a chain counts as a run. None when absent or null.
@@ -699,8 +718,23 @@ export interface ChainInput {
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain only runs manually when absent or null. */
+  /**
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
+   * manually, unless it has `every` when absent or null.
+   */
   readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * A queue of the workspace. The queue limits how many runs are in progress and how often a run
    * starts. Each step of a chain counts as a run. None when absent or null.
@@ -831,8 +865,23 @@ export interface ChainUpdate {
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
-  /** A cron expression. Null: the chain only runs manually. */
+  /**
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. Null: the chain only runs
+   * manually, unless it has `every`.
+   */
   readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. Null removes it.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. Null:
+   * 1970-01-01T00:00:00Z.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * A queue of the workspace. The queue limits how many runs are in progress and how often a run
    * starts. Each step of a chain counts as a run. Null removes it.

@@ -141,10 +141,10 @@ export class CronResource extends CronBase {
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
    * @example
-   * const schedulePreview = await client.cron.preview({ schedule: "*\/15 * * * *", timezone: "Europe/Berlin" })
+   * const schedulePreview = await client.cron.preview({ schedule: "*\/15 * * * *" })
    */
   preview(
-    query: CronPreviewQuery,
+    query?: CronPreviewQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<SchedulePreview> {
     return this.call({
@@ -469,8 +469,12 @@ export interface CronTask {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** The cron expression, as its author wrote it. */
-  readonly schedule: string
+  /** The cron expression, as its author wrote it. Null if there is none. */
+  readonly schedule: string | null
+  /** The interval, as its author wrote it. Null if there is none. */
+  readonly every: string | null
+  /** A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z. */
+  readonly anchor: Timestamp | null
   readonly method: CallMethod
   /** The URL to call. */
   readonly url: string
@@ -588,13 +592,22 @@ export interface CronTaskDefinition {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
-   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
-   * for seconds may come first; then firings must be at least 5 seconds apart.
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
+   * absent or null.
    */
-  readonly schedule: string
+  readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
    * 2,048 characters.
@@ -752,13 +765,22 @@ export interface CronTaskInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
-   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
-   * for seconds may come first; then firings must be at least 5 seconds apart.
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
+   * absent or null.
    */
-  readonly schedule: string
+  readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
    * 2,048 characters.
@@ -918,13 +940,22 @@ export interface CronTaskUpdate {
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
-   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
-   * for seconds may come first; then firings must be at least 5 seconds apart.
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. Null: `every` is
+   * required.
    */
-  readonly schedule?: string | undefined
+  readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. Null removes it.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. Null:
+   * 1970-01-01T00:00:00Z.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
    * 2,048 characters.
@@ -1124,7 +1155,18 @@ export interface CronPreviewQuery {
    * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
    * for seconds may come first; then firings must be at least 5 seconds apart.
    */
-  readonly schedule: string
+  readonly schedule?: string | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do.
+   */
+  readonly every?: string | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`.
+   */
+  readonly anchor?: Timestamp | Date | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**

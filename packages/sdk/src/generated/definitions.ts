@@ -138,8 +138,23 @@ export interface ChainInDocument {
   readonly tags?: ReadonlyArray<string> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
-  /** A cron expression. The chain only runs manually when absent or null. */
+  /**
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
+   * manually, unless it has `every` when absent or null.
+   */
   readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * A queue of the workspace. The queue limits how many runs are in progress and how often a run
    * starts. Each step of a chain counts as a run. None when absent or null.
@@ -252,13 +267,22 @@ export interface CronTaskInDocument {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression with five fields: minute hour day-of-month month day-of-week. The day of month
-   * may be `L` (the last day), `L-3`, `LW` (the last weekday) or `15W` (the weekday nearest to the
-   * 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, `@daily`,
-   * `@weekly`, `@monthly` and `@yearly` are accepted too. With `precision: "second"`, a sixth field
-   * for seconds may come first; then firings must be at least 5 seconds apart.
+   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
+   * absent or null.
    */
-  readonly schedule: string
+  readonly schedule?: string | null | undefined
+  /**
+   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
+   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   */
+  readonly every?: string | null | undefined
+  /**
+   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
+   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
+   * when absent or null.
+   */
+  readonly anchor?: Timestamp | Date | null | undefined
   /**
    * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
    * 2,048 characters.

@@ -49,8 +49,8 @@ export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: Cr
   void client.cron.get(taskId)
   // @ts-expect-error the id of an API key
   void client.cron.get(apiKeyId)
-  // @ts-expect-error no schedule
-  void client.cron.create({ name: "x", url })
+  // @ts-expect-error no URL
+  void client.cron.create({ name: "x", schedule: "* * * * *" })
   // @ts-expect-error no such field
   void client.cron.create({ name: "x", url, schedule: "* * * * *", shedule: "* * * * *" })
   // @ts-expect-error no such method

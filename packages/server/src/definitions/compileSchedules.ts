@@ -1,5 +1,6 @@
 import type { DefinitionFinding } from "@scheduling/domain/definitions/AppliedDefinitions"
 import { preview } from "@scheduling/schedules/Firings"
+import { intervalOf } from "@scheduling/schedules/Interval"
 import { parsedOf } from "@scheduling/schedules/readSchedule"
 import { nextSlotInSteps, type SlotRule } from "@scheduling/schedules/slots"
 import { visitFirings } from "@scheduling/schedules/visitFirings"
@@ -9,6 +10,7 @@ import { dayMs } from "../core/index.ts"
 /** The fields of a scheduled task or chain that decide when its runs begin, and where. */
 export interface ScheduledDefinition extends SlotRule {
   readonly path: DefinitionFinding["path"]
+  /** A cron expression or the text of an interval. */
   readonly schedule: string
   readonly timezone: string
   /** The host of its first call. */
@@ -46,7 +48,8 @@ export function* compileSchedules(
     if (next === null) {
       const message =
         "The schedule has no slot left, because of ends_at or the excluded days. Change them, or remove it."
-      findings.push({ code: "never_fires", path: [...path, "schedule"], message })
+      const field = intervalOf(schedule) === undefined ? "schedule" : "every"
+      findings.push({ code: "never_fires", path: [...path, field], message })
       continue
     }
     fires.push(definition)
@@ -64,7 +67,7 @@ const clockChangesOf = (
   const { path, schedule, timezone } = definition
   const findings: Array<DefinitionFinding> = []
   // A schedule by elapsed time, such as every 15 minutes, is not affected by clock changes.
-  if (parsedOf(schedule).byElapsedTime) return findings
+  if (intervalOf(schedule) !== undefined || parsedOf(schedule).byElapsedTime) return findings
   const until = Math.min(
     now + yearMs,
     definition.ends_at ? Date.parse(definition.ends_at) : Infinity

@@ -6,6 +6,7 @@ import {
 } from "@scheduling/domain/definitions/DefinitionsDocument"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
+import { intervalText } from "@scheduling/schedules/Interval"
 import { Result } from "effect"
 import type { ScheduledDefinition } from "./compileSchedules.ts"
 import type { DefinitionFields } from "./definitionOf.ts"
@@ -50,6 +51,8 @@ export const itemsOf = (document: DefinitionsDocument): ReadonlyArray<Item> => {
 
 interface Scheduled {
   readonly schedule?: string | null
+  readonly every?: string | null
+  readonly anchor?: string | null
   readonly timezone?: string
   readonly dst_overlap?: "first" | "both"
   readonly starts_at?: string | null
@@ -67,7 +70,8 @@ interface Scheduled {
 export const schedulesIn = (items: ReadonlyArray<Item>): ReadonlyArray<ScheduledDefinition> =>
   items.flatMap(({ definition, kind, path }) => {
     const given = definition as Scheduled
-    const { dst_overlap, ends_at, excluded_days, paused, schedule, starts_at } = given
+    const { anchor = null, dst_overlap, ends_at, every, excluded_days, paused, starts_at } = given
+    const schedule = every == null ? given.schedule : intervalText({ every, anchor })
     if ((kind !== "cron" && kind !== "chain") || schedule == null || paused === true) return []
     const url = parseCallUrl(given.url ?? given.steps?.[0]?.url ?? "")
     const scheduled: ScheduledDefinition = {

@@ -17,7 +17,10 @@ export const counted = {
   chains: { table: "tasks", condition: where("kind = 'chain'") },
   second_precision_tasks: {
     table: "tasks",
-    condition: where("firing_options ->> 'precision' = 'second'")
+    condition: where(`(
+      firing_options ->> 'precision' = 'second'
+      OR schedule ~ '^@every [1-5]?[0-9]s( |$)'
+    )`)
   },
   calendars: {
     table: "calendars",

@@ -97,6 +97,7 @@ export interface TaskChanges {
   readonly queue_key?: string | null
   readonly version?: number
   readonly paused?: boolean
+  readonly every?: string | null
   readonly precision?: Precision | null
   readonly excluded_calendar?: object | null
 }
@@ -128,7 +129,7 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const changeLog = yield* ChangeLog
   const limits = yield* Limits
   const runNow = yield* runningNow
-  const schedules = yield* schedulesOf(repo)
+  const schedules = yield* schedulesOf(repo, kind === "cron")
   const found = orNotFound(resource)
 
   const changeOf = changesOf(kind === "cron" ? "cron_task" : "chain", definition)

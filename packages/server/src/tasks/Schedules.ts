@@ -1,7 +1,9 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
+import { intervalOf, readEvery } from "@scheduling/schedules/Interval"
 import { nextSlotInSteps } from "@scheduling/schedules/slots"
+import { timingMissing } from "@scheduling/domain/schedules/Timing"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { type Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
@@ -64,7 +66,9 @@ interface Writes<Row> {
  * that has locked it.
  */
 export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
-  repo: Writes<Row>
+  repo: Writes<Row>,
+  /** Whether each task must have a schedule or an interval. */
+  isRequired = false
 ) {
   const sql = yield* SqlClient.SqlClient
   const now = Effect.orDie((yield* StoreClock)(sql))
@@ -153,20 +157,23 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     beforeChange: (
       workspaceId: Row["workspace_id"],
       changes: {
+        readonly every?: string | null
         readonly precision?: Precision | null
         readonly excluded_calendar?: object | null
         readonly queue_id?: string | null
       }
     ) =>
       Effect.andThen(
-        changes.precision === "second" || isGiven(changes.excluded_calendar)
+        changes.precision === "second" ||
+          isBelowMinute(changes.every) ||
+          isGiven(changes.excluded_calendar)
           ? limits.hold(workspaceId)
           : Effect.void,
         checkQueue(workspaceId, changes.queue_id)
       ),
 
     insert: Effect.fnUntraced(function* (task: Row) {
-      yield* checkFiring(task)
+      yield* checkFiring(task, isRequired)
       yield* allowSchedule(task)
       yield* holdCalendar(task)
       yield* allowCalendar(task)
@@ -181,7 +188,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     }),
 
     update: Effect.fnUntraced(function* (task: Row, changed: Row) {
-      yield* checkFiring(changed)
+      yield* checkFiring(changed, isRequired)
       if (changed.schedule !== task.schedule) yield* allowSchedule(changed)
       yield* holdCalendar(changed)
       if (calendarOf(changed) !== calendarOf(task)) yield* allowCalendar(task, changed)
@@ -247,9 +254,7 @@ const nextFireOf = Effect.fnUntraced(function* (
 ) {
   if (schedule === null) return null
   const rule = { ...firing_options, dst_overlap, calendar_days }
-  const next = yield* runInSlices(
-    nextSlotInSteps(Schedule.make(schedule), TimeZone.make(timezone), after, rule)
-  )
+  const next = yield* runInSlices(nextSlotInSteps(schedule, TimeZone.make(timezone), after, rule))
   return next === null ? null : new Date(next)
 })
 
@@ -258,24 +263,38 @@ const calendarOf = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
 
 const isGiven = (value: object | null | undefined) => value !== undefined && value !== null
 
-const isPrecise = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
-  firing_options?.precision === "second"
+const isBelowMinute = (every: string | null | undefined) =>
+  every != null && Number(readEvery(every)) < 60
 
-/** Checks fields that depend on each other. A change may give only one of them. */
-const checkFiring = ({
+/** `second_precision_tasks` in `countedLimits` has the same condition in SQL. */
+const isPrecise = ({
   firing_options,
   schedule
-}: Pick<ScheduledRow, "firing_options" | "schedule">) => {
+}: Pick<ScheduledRow, "firing_options" | "schedule">) =>
+  firing_options?.precision === "second" ||
+  (schedule !== null && (intervalOf(schedule)?.everyMs ?? Infinity) < 60_000)
+
+/** Checks fields that depend on each other. A change may give only one of them. */
+const checkFiring = (
+  { firing_options, schedule }: Pick<ScheduledRow, "firing_options" | "schedule">,
+  isRequired: boolean
+) => {
   const { ends_at, precision, starts_at } = firing_options ?? {}
   const bounds =
     starts_at === undefined || ends_at === undefined || Date.parse(starts_at) < Date.parse(ends_at)
       ? Effect.void
       : invalid("ends_at", "must be after starts_at")
+  if (schedule === null && isRequired) {
+    return Effect.fail(
+      ValidationFailed.at(timingMissing.path, timingMissing.code, timingMissing.problem)
+    )
+  }
   return schedule === null ? bounds : Effect.andThen(checkPrecision(schedule, precision), bounds)
 }
 
 /** Seconds need `precision`, because cron implementations disagree on what a sixth field means. */
 export const checkPrecision = (schedule: string, precision: Precision | undefined) => {
+  if (intervalOf(schedule) !== undefined) return Effect.void
   const problem = precisionProblem(Schedule.make(schedule), precision)
   return problem === undefined ? Effect.void : invalid("schedule", `is not valid: ${problem}`)
 }

@@ -7,6 +7,7 @@ import type { RecordedDefinition } from "../accounts/index.ts"
 import { fieldsCopier } from "../core/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { StoredHeaders } from "./restoreHeaders.ts"
+import { shownTiming } from "./timingColumn.ts"
 import {
   type OptionColumn,
   type OptionColumns,
@@ -40,9 +41,11 @@ export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "en
 export type PlainColumns<Task> = Omit<
   Task,
   | RareOption
+  | "anchor"
   | "created_at"
   | "created_by"
   | "execution_id"
+  | "every"
   | "last_run"
   | "next_run_at"
   | "paused"
@@ -63,6 +66,8 @@ export interface FiringColumns extends Pick<OptionColumns, "firing_options"> {
 const otherFields: ReadonlySet<string> = new Set([
   ...rareOptions,
   "execution_id",
+  "anchor",
+  "every",
   "last_run",
   "next_run_at",
   "paused",
@@ -100,7 +105,10 @@ export const taskColumns = <
       const stored = copiedDefinition(row)
       for (const name of times) if (name in stored) stored[name] = timestampOf(stored[name] as Date)
       Object.assign(stored, row.call_options, row.firing_options, row.ending_options)
-      if (hasSchedule) stored["paused"] = row.status === "paused"
+      if (hasSchedule) {
+        Object.assign(stored, shownTiming(stored["schedule"] as string | null))
+        stored["paused"] = row.status === "paused"
+      }
       const { updated_at, version } = row
       const updated_by = row.updated_by ?? row.created_by
       const headers = row.headers && shownHeaders(row.headers)
@@ -112,7 +120,10 @@ export const taskColumns = <
       const task = copied(row)
       for (const name of times) task[name] = timestampOf(task[name] as Date)
       Object.assign(task, row.call_options, row.firing_options, row.ending_options)
-      if (hasSchedule) Object.assign(task, shownFiring(row as Row & FiringColumns))
+      if (hasSchedule) {
+        Object.assign(task, shownTiming(task["schedule"] as string | null))
+        Object.assign(task, shownFiring(row as Row & FiringColumns))
+      }
       if (row.headers !== undefined) task["headers"] = shownHeaders(row.headers)
       task["updated_by"] ??= row.created_by
       task["last_run"] = lastRun

@@ -20,7 +20,7 @@ export const readPasted = (text: string): Reading | undefined => {
   const call = readCurl(command)
   if (schedule === undefined) return call
   return {
-    values: { ...call?.values, schedule },
+    values: { ...call?.values, repeats: "by schedule", schedule },
     filled: [...(call?.filled ?? []), "schedule"],
     // Only curl commands can be converted to a call.
     ignored: call?.ignored ?? (command === "" ? [] : [shortened(command)])

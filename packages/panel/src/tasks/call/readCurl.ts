@@ -4,6 +4,7 @@ import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
 import { shellWords } from "./shellWords.ts"
 
 export interface Pasted {
+  readonly repeats?: "by schedule"
   readonly schedule?: string
   readonly method?: CallMethod
   readonly url?: string

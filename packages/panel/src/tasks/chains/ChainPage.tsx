@@ -12,8 +12,8 @@ import { Status } from "../../ui/values/Status.tsx"
 import { Ago, At, Duration } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
-import { describeSchedule } from "../schedule/describeSchedule.ts"
-import { taskFacts } from "../taskFacts.tsx"
+import { describeTiming } from "../schedule/describeSchedule.ts"
+import { intervalFacts, taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
 import { chainKind, chainQueries, chainRunOptions, chainRunsOptions } from "./chainKind.ts"
@@ -28,9 +28,7 @@ export const ChainPage = () => {
       options={chainQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(chain) => <TaskTitle task={chain} />}
-      description={({ schedule }) =>
-        schedule === null ? "Manual runs only" : describeSchedule(schedule)
-      }
+      description={(chain) => describeTiming(chain) ?? "Manual runs only"}
       actions={(chain) => <RepeatingActions kind={chainKind} task={chain} />}
     >
       {(chain) => <ChainView chain={chain} />}
@@ -76,6 +74,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
           title="Chain"
           facts={{
             "Next run": <Ago at={chain.next_run_at} />,
+            ...intervalFacts(chain),
             Schedule: chain.schedule && <code className="font-mono text-sm">{chain.schedule}</code>,
             "Time zone": chain.timezone,
             ...taskFacts(chain)

@@ -6,6 +6,7 @@ import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { copyCall } from "../call/callValues.ts"
+import { hasTiming } from "../schedule/scheduledValues.ts"
 import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
 import { chainQueries } from "./chainKind.ts"
@@ -63,7 +64,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
         <Card className="flex flex-col gap-5 p-5">
           <ScheduleFields {...group} isRequired={false} />
           <TaskQueueField {...group} />
-          {values.schedule.trim() !== "" && <FiringFields {...group} />}
+          {hasTiming(values) && <FiringFields {...group} />}
         </Card>
       </Section>
       <CallbackFields {...group} />

@@ -52,8 +52,7 @@ export const chainInputOf = (values: ChainValues): ChainInput => ({
     ...callInputOf(step),
     name: step.name.trim(),
     run_if: step.run_if
-  })),
-  schedule: values.schedule.trim() === "" ? null : values.schedule.trim()
+  }))
 })
 
 const reference = /\{\{\s*steps\.([\w-]+)/g

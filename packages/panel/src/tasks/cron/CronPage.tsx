@@ -9,8 +9,8 @@ import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
 import { misses, overlaps } from "../schedule/firingWords.ts"
-import { describeSchedule } from "../schedule/describeSchedule.ts"
-import { taskFacts } from "../taskFacts.tsx"
+import { describeTiming } from "../schedule/describeSchedule.ts"
+import { intervalFacts, taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
 import { cronKind, cronQueries } from "./cronKind.ts"
@@ -24,7 +24,7 @@ export const CronPage = () => {
       options={cronQueries.one(workspaceId, taskId)}
       name={({ name }) => name}
       title={(task) => <TaskTitle task={task} />}
-      description={({ schedule }) => describeSchedule(schedule)}
+      description={(task) => describeTiming(task) ?? ""}
       actions={(task) => <RepeatingActions kind={cronKind} task={task} />}
     >
       {(task) => (
@@ -83,7 +83,8 @@ const scheduleFacts = (task: CronTask): FactsByName => ({
         <At at={task.next_run_at} className="text-faint" />
       </>
     ),
-  Expression: <code className="font-mono text-sm">{task.schedule}</code>,
+  Expression: task.schedule && <code className="font-mono text-sm">{task.schedule}</code>,
+  ...intervalFacts(task),
   "Time zone": task.timezone,
   Overlap: overlaps[task.overlap],
   "Missed runs": misses[task.missed],

@@ -73,10 +73,6 @@ export const { Edit: EditCronPage, New: NewCronPage } = taskFormPages<
   initial: { ...newCall, ...newScheduled },
   valuesOf: cronValuesOf,
   copyOf: (task) => ({ ...copyCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
-  inputOf: (values) => ({
-    ...callInputOf(values),
-    ...scheduledInputOf(values),
-    schedule: values.schedule.trim()
-  }),
+  inputOf: (values) => ({ ...callInputOf(values), ...scheduledInputOf(values) }),
   Fields: CronFields
 })

@@ -4,7 +4,8 @@ import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
 import { slotQueryOf } from "./firingOptionValues.ts"
 import { misses, overlaps } from "./firingWords.ts"
-import type { ScheduledValues } from "./scheduledValues.ts"
+import { userTimeZone } from "../../ui/values/format.ts"
+import { hasTiming, type ScheduledValues, timingOf } from "./scheduledValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
 import { ZoneInput } from "./ZoneInput.tsx"
 
@@ -18,6 +19,8 @@ const presets = [
 
 const previewedFields = [
   "schedule",
+  "every",
+  "anchor",
   "timezone",
   "starts_at",
   "ends_at",
@@ -30,31 +33,67 @@ export const ScheduleFields = ({
   isRequired,
   onChange,
   values
+}: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => {
+  const { anchor, every, schedule } = timingOf(values)
+  const group = { errorOf, onChange, values }
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label="Repeat">
+          <Select
+            options={[
+              ["by schedule", "On a schedule"],
+              ["at an interval", "At an interval"]
+            ]}
+            {...inputPropsOf(values, onChange)("repeats")}
+          />
+        </Field>
+        <Field label="Time zone" error={errorOf("timezone")}>
+          <ZoneInput value={values.timezone} onChange={(timezone) => onChange({ timezone })} />
+        </Field>
+      </div>
+      {values.repeats === "by schedule" ? (
+        <ExpressionField {...group} isRequired={isRequired} />
+      ) : (
+        <IntervalFields {...group} isRequired={isRequired} />
+      )}
+      <SchedulePreview
+        schedule={every === null ? (schedule ?? "") : { every, anchor }}
+        timezone={values.timezone}
+        dstOverlap={values.dst_overlap}
+        isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
+        slots={slotQueryOf(values)}
+      />
+      {hasTiming(values) && <FiringOptionFields {...group} />}
+    </>
+  )
+}
+
+const ExpressionField = ({
+  errorOf,
+  isRequired,
+  onChange,
+  values
 }: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => (
   <>
-    <div className="grid gap-5 sm:grid-cols-2">
-      <Field
-        label="Schedule"
-        hint={
-          isRequired
-            ? "Minute, hour, day of month, month, day of week."
-            : "Leave empty to run the chain only manually."
-        }
-        error={errorOf("schedule")}
-      >
-        <Input
-          {...inputPropsOf(values, onChange)("schedule")}
-          mono
-          required={isRequired}
-          spellCheck={false}
-          autoComplete="off"
-          placeholder="0 3 * * *"
-        />
-      </Field>
-      <Field label="Time zone" error={errorOf("timezone")}>
-        <ZoneInput value={values.timezone} onChange={(timezone) => onChange({ timezone })} />
-      </Field>
-    </div>
+    <Field
+      label="Schedule"
+      hint={
+        isRequired
+          ? "Minute, hour, day of month, month, day of week."
+          : "Leave empty to run the chain only manually."
+      }
+      error={errorOf("schedule")}
+    >
+      <Input
+        {...inputPropsOf(values, onChange)("schedule")}
+        mono
+        required={isRequired}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder="0 3 * * *"
+      />
+    </Field>
     <div className="flex flex-wrap gap-1.5">
       {presets.map(([schedule, name]) => (
         <Button key={schedule} size="small" onClick={() => onChange({ schedule })}>
@@ -62,17 +101,34 @@ export const ScheduleFields = ({
         </Button>
       ))}
     </div>
-    <SchedulePreview
-      schedule={values.schedule}
-      timezone={values.timezone}
-      dstOverlap={values.dst_overlap}
-      isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
-      slots={slotQueryOf(values)}
-    />
-    {values.schedule.trim() !== "" && (
-      <FiringOptionFields values={values} onChange={onChange} errorOf={errorOf} />
-    )}
   </>
+)
+
+const IntervalFields = ({
+  errorOf,
+  isRequired,
+  onChange,
+  values
+}: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => (
+  <div className="grid gap-5 sm:grid-cols-2">
+    <Field label="Interval" hint="Such as 45s, 90m, 1h30m or 2d." error={errorOf("every")}>
+      <Input
+        {...inputPropsOf(values, onChange)("every")}
+        mono
+        required={isRequired}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder="90m"
+      />
+    </Field>
+    <Field
+      label="Counted from"
+      hint={`A time at which it fires, in the time zone ${userTimeZone()}.`}
+      error={errorOf("anchor")}
+    >
+      <Input type="datetime-local" step={1} {...inputPropsOf(values, onChange)("anchor")} />
+    </Field>
+  </div>
 )
 
 export const FiringFields = ({ onChange, values }: FieldGroupProps<ScheduledValues>) => {

@@ -21,12 +21,17 @@ import { describeSchedule } from "./describeSchedule.ts"
 const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
   queryOptions({
     queryKey: ["w", workspaceId, "cron", "preview", query],
-    enabled: query.schedule.trim() !== "",
+    enabled: query.schedule !== "",
     placeholderData: keepPreviousData,
     staleTime: 30_000,
     retry: (count, error) => count < 1 && !isErrorResponse(error),
     queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
   })
+
+interface Interval {
+  readonly every: string
+  readonly anchor: string | null
+}
 
 export const SchedulePreview = ({
   dstOverlap,
@@ -35,7 +40,8 @@ export const SchedulePreview = ({
   slots = { precision: "minute" },
   timezone
 }: {
-  readonly schedule: string
+  /** A schedule, or the interval of a task. */
+  readonly schedule: string | Interval
   readonly timezone: string
   readonly dstOverlap: DstOverlap
   /** True if a field already shows the error. */
@@ -43,10 +49,12 @@ export const SchedulePreview = ({
   readonly slots?: ReturnType<typeof slotQueryOf>
 }) => {
   const { workspaceId } = useWorkspace()
-  const asked = useDeferredValue(schedule.trim())
+  const asked = useDeferredValue(typeof schedule === "string" ? schedule.trim() : schedule.every)
+  const anchor = typeof schedule === "string" ? null : schedule.anchor
+  const isInterval = typeof schedule !== "string"
   const { data, error, isFetching } = useQuery(
     previewOptions(workspaceId, {
-      schedule: asked,
+      ...(isInterval ? { every: asked, ...(anchor !== null && { anchor }) } : { schedule: asked }),
       timezone: timezone.trim() || "UTC",
       dst_overlap: dstOverlap,
       ...slots,
@@ -66,7 +74,7 @@ export const SchedulePreview = ({
       aria-busy={isFetching}
       className="rounded-lg border border-line bg-sunken/50 px-3.5 py-3"
     >
-      <p className="font-medium">{describeSchedule(asked)}</p>
+      <p className="font-medium">{isInterval ? `Every ${asked}` : describeSchedule(asked)}</p>
       <ol className="mt-2 flex flex-col gap-1">
         {data?.data.map((fire) => (
           <Fire key={fire.at + fire.clock_change} fire={fire} />

@@ -20,6 +20,16 @@ export const describeSchedule = (schedule: string): string => {
   return words
 }
 
+/** Describes when a task fires. Undefined if it has neither a schedule nor an interval. */
+export const describeTiming = ({
+  every,
+  schedule
+}: {
+  readonly every: string | null
+  readonly schedule: string | null
+}): string | undefined =>
+  every !== null ? `Every ${every}` : schedule === null ? undefined : describeSchedule(schedule)
+
 const wordsOf = (schedule: string): string => {
   try {
     const words = cronstrue.toString(schedule, {

@@ -6,12 +6,18 @@ import { newTask, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
   firingOptionValuesOf,
+  localTime,
   type FiringOptionValues
 } from "./firingOptionValues.ts"
 
 export interface ScheduledValues extends TaskValues, FiringOptionValues {
+  readonly repeats: "by schedule" | "at an interval"
   /** An empty string means no schedule. */
   readonly schedule: string
+  /** An empty string means no interval. */
+  readonly every: string
+  /** An empty string counts from 1970. */
+  readonly anchor: string
   readonly timezone: string
   readonly overlap: Overlap
   readonly missed: Missed
@@ -20,7 +26,10 @@ export interface ScheduledValues extends TaskValues, FiringOptionValues {
 
 export const newScheduled: ScheduledValues = {
   ...newTask,
+  repeats: "by schedule",
   schedule: "",
+  every: "",
+  anchor: "",
   timezone: userTimeZone(),
   overlap: "skip",
   missed: "once",
@@ -37,15 +46,16 @@ export const newScheduled: ScheduledValues = {
   })
 }
 
-type Scheduled = Omit<Pick<CronTask, keyof CronTask & keyof ScheduledValues>, "schedule"> & {
-  readonly schedule: string | null
-}
+type Scheduled = Pick<CronTask, keyof CronTask & keyof ScheduledValues>
 
 export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
   version: task.version,
   name: task.name,
   tags: task.tags.join(", "),
+  repeats: task.every === null ? "by schedule" : "at an interval",
   schedule: task.schedule ?? "",
+  every: task.every ?? "",
+  anchor: task.anchor === null ? "" : localTime(task.anchor),
   timezone: task.timezone,
   overlap: task.overlap,
   missed: task.missed,
@@ -58,6 +68,7 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
 export const scheduledInputOf = (values: ScheduledValues) => ({
   name: values.name.trim(),
   tags: tagsOf(values.tags),
+  ...timingOf(values),
   timezone: values.timezone.trim(),
   overlap: values.overlap,
   missed: values.missed,
@@ -66,3 +77,26 @@ export const scheduledInputOf = (values: ScheduledValues) => ({
   ...firingOptionInputOf(values),
   ...callbackInputOf(values)
 })
+
+/** The schedule or the interval of the form. Both are null if the one that is shown is empty. */
+export const timingOf = ({
+  anchor,
+  every,
+  repeats,
+  schedule
+}: Pick<ScheduledValues, "anchor" | "every" | "repeats" | "schedule">) => {
+  const given = (text: string) => (text.trim() === "" ? null : text.trim())
+  if (repeats === "by schedule") return { schedule: given(schedule), every: null, anchor: null }
+  const interval = given(every)
+  const hasAnchor = interval !== null && anchor !== ""
+  return {
+    schedule: null,
+    every: interval,
+    anchor: hasAnchor ? new Date(anchor).toISOString() : null
+  }
+}
+
+export const hasTiming = (values: ScheduledValues): boolean => {
+  const { every, schedule } = timingOf(values)
+  return every !== null || schedule !== null
+}

@@ -1,6 +1,6 @@
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
-import { type DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
+import type { DstOverlap } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { isExcluded, latestSlot, nextSlot } from "@scheduling/schedules/slots"
 
@@ -45,7 +45,7 @@ const missedAfterMs = 60_000
  * it is recent.
  */
 export const decideFire = (task: Timing, calendar_days?: ReadonlySet<string>): Fire => {
-  const schedule = Schedule.make(task.schedule)
+  const { schedule } = task
   const timezone = TimeZone.make(task.timezone)
   const rule = { ...task.firing_options, dst_overlap: task.dst_overlap, calendar_days }
   const next = nextSlot(schedule, timezone, task.next_fire_ms, rule)

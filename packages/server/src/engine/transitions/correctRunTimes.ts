@@ -1,5 +1,4 @@
 import { nextSlot } from "@scheduling/schedules/slots"
-import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -200,7 +199,7 @@ const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after:
 })
 
 const nextSlotOf = (task: AheadTask, calendar_days: ReadonlySet<string> | undefined) =>
-  nextSlot(Schedule.make(task.schedule), TimeZone.make(task.timezone), task.now_ms, {
+  nextSlot(task.schedule, TimeZone.make(task.timezone), task.now_ms, {
     ...task.firing_options,
     dst_overlap: task.dst_overlap,
     calendar_days

@@ -25,6 +25,7 @@ import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, nameOfRow, timeOfRow } from "../../store/index.ts"
 import { neverOverQuota, scheduledFiring } from "../Firing.ts"
 import { callbackTargets, keptOptions } from "../TaskOptions.ts"
+import { withTimingColumn } from "../timingColumn.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
 import { justQueued, toChainRun, toChainRunDetail } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
@@ -78,7 +79,7 @@ export class Chains extends Context.Service<
         firing,
         merged: (changes: ChainUpdate) => changes,
         columnsOf: ({ steps, ...given }: Partial<ChainInput>, before?: ChainRow) => ({
-          ...keptOptions(chainOptions, given, before),
+          ...keptOptions(chainOptions, withTimingColumn(given, before), before),
           ...(steps !== undefined && { steps: steps.map(withDefaults) })
         }),
         targets: (given) => [...targetsOf(given.steps ?? []), ...callbackTargets(given)],

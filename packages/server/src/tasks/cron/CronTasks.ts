@@ -33,6 +33,7 @@ import {
 } from "../LastRunRepo.ts"
 import { keptOptions, mergedCall, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
+import { withTimingColumn } from "../timingColumn.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
 import { previewSchedule } from "./previewSchedule.ts"
@@ -102,7 +103,7 @@ export class CronTasks extends Context.Service<
         repo,
         firing,
         columnsOf: (given: Partial<CronTaskInput>, before?: CronTaskRow) =>
-          keptOptions(options, given, before),
+          keptOptions(options, withTimingColumn(given, before), before),
         merged: (changes: CronTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         show: (row: ListedCronTask) => show(row, toLastRun(row)),

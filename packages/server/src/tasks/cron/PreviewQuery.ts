@@ -4,7 +4,9 @@ import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 
 /** The query of a preview of a schedule. */
 export interface PreviewQuery {
-  readonly schedule: Schedule
+  readonly schedule?: Schedule
+  readonly every?: string
+  readonly anchor?: string
   readonly timezone?: TimeZone
   readonly dst_overlap?: DstOverlap
   readonly precision?: Precision

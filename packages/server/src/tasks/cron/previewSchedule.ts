@@ -1,13 +1,16 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { cronTaskDefaults, defaultPreviewCount } from "@scheduling/domain/cron/CronTask"
 import { previewInSteps } from "@scheduling/schedules/slots"
+import { timingMissing, taskTimingProblem } from "@scheduling/domain/schedules/Timing"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FairQueue, yieldToEventLoop } from "../../http/index.ts"
 import { runInSlices } from "../../core/index.ts"
 import { findCalendars } from "../../engine/index.ts"
 import { checkPrecision } from "../Schedules.ts"
+import { withTimingColumn } from "../timingColumn.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 
 /** Lists the next slots of a schedule, which need not belong to a task. */
@@ -22,10 +25,13 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
         excluded_calendar: url,
         excluded_days,
         precision,
-        schedule,
+        schedule: expression,
+        every,
+        anchor,
         timezone = cronTaskDefaults.timezone,
         ...bounds
       } = query
+      const schedule = yield* previewedSchedule({ anchor, every, schedule: expression })
       yield* checkPrecision(schedule, precision)
       const now = yield* DateTime.nowAsDate
       const calendars = yield* findCalendars(sql, [{ workspace_id: workspaceId, url }])
@@ -48,3 +54,24 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", Effect.die)
   )
 }
+
+/** Query parameters have no rules among them, so the rules of a definition are checked here. */
+const previewedSchedule = (given: {
+  readonly anchor: string | undefined
+  readonly every: string | undefined
+  readonly schedule: string | undefined
+}) => {
+  const { anchor, every, schedule } = given
+  const timing = {
+    ...(anchor !== undefined && { anchor }),
+    ...(every !== undefined && { every }),
+    ...(schedule !== undefined && { schedule })
+  }
+  const column = withTimingColumn(timing).schedule
+  const problem = taskTimingProblem(timing) ?? (column == null ? timingMissing : undefined)
+  return problem === undefined && column != null
+    ? Effect.succeed(column)
+    : Effect.fail(ValidationFailed.at(...failureOf(problem ?? timingMissing)))
+}
+
+const failureOf = ({ code, path, problem }: FieldProblem) => [path, code, problem] as const

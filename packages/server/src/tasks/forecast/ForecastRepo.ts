@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { DstOverlap, Schedule } from "@scheduling/domain/schedules/Schedule"
+import type { DstOverlap } from "@scheduling/domain/schedules/Schedule"
 import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
@@ -14,7 +14,8 @@ import { columnsOf } from "../../store/index.ts"
  * same slots.
  */
 export interface Rhythm {
-  readonly schedule: Schedule
+  /** A cron expression or the text of an interval. */
+  readonly schedule: string
   readonly timezone: TimeZone
   readonly dst_overlap: DstOverlap
   /** The options that limit or exclude slots, as JSON. */

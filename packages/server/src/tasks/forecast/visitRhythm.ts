@@ -1,4 +1,5 @@
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
+import { intervalOf } from "@scheduling/schedules/Interval"
 import { hasSeconds } from "@scheduling/schedules/parseSchedule"
 import { visitFirings } from "@scheduling/schedules/visitFirings"
 import { stretchAt } from "@scheduling/schedules/ZoneClock"
@@ -34,7 +35,8 @@ export function* visitRhythm(
     looks++
     if (!excludesSome || !isExcluded(at)) visit(at)
   }
-  const longest = hasSeconds(schedule) ? stepMs : Infinity
+  const isPrecise = hasSeconds(schedule) || intervalOf(schedule) !== undefined
+  const longest = isPrecise ? stepMs : Infinity
   for (let start = first; start < end; start += longest) {
     const stop = Math.min(start + longest, end)
     visitFirings(schedule, timezone, start, stop, { dst_overlap }, look)

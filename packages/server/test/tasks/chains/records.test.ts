@@ -32,6 +32,8 @@ layer(testAppLayer())("chains", (it) => {
         precision: "minute",
         overlap: "skip",
         missed: "once",
+        every: null,
+        anchor: null,
         dst_overlap: "first",
         on_pause: "cancel",
         on_success: null,

@@ -54,6 +54,8 @@ layer(testAppLayer())("cron task records", (it) => {
         timezone: "UTC",
         overlap: "skip",
         missed: "once",
+        every: null,
+        anchor: null,
         dst_overlap: "first",
         status: "active",
         next_run_at: "2026-06-02T03:00:00.000Z",

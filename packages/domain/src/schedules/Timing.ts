@@ -1,0 +1,124 @@
+import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { longestIntervalSeconds, readEvery } from "@scheduling/schedules/Interval"
+import { Schema } from "effect"
+import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
+import { Schedule } from "./Schedule.ts"
+
+const everyText =
+  "An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from " +
+  `${leastGapSeconds}s to ${longestIntervalSeconds / 86_400}d. The task fires at \`anchor\` plus each ` +
+  "multiple of the interval, without drift and whatever clocks do."
+
+const anchorText =
+  "A time at which `every` fires, which decides all others. It may be in the past or in the future; to " +
+  "fire nothing before a time, use `starts_at`."
+
+/** An interval such as `90m`. */
+export const Every = Schema.String.check(
+  Schema.makeFilter(
+    (text) => {
+      const read = readEvery(text)
+      return typeof read === "number" ? undefined : read
+    },
+    {
+      expected: "a duration such as 90m",
+      toJsonSchema: () => ({ pattern: "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$" })
+    }
+  )
+).annotate({ description: everyText, examples: ["90m"] })
+
+const anchorInput = timestampInput(anchorText)
+
+/** The fields of a request that say when a task fires. `withoutTiming` says what their absence means. */
+const inputOf = (withoutTiming: string) => ({
+  schedule: whenAbsent(
+    withoutTiming,
+    Schema.NullOr(Schedule).annotate({
+      description: "A cron expression. Setting it in a PATCH removes `every` and `anchor`."
+    })
+  ),
+  every: whenAbsent(
+    "None",
+    Schema.NullOr(Every).annotate({
+      description: `${everyText} Setting it in a PATCH removes \`schedule\`.`,
+      examples: ["90m"]
+    })
+  ),
+  anchor: whenAbsent(
+    "1970-01-01T00:00:00Z",
+    Schema.NullOr(anchorInput).annotate({
+      description: `${anchorText} Only together with \`every\`.`
+    })
+  )
+})
+
+/** When cron tasks and chains fire: by a cron expression or at an interval. */
+export const timing = {
+  cronInput: inputOf("`every` is required"),
+  chainInput: inputOf("The chain only runs manually, unless it has `every`"),
+  query: {
+    schedule: Schema.optionalKey(Schedule),
+    every: Schema.optionalKey(Every),
+    anchor: Schema.optionalKey(anchorInput)
+  },
+  fields: {
+    schedule: Schema.NullOr(Schema.String).annotate({
+      description: "The cron expression, as its author wrote it. Null if there is none."
+    }),
+    every: Schema.NullOr(Schema.String).annotate({
+      description: "The interval, as its author wrote it. Null if there is none.",
+      examples: [null]
+    }),
+    anchor: Schema.NullOr(Timestamp).annotate({
+      description: "A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z.",
+      examples: [null]
+    })
+  },
+  defaults: { schedule: null, every: null, anchor: null }
+} as const
+
+export interface GivenTiming {
+  readonly schedule?: string | null
+  readonly every?: string | null
+  readonly anchor?: string | null
+}
+
+const isGiven = (value: string | null | undefined) => value !== undefined && value !== null
+
+/** Returns the problem of a request that gives a schedule and an interval, or only an anchor. */
+export const taskTimingProblem = ({
+  anchor,
+  every,
+  schedule
+}: GivenTiming): FieldProblem | undefined =>
+  isGiven(schedule) && isGiven(every)
+    ? { path: ["every"], code: "conflict", problem: "must be absent if schedule is given" }
+    : isGiven(anchor) && !isGiven(every)
+      ? { path: ["anchor"], code: "invalid", problem: "must be given together with every" }
+      : undefined
+
+export const timingMissing: FieldProblem = {
+  path: ["schedule"],
+  code: "required",
+  problem: "or every is required"
+}
+
+const checkOf = (problemOf: (given: GivenTiming) => FieldProblem | undefined) =>
+  Schema.makeFilter<GivenTiming>(
+    (given) => {
+      const problem = problemOf(given)
+      return problem && filterIssue(problem)
+    },
+    { toJsonSchema: () => ({}) }
+  )
+
+export const timingAgrees = checkOf(taskTimingProblem)
+
+/** Like `timingAgrees`, and requires a schedule or an interval. */
+export const timingIsGiven = checkOf(
+  (given) =>
+    taskTimingProblem(given) ??
+    (isGiven(given.schedule) || isGiven(given.every) ? undefined : timingMissing)
+)
