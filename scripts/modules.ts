@@ -29,7 +29,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   accounts: ["core", "store", "events", "http", "plans", "mail", "engine"],
   secrets: ["core", "store", "http", "plans", "accounts", "engine"],
   tasks: ["core", "store", "events", "http", "plans", "engine", "accounts"],
-  incidents: ["core", "store", "events", "http", "engine"],
+  incidents: ["core", "store", "events", "http", "engine", "accounts"],
   monitoring: ["core", "store", "events", "http", "plans", "engine", "accounts", "incidents"],
   notifications: [
     "core",
@@ -80,6 +80,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   incidents: ["data", "ui"],
   monitors: ["data", "incidents", "tasks", "ui", "workers"],
   notifications: ["data", "tasks", "ui"],
+  maintenance: ["data", "notifications", "tasks", "ui"],
   "status-pages": ["data", "notifications", "ui"],
   forecast: ["data", "executions", "ui"],
   overview: ["data", "executions", "forecast", "monitors", "ui"],

@@ -13,6 +13,7 @@ import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
 import { ForecastApi } from "./forecast/ForecastApi.ts"
 import { IncidentsApi } from "./incidents/IncidentsApi.ts"
+import { MaintenanceApi } from "./maintenance/MaintenanceApi.ts"
 import { InvitationsApi } from "./members/InvitationsApi.ts"
 import { MembersApi } from "./members/MembersApi.ts"
 import { HeartbeatMonitorsApi } from "./monitors/heartbeat/HeartbeatMonitorsApi.ts"
@@ -64,6 +65,7 @@ export class Api extends HttpApi.make("scheduling")
     DnsMonitorsApi,
     ProcessMonitorsApi,
     IncidentsApi,
+    MaintenanceApi,
     StatusPagesApi,
     NotificationsApi,
     BillingApi,

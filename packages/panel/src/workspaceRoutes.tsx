@@ -27,6 +27,10 @@ export const workspaceRoutes = [
     lazyPage(() => import("./secrets/SecretsPage.tsx"), "SecretsPage")
   ),
   page(
+    "/maintenance",
+    lazyPage(() => import("./maintenance/MaintenancePage.tsx"), "MaintenancePage")
+  ),
+  page(
     "/status-pages",
     lazyPage(() => import("./status-pages/StatusPagesPage.tsx"), "StatusPagesPage")
   ),

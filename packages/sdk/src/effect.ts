@@ -57,6 +57,7 @@ export {
   ExecutionId,
   IncidentId,
   InvitationId,
+  MaintenanceWindowId,
   MonitorEventId,
   MonitorId,
   NotificationChannelId,

@@ -93,6 +93,11 @@ export type NotificationDeliveryId = typeof NotificationDeliveryId.Type
 export const StatusPageId = idOf("the status page").pipe(Schema.brand("StatusPageId"))
 export type StatusPageId = typeof StatusPageId.Type
 
+export const MaintenanceWindowId = idOf("the maintenance window").pipe(
+  Schema.brand("MaintenanceWindowId")
+)
+export type MaintenanceWindowId = typeof MaintenanceWindowId.Type
+
 export const SubjectId = idOf(
   "what the notification is about: a task, a chain, a monitor, a worker or a key"
 ).pipe(Schema.brand("SubjectId"))

@@ -14,6 +14,7 @@ export const resources = [
   "execution",
   "monitor",
   "incident",
+  "maintenance_window",
   "notification_channel",
   "notification_delivery",
   "worker",

@@ -64,6 +64,9 @@ const auditActions = [
   "monitor.paused",
   "monitor.resumed",
   "monitor.deleted",
+  "maintenance_window.created",
+  "maintenance_window.updated",
+  "maintenance_window.deleted",
   "status_page.created",
   "status_page.updated",
   "status_page.deleted",
@@ -99,6 +102,7 @@ const subjectKinds = [
   "chain",
   "queue",
   "monitor",
+  "maintenance_window",
   "status_page"
 ] as const
 

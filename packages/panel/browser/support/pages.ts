@@ -115,6 +115,7 @@ export const pagesOf = async ({
     empty("channel", "/notifications"),
     empty("key", "/keys"),
     empty("secret", "/secrets"),
+    empty("maintenance", "/maintenance"),
     empty("status-page", "/status-pages"),
     empty("worker", "/workers"),
     inside("not-found", "/nowhere"),
@@ -215,6 +216,11 @@ export const pagesOf = async ({
       await page.getByRole("button", { name: "Actions for BILLING_TOKEN" }).click()
       await page.getByRole("menuitem", { name: "Edit" }).click()
       await page.getByLabel("Allowed hosts").fill("billing.example.com, api.example.com")
+    }),
+    inside("maintenance", "/maintenance"),
+    inside("maintenance-new", "/maintenance", async (page) => {
+      await page.getByRole("button", { name: "New maintenance window" }).first().click()
+      await page.getByRole("dialog").waitFor()
     }),
     inside("status-pages", "/status-pages"),
     inside("status-page-new", "/status-pages", async (page) => {

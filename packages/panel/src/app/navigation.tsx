@@ -5,6 +5,7 @@ import {
   BellRing,
   CalendarRange,
   ChartNoAxesColumn,
+  Construction,
   Cpu,
   Gauge,
   Globe,
@@ -82,6 +83,12 @@ export const navigation: ReadonlyArray<
         "heartbeats certificates ssl tls ping processes"
       ),
       page("Incidents", Siren, "/w/$workspaceId/incidents", "down outage alerts"),
+      page(
+        "Maintenance",
+        Construction,
+        "/w/$workspaceId/maintenance",
+        "windows planned downtime silence"
+      ),
       page("Status pages", Globe, "/w/$workspaceId/status-pages", "public badge uptime"),
       page(
         "Notifications",

@@ -7,6 +7,9 @@ import { IncidentsHandlers } from "./http.ts"
 import { Incidents } from "./Incidents.ts"
 import { IncidentsRepo } from "./IncidentsRepo.ts"
 import { IncidentSubscribers } from "./IncidentSubscribers.ts"
+import { MaintenanceHandlers } from "./maintenance/http.ts"
+import { Maintenance } from "./maintenance/Maintenance.ts"
+import { MaintenanceRepo } from "./maintenance/MaintenanceRepo.ts"
 import { TimelineRepo } from "./TimelineRepo.ts"
 
 export {
@@ -16,10 +19,14 @@ export {
   type NewIncident
 } from "./IncidentsRepo.ts"
 export { IncidentSubscribers } from "./IncidentSubscribers.ts"
+export { type Coverage, isCovered } from "./maintenance/Coverage.ts"
+export { MaintenanceRepo } from "./maintenance/MaintenanceRepo.ts"
 export { awaitRoutingTurn } from "./routingTurn.ts"
 
-export const IncidentsLayer = IncidentsHandlers.pipe(
-  Layer.provide(Incidents.layer),
+export const IncidentsLayer = Layer.mergeAll(IncidentsHandlers, MaintenanceHandlers).pipe(
+  Layer.provide([Incidents.layer, Maintenance.layer]),
   Layer.provide(TimelineRepo.layer),
-  Layer.provideMerge(Layer.mergeAll(IncidentsRepo.layer, IncidentSubscribers.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(IncidentsRepo.layer, IncidentSubscribers.layer, MaintenanceRepo.layer)
+  )
 )

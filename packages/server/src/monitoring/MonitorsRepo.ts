@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { Monitor, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { monitorNouns } from "@scheduling/domain/monitors/monitorNouns"
 import type { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
@@ -8,6 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { failIfKeyTaken } from "../core/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
+import type { Coverage, NewIncident } from "../incidents/index.ts"
 import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
 import type { MonitorRow, StoredStatus } from "./MonitorRows.ts"
 
@@ -16,6 +18,8 @@ export interface StatusUpdate {
   readonly status: StoredStatus
   readonly at: number
   readonly open_incident_id: string | null
+  /** Why the monitor is down, if maintenance keeps it from opening an incident. */
+  readonly withheld_cause: IncidentCause | null
 }
 
 interface ChangedMonitor {
@@ -38,6 +42,12 @@ export interface KnownMonitor {
   readonly workspace_id: string
   readonly name: string
   readonly tags: ReadonlyArray<string>
+}
+
+/** A monitor that is down and opens no incident during maintenance. */
+export interface WithheldMonitor extends KnownMonitor {
+  readonly kind: Monitor["kind"]
+  readonly withheld_cause: IncidentCause
 }
 
 /** The noun of a kind at the start of a sentence. */
@@ -75,6 +85,25 @@ export class MonitorsRepo extends Context.Service<
     readonly updateStatuses: (
       updates: ReadonlyArray<StatusUpdate>
     ) => Effect.Effect<ReadonlyArray<KnownMonitor>>
+    /** Returns the tags of monitors by id. */
+    readonly findTags: (
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>>
+    /** Returns the workspaces with monitors whose incidents are withheld. */
+    readonly findWithholding: Effect.Effect<ReadonlyArray<string>>
+    /**
+     * Locks some monitors of the workspace whose incidents are withheld although they are not in
+     * maintenance, except those that another transaction changes.
+     */
+    readonly listReleasable: (
+      workspaceId: string,
+      coverage: Coverage | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WithheldMonitor>>
+    /** Sets the incidents of monitors whose incidents were withheld. */
+    readonly updateReleased: (
+      incidents: ReadonlyArray<Pick<NewIncident, "id" | "subject_id">>
+    ) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
   }
 >()("@scheduling/server/monitoring/MonitorsRepo") {
@@ -153,18 +182,68 @@ export class MonitorsRepo extends Context.Service<
               END,
               version = monitors.version
                 + CASE WHEN 'paused' IN (changed.status, monitors.status) THEN 1 ELSE 0 END,
-              open_incident_id = changed.open_incident_id
+              open_incident_id = changed.open_incident_id,
+              withheld_cause = changed.withheld_cause::jsonb
             FROM unnest(
               ${column("uuid", ({ monitor_id }) => monitor_id)},
               ${column("text", ({ status }) => status)},
               ${column("float8", ({ at }) => at)},
-              ${column("uuid", ({ open_incident_id }) => open_incident_id)}
-            ) AS changed (monitor_id, status, at, open_incident_id)
+              ${column("uuid", ({ open_incident_id }) => open_incident_id)},
+              ${column("text", ({ withheld_cause }) =>
+                withheld_cause === null ? null : JSON.stringify(withheld_cause)
+              )}
+            ) AS changed (monitor_id, status, at, open_incident_id, withheld_cause)
             WHERE monitors.id = changed.monitor_id
             RETURNING
               kind, monitors.id AS monitor_id, workspace_id, name, tags, monitors.status`
           yield* publish(updated, toLiveChange("monitor.status_changed"))
           return updated
+        }, Effect.orDie),
+
+        findTags: Effect.fn("MonitorsRepo.findTags")(function* (ids) {
+          const rows = yield* sql<Pick<KnownMonitor, "monitor_id" | "tags">>`
+            SELECT id AS monitor_id, tags
+            FROM monitors
+            WHERE id = ANY (${ids}::uuid[])`
+          return new Map(rows.map(({ monitor_id, tags }) => [monitor_id, tags]))
+        }, Effect.orDie),
+
+        findWithholding: sql<{ readonly workspace_id: string }>`
+          SELECT DISTINCT workspace_id
+          FROM monitors
+          WHERE withheld_cause IS NOT NULL`.pipe(
+          Effect.map((rows) => rows.map(({ workspace_id }) => workspace_id)),
+          Effect.orDie,
+          Effect.withSpan("MonitorsRepo.findWithholding")
+        ),
+
+        listReleasable: Effect.fn("MonitorsRepo.listReleasable")(function* (
+          workspaceId,
+          coverage,
+          limit
+        ) {
+          return yield* sql<WithheldMonitor>`
+            SELECT id AS monitor_id, workspace_id, kind, name, tags, withheld_cause
+            FROM monitors
+            WHERE workspace_id = ${workspaceId}
+              AND withheld_cause IS NOT NULL
+              AND NOT tags && ${[...(coverage?.tags ?? [])]}::text[]
+              AND id <> ALL (${[...(coverage?.ids ?? [])]}::uuid[])
+            ORDER BY id
+            LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED`
+        }, Effect.orDie),
+
+        updateReleased: Effect.fn("MonitorsRepo.updateReleased")(function* (incidents) {
+          const column = columnsOf(incidents)
+          yield* sql`
+            UPDATE monitors
+            SET open_incident_id = opened.id, withheld_cause = NULL
+            FROM unnest(
+              ${column("uuid", ({ id }) => id)},
+              ${column("uuid", ({ subject_id }) => subject_id)}
+            ) AS opened (id, monitor_id)
+            WHERE monitors.id = opened.monitor_id`
         }, Effect.orDie),
 
         remove: Effect.fn("MonitorsRepo.remove")(function* (workspaceId, id) {

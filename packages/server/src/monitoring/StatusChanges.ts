@@ -1,11 +1,16 @@
 import type { EventIncident } from "@scheduling/domain/events/Event"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { IncidentId } from "@scheduling/domain/shared/Ids"
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
-import { IncidentsRepo, type NewIncident } from "../incidents/index.ts"
+import {
+  IncidentsRepo,
+  isCovered,
+  MaintenanceRepo,
+  type NewIncident
+} from "../incidents/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
 import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
@@ -38,23 +43,48 @@ export class StatusChanges extends Context.Service<
   static readonly layer: Layer.Layer<
     StatusChanges,
     never,
-    IncidentsRepo | MonitorEventsRepo | MonitorsRepo | Outbox | SqlClient.SqlClient
+    | IncidentsRepo
+    | MaintenanceRepo
+    | MonitorEventsRepo
+    | MonitorsRepo
+    | Outbox
+    | SqlClient.SqlClient
   > = Layer.effect(
     StatusChanges,
     Effect.gen(function* () {
       const events = yield* MonitorEventsRepo
       const incidents = yield* IncidentsRepo
+      const maintenance = yield* MaintenanceRepo
       const monitors = yield* MonitorsRepo
       const outbox = yield* Outbox
       const uptime = yield* UptimeRepo
+
+      /** Returns the changes to `down` of monitors that are in maintenance. */
+      const findWithheld = Effect.fnUntraced(function* (changes: ReadonlyArray<StatusChange>) {
+        const falls = changes.filter(({ to }) => to === "down")
+        if (falls.length === 0) return new Set<StatusChange>()
+        const workspaceIds = [...new Set(falls.map(({ workspace_id }) => workspace_id))]
+        const now = yield* DateTime.nowAsDate
+        const coverage = yield* maintenance.findCoverage(workspaceIds, now)
+        if (coverage.size === 0) return new Set<StatusChange>()
+        const tags = yield* monitors.findTags(falls.map(({ monitor_id }) => monitor_id))
+        return new Set(
+          falls.filter(({ monitor_id: id, workspace_id }) =>
+            isCovered(coverage.get(workspace_id), { id, tags: tags.get(id) ?? [] })
+          )
+        )
+      })
 
       const record = Effect.fn("StatusChanges.record")(function* (
         changes: ReadonlyArray<StatusChange>
       ) {
         if (changes.length === 0) return
         const byMonitor = Map.groupBy(changes, ({ monitor_id }) => monitor_id)
+        const withheld = yield* findWithheld(changes)
         const opened = changes.flatMap((change, ordinal) =>
-          newIncident(change, ordinal, byMonitor.get(change.monitor_id) ?? [])
+          withheld.has(change)
+            ? []
+            : newIncident(change, ordinal, byMonitor.get(change.monitor_id) ?? [])
         )
         const open = new Map(
           opened.flatMap(({ closed_at, id, subject_id }) =>
@@ -67,7 +97,10 @@ export class StatusChanges extends Context.Service<
             const last = own.at(-1)
             if (last === undefined) return []
             const open_incident_id = open.get(monitor_id) ?? null
-            return [{ monitor_id, status: last.to, at: last.at, open_incident_id }]
+            const withheld_cause = withheld.has(last) ? last.cause : null
+            return [
+              { monitor_id, status: last.to, at: last.at, open_incident_id, withheld_cause }
+            ]
           })
         )
         const closed = yield* incidents.updateClosed(
@@ -77,9 +110,10 @@ export class StatusChanges extends Context.Service<
         )
         yield* incidents.insert(opened)
         const byId = new Map(known.map((monitor) => [monitor.monitor_id, monitor]))
-        const incidentOf = matchIncidents(changes, opened, closed, byId)
+        const announced = changes.filter((change) => !withheld.has(change))
+        const incidentOf = matchIncidents(announced, opened, closed, byId)
         yield* outbox.announce(
-          ...changes.flatMap((change) =>
+          ...announced.flatMap((change) =>
             toAnnouncement(change, byId.get(change.monitor_id), incidentOf.get(change))
           )
         )
@@ -142,7 +176,7 @@ const newIncident = (
   ]
 }
 
-const toAnnouncement = (
+export const toAnnouncement = (
   { at, cause, endsFormerProblem = false, from, kind, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
   incident: EventIncident | undefined
@@ -178,7 +212,7 @@ const unknownIncident = (
   cause: null
 })
 
-const eventIncident = (
+export const toEventIncident = (
   { cause, id, subject_id, subject_kind: kind }: NewIncident,
   monitors: ReadonlyMap<string, KnownMonitor>
 ): EventIncident => ({
@@ -198,7 +232,7 @@ const matchIncidents = (
 ): ReadonlyMap<StatusChange, EventIncident> => {
   const open = new Map(closed)
   const found = new Map<StatusChange, EventIncident>()
-  const toOpen = opened.map((incident) => eventIncident(incident, monitors))
+  const toOpen = opened.map((incident) => toEventIncident(incident, monitors))
   for (const change of changes) {
     const incident = change.to === "down" ? toOpen.shift() : open.get(change.monitor_id)
     if (incident === undefined) continue

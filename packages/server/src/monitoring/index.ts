@@ -3,6 +3,8 @@
  * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
  */
 import { Layer } from "effect"
+import { onRunnerNodes } from "../core/index.ts"
+import { untilStopping } from "../http/index.ts"
 import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import { MonitorListRepo } from "./MonitorListRepo.ts"
@@ -13,6 +15,7 @@ import { MonitorsHandlers } from "./http.ts"
 import { checkingLayer } from "./checks/index.ts"
 import { makeProbers, ProbesLayer } from "./makeProbers.ts"
 import { Uptime } from "./uptime/Uptime.ts"
+import { WithheldIncidents, WithheldIncidentsLayer } from "./WithheldIncidents.ts"
 import { UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { monitorKinds } from "./monitorKinds.ts"
 
@@ -36,7 +39,8 @@ export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
   checkingLayer(makeProbers).pipe(Layer.provide(ProbesLayer)),
   ListLayer,
-  MonitorCleanupLayer
+  MonitorCleanupLayer,
+  onRunnerNodes(untilStopping(WithheldIncidentsLayer.pipe(Layer.provide(WithheldIncidents.layer))))
 ).pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, UptimeRepo.layer])

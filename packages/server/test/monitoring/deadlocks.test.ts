@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { IncidentsRepo } from "../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { HeartbeatsRepo } from "../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { MonitorEventsRepo } from "../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../src/monitoring/MonitorsRepo.ts"
@@ -42,6 +43,7 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRe
     ProcessMonitorsRepo.layer,
     SettingsRepo.layer,
     RoutingRepo.layer.pipe(Layer.provideMerge(IncidentsRepo.layer)),
+    MaintenanceRepo.layer,
     SslMonitorsRepo.layer,
     UsageRepo.layer,
     WorkersRepo.layer

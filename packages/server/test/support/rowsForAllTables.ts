@@ -153,6 +153,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
     `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at, snoozed_until)
      VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${user}, ${t}, ${t})`,
+    `INSERT INTO maintenance_windows (id, workspace_id, key, name, starts_at, ends_at, schedule, timezone, duration_seconds, everything, tags, monitor_ids, task_ids, created_by, updated_by, created_at, updated_at)
+     VALUES (${id(36)}, ${workspace}, 'upgrade', ${odd}, ${t}, ${t}, NULL, 'UTC', NULL, false, ${array}, ARRAY[${heartbeat}]::uuid[], '{}', ${json}, NULL, ${t}, ${t})`,
     `INSERT INTO incident_actions (id, incident_id, workspace_id, at, type, actor, message, until)
      VALUES (${id(35)}, ${incident}, ${workspace}, ${t}, 'note', ${json}, ${odd}, NULL)`,
     `INSERT INTO notification_channels (id, workspace_id, key, name, kind, config, sealed_secrets, by_membership, created_at, updated_at)

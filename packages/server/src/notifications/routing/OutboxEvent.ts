@@ -13,7 +13,11 @@ export interface OutboxEvent {
   readonly subject_id: string
   readonly tags: ReadonlyArray<string>
   readonly at: Date
-  readonly data: AnnouncementData & { readonly reminder?: boolean }
+  readonly data: AnnouncementData & {
+    readonly reminder?: boolean
+    /** True for a problem that was withheld during maintenance, which is over. */
+    readonly resumed?: boolean
+  }
   /** The URL of a task's callback. Such an event goes to no channel. */
   readonly callback_url: string | null
 }

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig, Ids, loop, Meters, restartIfStuck } from "../../core/index.ts"
 import { Outbox, OutboxWaker, Signals } from "../../events/index.ts"
-import { awaitRoutingTurn } from "../../incidents/index.ts"
+import { awaitRoutingTurn, MaintenanceRepo } from "../../incidents/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { noSettings, SettingsRepo } from "../settings/SettingsRepo.ts"
@@ -43,6 +43,7 @@ export class Router extends Context.Service<Router>()(
       const { plans } = yield* AppConfig
       const ids = yield* Ids
       const limits = yield* Limits
+      const maintenance = yield* MaintenanceRepo
       const outbox = yield* Outbox
       const repo = yield* RoutingRepo
       const settingsRepo = yield* SettingsRepo
@@ -99,6 +100,10 @@ export class Router extends Context.Service<Router>()(
           ),
           problems,
           incidents: yield* repo.findIncidents(unique(incidentIds)),
+          coverage: yield* maintenance.findCoverage(
+            unique(alerts.map((one) => one.workspace_id)),
+            now
+          ),
           notified: yield* repo.findNotified(
             unique(alerts.filter(needsNotified).map(({ subject_id }) => subject_id))
           ),
@@ -106,7 +111,7 @@ export class Router extends Context.Service<Router>()(
         }
       })
 
-      // `routeSome` and `remindSome` return "all" if everything is done, "more" if there may be
+      // `routeSome`, `remindSome` and `releaseSome` return "all" if everything is done, "more" if there may be
       // more to do, and "busy" if another node is routing.
       const routeSome = Effect.gen(function* () {
         if (!(yield* repo.claim)) return "busy"
@@ -176,7 +181,35 @@ export class Router extends Context.Service<Router>()(
         return due.length === batch || checked === batch ? "more" : "all"
       })
 
+      /** Announces the problems that are still there after their maintenance. */
+      const releaseSome = Effect.gen(function* () {
+        if (!(yield* repo.claim)) return "busy"
+        const workspaceIds = yield* repo.findWithholding
+        if (workspaceIds.length === 0) return "all"
+        const now = yield* clock
+        const coverage = yield* maintenance.findCoverage(workspaceIds, now)
+        let released = 0
+        for (const workspaceId of workspaceIds) {
+          const own = coverage.get(workspaceId)
+          if (own?.everything === true || released >= batch) continue
+          const rows = yield* repo.takeReleasable(workspaceId, own, batch)
+          released += rows.length
+          yield* outbox.announce(
+            ...rows.map(({ data, event, subject_id, tags, workspace_id }) => ({
+              workspace_id,
+              event,
+              subject_id,
+              tags,
+              at: now,
+              data: { ...data, resumed: true }
+            }))
+          )
+        }
+        return released >= batch ? "more" : "all"
+      })
+
       return {
+        release: transaction(releaseSome).pipe(Effect.withSpan("Router.release")),
         route: transaction(routeSome).pipe(Effect.withSpan("Router.route")),
         remind: transaction(remindSome).pipe(Effect.withSpan("Router.remind"))
       }
@@ -217,6 +250,13 @@ export const runRouter = Effect.fnUntraced(function* (wakeSender: () => void) {
     if (progress === "busy") yield* Effect.sleep(whileBusyMs)
   })
   yield* Effect.forkScoped(loop("reminding", remindAll))
+
+  const releaseAll = Effect.gen(function* () {
+    const progress = yield* runInSlices(router.release)
+    if (progress === "all") yield* Effect.sleep("1 second")
+    if (progress === "busy") yield* Effect.sleep(whileBusyMs)
+  })
+  yield* Effect.forkScoped(loop("notifying after maintenance", releaseAll))
 })
 
 /** Events whose signal was lost are found after this time. */

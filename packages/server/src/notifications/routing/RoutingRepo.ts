@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
-import { IncidentsRepo } from "../../incidents/index.ts"
+import { type Coverage, IncidentsRepo } from "../../incidents/index.ts"
 import { lockNext, unfinished } from "../sending/updateNext.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
 import type { OpenChannel } from "./groupNotices.ts"
@@ -229,6 +229,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             remind_at = EXCLUDED.remind_at,
             check_at = EXCLUDED.check_at,
             incident_id = EXCLUDED.incident_id,
+            withheld = EXCLUDED.withheld,
+            tags = EXCLUDED.tags,
             data = EXCLUDED.data`
       }, Effect.orDie)
 
@@ -273,6 +275,40 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           ORDER BY remind_at
           LIMIT ${limit}
           FOR UPDATE SKIP LOCKED`
+      }, Effect.orDie)
+
+      /** Returns the workspaces with problems that are withheld during maintenance. */
+      const findWithholding = sql<{ readonly workspace_id: string }>`
+        SELECT DISTINCT workspace_id
+        FROM problems
+        WHERE withheld`.pipe(
+        Effect.map((rows) => rows.map(({ workspace_id }) => workspace_id)),
+        Effect.orDie
+      )
+
+      /** Returns some problems of the workspace that are withheld, but not in maintenance, once. */
+      const takeReleasable = Effect.fn("RoutingRepo.takeReleasable")(function* (
+        workspaceId: string,
+        coverage: Coverage | undefined,
+        limit: number
+      ) {
+        return yield* sql<ProblemRow>`
+          WITH due AS MATERIALIZED (
+            SELECT subject_id
+            FROM problems
+            WHERE workspace_id = ${workspaceId}
+              AND withheld
+              AND NOT tags && ${[...(coverage?.tags ?? [])]}::text[]
+              AND subject_id <> ALL (${[...(coverage?.ids ?? [])]}::uuid[])
+            ORDER BY subject_id
+            LIMIT ${limit}
+            FOR UPDATE SKIP LOCKED
+          )
+          UPDATE problems
+          SET withheld = false
+          FROM due
+          WHERE problems.subject_id = due.subject_id
+          RETURNING problems.*`
       }, Effect.orDie)
 
       /**
@@ -353,6 +389,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         write,
         remove,
         listToRemind,
+        findWithholding,
+        takeReleasable,
         announceMissed,
         removeOrphans
       }

@@ -11,6 +11,8 @@ export interface Problem {
   /** Null until there are enough failures for a notification. */
   readonly notified_at: Date | null
   readonly remind_at: Date | null
+  /** True if there are enough failures, but maintenance keeps people from being notified. */
+  readonly withheld: boolean
 }
 
 /** The role of an event in a problem. `other` events belong to no problem. */
@@ -27,13 +29,14 @@ type ProblemSettings = Pick<NotificationSettings, "task_failure_threshold" | "re
 /**
  * Returns the problem of a subject after an event, and whether to send a notification. The
  * beginning is announced once, after enough consecutive failures. The end is announced only if the
- * beginning was.
+ * beginning was. During maintenance (`isHeld`), failures are only counted.
  */
 export const problemAfter = (
   before: Problem | undefined,
   { at, data, event }: Pick<AlertEvent, "event" | "at" | "data">,
   settings: ProblemSettings,
-  now: Date
+  now: Date,
+  isHeld = false
 ): ProblemChange => {
   const wasAnnounced = before !== undefined && before.notified_at !== null
   if (data.reminder === true) {
@@ -44,16 +47,21 @@ export const problemAfter = (
   }
   if (!isProblem(event)) return { problem: before, notice: "other" }
   // A delayed task runs once, so it cannot recover.
-  if (data.run?.kind === "delayed") return { problem: undefined, notice: "other" }
-  const failures = (before?.failures ?? 0) + 1
-  const isAnnounced = !wasAnnounced && failures >= thresholdOf(event, settings)
+  if (data.run?.kind === "delayed") {
+    return { problem: undefined, notice: isHeld ? undefined : "other" }
+  }
+  if (data.resumed === true && before === undefined) return { problem: before, notice: undefined }
+  const failures = (before?.failures ?? 0) + (data.resumed === true ? 0 : 1)
+  const isDue = !wasAnnounced && failures >= thresholdOf(event, settings)
+  const isAnnounced = isDue && !isHeld
   return {
     problem: {
       event,
       failures,
       since: before?.since ?? at,
       notified_at: isAnnounced ? now : (before?.notified_at ?? null),
-      remind_at: isAnnounced ? remindAt(settings, now) : (before?.remind_at ?? null)
+      remind_at: isAnnounced ? remindAt(settings, now) : (before?.remind_at ?? null),
+      withheld: isDue && isHeld
     },
     notice: isAnnounced ? "begun" : undefined
   }

@@ -7,7 +7,7 @@ import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
 import { oneLine, truncate } from "../../core/index.ts"
 import { subjectRemoved } from "../../events/index.ts"
-import type { IncidentEnd, NewIncident } from "../../incidents/index.ts"
+import { type Coverage, type IncidentEnd, isCovered, type NewIncident } from "../../incidents/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
 import { noSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"
@@ -64,6 +64,8 @@ export interface RoutingState {
   readonly problems: ReadonlyMap<string, ProblemRow>
   /** The incidents of problems and events, by id. */
   readonly incidents: ReadonlyMap<string, IncidentState>
+  /** What is in maintenance, by workspace. */
+  readonly coverage: ReadonlyMap<string, Coverage>
   /** The notified channels of subjects for which `needsNotified` returns true. */
   readonly notified: ReadonlyArray<NotifiedChannel>
   /** Callbacks by workspace, for workspaces with callbacks among the events. */
@@ -187,7 +189,13 @@ const noticesOf = (
     const known = problems.get(subject_id)
     const event = alertOf(written, known)
     if (event === undefined) continue
-    const { notice, problem } = problemAfter(known, event, settings, now)
+    const isInMaintenance = isCovered(state.coverage.get(workspace_id), {
+      id: subject_id,
+      tags: event.tags
+    })
+    // An incident of a monitor opens only outside of maintenance.
+    const isHeld = isInMaintenance && event.event !== "incident.opened"
+    const { notice, problem } = problemAfter(known, event, settings, now, isHeld)
     const task = state.tasks.get(subject_id)
     const taskName = task?.workspace_id === workspace_id ? task.name : undefined
     const isGone = written.event === subjectRemoved
@@ -202,6 +210,7 @@ const noticesOf = (
     if (problem === undefined && known?.data.run !== undefined && known.incident_id !== null) {
       closed.push({ subject_id, at: event.at.getTime(), recovered: !isGone })
     }
+    if (notice === "reminder" && isInMaintenance) continue
     if (notice === undefined || isSilenced(notice, state.incidents.get(incidentId ?? ""), now)) {
       continue
     }
@@ -279,7 +288,7 @@ const problemRow = (
     data.run === undefined ? (known?.check_at ?? null) : new Date(now.getTime() + checkAfterMs),
   subject_id,
   workspace_id,
-  tags: known?.tags ?? tags,
+  tags,
   data
 })
 

@@ -227,6 +227,19 @@ const acquireStatusPage = Effect.fnUntraced(function* (owner: Member) {
   return { "status-pages/:slug": [String(body.id)] } satisfies Holdings
 })
 
+const acquireMaintenance = Effect.fnUntraced(function* (owner: Member) {
+  const { body } = yield* ask("PUT", `${owner.workspace}/maintenance/upgrade`, {
+    token: owner.access_token,
+    body: {
+      name: "Upgrade",
+      starts_at: "2026-01-01T00:00:00Z",
+      ends_at: "2026-01-02T00:00:00Z",
+      everything: true
+    }
+  })
+  return { "maintenance/:key": [String(body.id)] } satisfies Holdings
+})
+
 type Acquire = (
   owner: Member
 ) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
@@ -251,6 +264,7 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["queues/"], acquireQueue],
   [["secrets/"], acquireSecret],
   [["status-pages/"], acquireStatusPage],
+  [["maintenance/"], acquireMaintenance],
   [["notifications/"], acquireChannel]
 ]
 

@@ -10,6 +10,7 @@ import { nothingMeasured } from "../../../src/monitoring/checks/checkedKind.ts"
 import { type CheckOutcome, Checks, Probers } from "../../../src/monitoring/checks/Checks.ts"
 import { ChecksRepo, type DueRow } from "../../../src/monitoring/checks/ChecksRepo.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
 import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
@@ -27,6 +28,7 @@ const nodeWith = (target: Target) =>
     Layer.provide([
       ChecksRepo.layer,
       IncidentsRepo.layer,
+      MaintenanceRepo.layer,
       MonitorEventsRepo.layer,
       MonitorsRepo.layer,
       Outbox.layer,

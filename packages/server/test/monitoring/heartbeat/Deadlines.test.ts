@@ -3,6 +3,7 @@ import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { Deadlines } from "../../../src/monitoring/heartbeat/Deadlines.ts"
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
@@ -23,6 +24,7 @@ const deadlines = Deadlines.layer.pipe(
   Layer.provide([
     HeartbeatsRepo.layer,
     IncidentsRepo.layer,
+    MaintenanceRepo.layer,
     MonitorEventsRepo.layer,
     MonitorsRepo.layer,
     Outbox.layer

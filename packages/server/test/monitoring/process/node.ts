@@ -1,5 +1,6 @@
 import { DateTime, Layer } from "effect"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
 import { Processes } from "../../../src/monitoring/process/Processes.ts"
@@ -17,6 +18,7 @@ export const nodeWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) 
     Layer.provide(StatusChanges.layer),
     Layer.provide([
       IncidentsRepo.layer,
+      MaintenanceRepo.layer,
       MonitorEventsRepo.layer,
       MonitorsRepo.layer,
       Outbox.layer,

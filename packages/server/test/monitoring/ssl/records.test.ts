@@ -14,6 +14,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
 import { CertificateChecks } from "../../../src/monitoring/ssl/CertificateChecks.ts"
@@ -32,6 +33,7 @@ const checks = CertificateChecks.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
     IncidentsRepo.layer,
+    MaintenanceRepo.layer,
     MonitorEventsRepo.layer,
     MonitorsRepo.layer,
     Outbox.layer,

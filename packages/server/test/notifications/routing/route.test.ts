@@ -79,7 +79,8 @@ const begin = (
     next: (
       events: ReadonlyArray<Partial<OutboxEvent>>,
       open: ReadonlyArray<OpenChannel> = channels,
-      callbacks: RoutingState["callbacks"] = new Map()
+      callbacks: RoutingState["callbacks"] = new Map(),
+      isInMaintenance = false
     ) => {
       const batch = events.map(event)
       const asked = new Set(batch.filter(needsNotified).map(({ subject_id }) => subject_id))
@@ -88,6 +89,11 @@ const begin = (
         tasks: new Map([[job, { workspace_id: workspace, name: "Nightly backup" }]]),
         problems: new Map(problems),
         incidents: new Map(),
+        coverage: new Map(
+          isInMaintenance
+            ? [[workspace, { everything: true, tags: new Set<string>(), ids: new Set<string>() }]]
+            : []
+        ),
         notified: notified.filter(({ subject_id }) => asked.has(subject_id)),
         callbacks
       }
@@ -159,6 +165,27 @@ describe("A problem", () => {
     assert.deepStrictEqual(shown(deliveries), [`pager: incident.closed ${db}`])
     assert.strictEqual(deliveries[0]?.incident_key, db)
     assert.strictEqual(problems.size, 0)
+  })
+})
+
+describe("Maintenance", () => {
+  const failed = { event: "execution.failed", subject_id: job, data: { run: runData() } } as const
+  const recovered = { ...failed, event: "task.recovered" } as const
+  const resumed = { ...failed, data: { ...failed.data, resumed: true } } as const
+  const reminder = { ...failed, data: { ...failed.data, reminder: true } } as const
+
+  it.each([
+    ["notifies when the problem is still there at its end", "wwe", [failed, failed, resumed], "..x"],
+    ["forgets what recovers in time", "wwe", [failed, recovered, resumed], "..."],
+    ["counts failures for the threshold", "www", [failed, failed, failed], "..."],
+    ["does not repeat a problem from before", "eew", [failed, failed, reminder], ".x."],
+    ["announces the end of a problem from before", "eew", [failed, failed, recovered], ".xx"]
+  ])("%s", (_, phases, events, expected) => {
+    const { next } = begin([webhook()], { task_failure_threshold: 2, remind_every_seconds: 3_600 })
+    const marks = events.map((one, index) =>
+      next([one], undefined, undefined, phases[index] === "w").length === 0 ? "." : "x"
+    )
+    assert.strictEqual(marks.join(""), expected)
   })
 })
 

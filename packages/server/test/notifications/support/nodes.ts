@@ -12,6 +12,7 @@ import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.t
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
 import { PauseChannel } from "../../../src/notifications/channels/PauseChannel.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
+import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { NotifierLayer } from "../../../src/notifications/index.ts"
 import { kinds } from "../../../src/notifications/kinds/kinds.ts"
 import { Mailer } from "../../../src/mail/Mailer.ts"
@@ -49,6 +50,7 @@ const Repositories = Layer.mergeAll(
   ChannelsRepo.layer,
   DeliveriesRepo.layer,
   RoutingRepo.layer.pipe(Layer.provideMerge(IncidentsRepo.layer)),
+  MaintenanceRepo.layer,
   SettingsRepo.layer,
   LimitsRepo.layer,
   UsageRepo.layer,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Incidents of monitors and tasks, and what people did about them. */
+/** Incidents of monitors and tasks, what people did about them, and maintenance windows. */
 export const incidents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -31,6 +31,39 @@ export const incidents = Effect.gen(function* () {
   yield* sql`CREATE INDEX incidents_by_monitor ON incidents (monitor_id) WHERE monitor_id IS NOT NULL`
   yield* sql`CREATE INDEX incidents_by_end ON incidents (closed_at) WHERE closed_at IS NOT NULL`
   yield* sql`CREATE UNIQUE INDEX incidents_open ON incidents (subject_id) WHERE closed_at IS NULL`
+
+  // Times in which failures open no incident. Whether maintenance is in progress is computed from
+  // the times or the schedule.
+  yield* sql`
+    CREATE TABLE maintenance_windows (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      key text NOT NULL,
+      version integer NOT NULL DEFAULT 1,
+      name text NOT NULL,
+      starts_at timestamptz,
+      ends_at timestamptz,
+      schedule text,
+      timezone text NOT NULL,
+      duration_seconds integer,
+      everything boolean NOT NULL,
+      tags text[] NOT NULL,
+      monitor_ids uuid[] NOT NULL,
+      task_ids uuid[] NOT NULL,
+      created_by jsonb,
+      updated_by jsonb,
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL,
+      UNIQUE (workspace_id, key),
+      CHECK ((schedule IS NULL) = (duration_seconds IS NULL)),
+      CHECK ((schedule IS NULL) = (starts_at IS NOT NULL AND ends_at IS NOT NULL))
+    )`
+  yield* sql`
+    CREATE INDEX maintenance_windows_by_workspace ON maintenance_windows (workspace_id, id DESC)`
+  yield* sql`
+    CREATE TRIGGER maintenance_windows_versions_removed AFTER DELETE ON maintenance_windows
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
 
   // What people did about an incident: acknowledgements, snoozes, notes, and closing by hand.
   yield* sql`

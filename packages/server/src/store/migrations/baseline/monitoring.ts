@@ -8,6 +8,7 @@ export const monitoring = Effect.gen(function* () {
   // The columns that all kinds have. A row is written when a user changes the monitor and when its
   // status changes, but not by each ping or report, which updates a narrow row of the kind. The
   // `version` of that row shows whether a decision that was based on an earlier read still holds.
+  // `withheld_cause` says why the monitor is down, if maintenance keeps it from opening an incident.
   // `late` is not stored, because a monitor becomes late when time passes.
   yield* sql`
     CREATE TABLE monitors (
@@ -22,12 +23,17 @@ export const monitoring = Effect.gen(function* () {
       status text NOT NULL CHECK (status IN ('new', 'up', 'warning', 'down', 'paused')),
       changed_at timestamptz NOT NULL,
       open_incident_id uuid,
+      withheld_cause jsonb,
       created_by jsonb,
       updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
-      CHECK (open_incident_id IS NULL OR status = 'down')
+      CHECK (open_incident_id IS NULL OR status = 'down'),
+      CHECK (withheld_cause IS NULL OR (status = 'down' AND open_incident_id IS NULL))
     )`
+  yield* sql`
+    CREATE INDEX monitors_withheld ON monitors (workspace_id, id)
+    WHERE withheld_cause IS NOT NULL`
   yield* sql`CREATE INDEX monitors_by_workspace ON monitors (workspace_id, kind, id DESC)`
   yield* sql`
     CREATE UNIQUE INDEX monitors_by_key ON monitors (workspace_id, kind, key)

@@ -67,7 +67,8 @@ export const notifications = Effect.gen(function* () {
     )`
 
   // Tasks that are failing and monitors that are down. `notified_at` is null until there are enough
-  // failures for a notification. `incident_id` is null until then for a task. `check_at` is when to check whether a run of the task has
+  // failures for a notification. `incident_id` is null until then for a task. `withheld` problems
+  // have enough failures, but are in maintenance. `check_at` is when to check whether a run of the task has
   // succeeded since, in case the event of the recovery was lost.
   yield* sql`
     CREATE TABLE problems (
@@ -80,6 +81,7 @@ export const notifications = Effect.gen(function* () {
       remind_at timestamptz,
       check_at timestamptz,
       incident_id uuid,
+      withheld boolean NOT NULL DEFAULT false,
       tags text[] NOT NULL,
       data jsonb NOT NULL
     ) WITH (fillfactor = 80)`
@@ -87,6 +89,7 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX problems_to_remind ON problems (remind_at)
     WHERE remind_at IS NOT NULL`
+  yield* sql`CREATE INDEX problems_withheld ON problems (workspace_id, subject_id) WHERE withheld`
   yield* sql`
     CREATE INDEX problems_to_check ON problems (check_at)
     WHERE check_at IS NOT NULL`

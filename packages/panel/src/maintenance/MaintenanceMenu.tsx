@@ -1,0 +1,28 @@
+import type { MaintenanceWindow } from "@scheduling/sdk"
+import { useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { RowMenu } from "../ui/actions/RowMenu.tsx"
+import { notify } from "../ui/messages/toast.ts"
+import { MaintenanceSheet } from "./MaintenanceSheet.tsx"
+import { maintenanceChanged } from "./queries.ts"
+
+export const MaintenanceMenu = ({ window }: { readonly window: MaintenanceWindow }) => {
+  const { api, workspaceId } = useWorkspace()
+  const [isEditing, setEditing] = useState(false)
+  return (
+    <>
+      <RowMenu
+        name={window.name}
+        role="editor"
+        onEdit={() => setEditing(true)}
+        onDelete={async () => {
+          await api.maintenance.delete(window.key)
+          notify(`${window.name} was deleted`)
+          await maintenanceChanged(workspaceId)
+        }}
+        warning="If the maintenance is in progress, it ends: what still fails opens an incident."
+      />
+      {isEditing && <MaintenanceSheet window={window} onClose={() => setEditing(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,125 @@
+import type { MaintenanceWindow } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { Construction, Plus } from "lucide-react"
+import { useState } from "react"
+import { ApiExample } from "../data/ApiExample.tsx"
+import { useWorkspace } from "../data/client.ts"
+import { withoutCache } from "../data/queries.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Empty, Page } from "../ui/layout/Page.tsx"
+import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
+import { Only } from "../ui/role.tsx"
+import { duration } from "../ui/values/format.ts"
+import { Status } from "../ui/values/Status.tsx"
+import { At } from "../ui/values/Time.tsx"
+import { MaintenanceMenu } from "./MaintenanceMenu.tsx"
+import { MaintenanceSheet } from "./MaintenanceSheet.tsx"
+import { maintenanceOptions } from "./queries.ts"
+
+export const MaintenancePage = () => {
+  const { workspaceId } = useWorkspace()
+  const [isCreating, setCreating] = useState(false)
+  const { data, error, isPending, refetch } = useQuery(
+    withoutCache({ ...maintenanceOptions(workspaceId), refetchInterval: 30_000 })
+  )
+  const create = (
+    <Only role="editor">
+      <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
+        New maintenance window
+      </Button>
+    </Only>
+  )
+  return (
+    <Page
+      title="Maintenance"
+      description="Times in which failures open no incident and notify nobody."
+      actions={create}
+    >
+      <List
+        label="Maintenance windows"
+        rows={data ?? []}
+        isLoading={isPending}
+        error={error}
+        refetch={refetch}
+        columns={columns}
+        empty={
+          <Empty title="No maintenance windows yet" icon={<Construction />} action={create}>
+            <p className="mb-6">
+              Plan a time in which failures are expected. What still fails when it ends opens an
+              incident.
+            </p>
+            <ApiExample
+              label="Create a maintenance window"
+              path="maintenance"
+              method="maintenance.upsert"
+              name="db-upgrade"
+              input={{
+                name: "Database upgrade",
+                schedule: "0 2 * * sun",
+                duration_seconds: 3600,
+                tags: ["database"]
+              }}
+            />
+          </Empty>
+        }
+      />
+      {isCreating && <MaintenanceSheet onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+const scopeOf = ({ everything, monitor_ids, tags, task_ids }: MaintenanceWindow): string =>
+  everything
+    ? "All monitors and tasks"
+    : [
+        ...(monitor_ids.length > 0 ? [`${monitor_ids.length} monitors`] : []),
+        ...(task_ids.length > 0 ? [`${task_ids.length} tasks`] : []),
+        ...(tags.length > 0 ? [`tags ${tags.join(", ")}`] : [])
+      ].join(", ")
+
+const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
+  {
+    key: "status",
+    head: "Status",
+    className: "w-32 shrink-0",
+    cell: ({ is_active, next_starts_at }) =>
+      is_active ? (
+        <Status of="in progress" tone="warn" />
+      ) : (
+        <Status of={next_starts_at === null ? "over" : "planned"} tone="none" />
+      )
+  },
+  {
+    key: "name",
+    head: "Name",
+    className: "grow basis-0",
+    cell: (window) => (
+      <>
+        <span className={rowNameClass}>
+          <bdi>{window.name}</bdi>
+        </span>
+        <span className="block truncate text-xs text-faint">
+          <bdi>{scopeOf(window)}</bdi>
+        </span>
+      </>
+    )
+  },
+  {
+    key: "next",
+    head: "Starts",
+    className: "w-40 shrink-0 max-sm:hidden",
+    cell: ({ next_starts_at, starts_at }) => <At at={next_starts_at ?? starts_at} />
+  },
+  {
+    key: "duration",
+    head: "Duration",
+    className: "w-24 shrink-0 max-sm:hidden",
+    cell: ({ duration_seconds, ends_at, starts_at }) =>
+      duration(
+        duration_seconds === null
+          ? Date.parse(ends_at ?? "") - Date.parse(starts_at ?? "")
+          : duration_seconds * 1_000
+      )
+  },
+  menuColumn((window) => <MaintenanceMenu window={window} />)
+]

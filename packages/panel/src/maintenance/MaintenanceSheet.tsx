@@ -1,0 +1,201 @@
+import type { MaintenanceWindow, MaintenanceWindowDefinition } from "@scheduling/sdk"
+import * as bounds from "../data/bounds.ts"
+import { useWorkspace } from "../data/client.ts"
+import { TargetPicker } from "../notifications/rules/TargetPicker.tsx"
+import { useTargets } from "../notifications/rules/targets.ts"
+import { localTime } from "../tasks/schedule/firingOptionValues.ts"
+import { ZoneInput } from "../tasks/schedule/ZoneInput.tsx"
+import { Sheet } from "../ui/actions/Dialog.tsx"
+import { Checkbox, Choice, Field, Input } from "../ui/forms/Field.tsx"
+import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { SpanField } from "../ui/forms/SpanField.tsx"
+import { tagsOf } from "../ui/forms/tags.ts"
+import { type FormOf, useForm } from "../ui/forms/useForm.ts"
+import { notify } from "../ui/messages/toast.ts"
+import { now } from "../ui/values/clock.ts"
+import { maintenanceChanged } from "./queries.ts"
+
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const inHours = (hours: number) => localTime(new Date(now() + hours * 3_600_000).toISOString())
+
+const valuesOf = (window: MaintenanceWindow | undefined) => ({
+  name: window?.name ?? "",
+  repeats: (window?.schedule ?? null) === null ? ("once" as const) : ("schedule" as const),
+  starts_at: window?.starts_at == null ? inHours(1) : localTime(window.starts_at),
+  ends_at: window?.ends_at == null ? inHours(2) : localTime(window.ends_at),
+  schedule: window?.schedule ?? "0 2 * * sun",
+  timezone: window?.timezone ?? localZone,
+  duration_seconds: window?.duration_seconds ?? 3_600,
+  everything: window?.everything ?? false,
+  tags: window?.tags.join(", ") ?? "",
+  monitor_ids: window?.monitor_ids ?? [],
+  task_ids: window?.task_ids ?? []
+})
+
+type Values = Omit<ReturnType<typeof valuesOf>, "duration_seconds" | "repeats"> & {
+  readonly repeats: "once" | "schedule"
+  readonly duration_seconds: number | null
+}
+
+const definitionOf = ({ ends_at, repeats, starts_at, ...values }: Values) => ({
+  name: values.name,
+  ...(repeats === "once"
+    ? {
+        starts_at: new Date(starts_at).toISOString(),
+        ends_at: new Date(ends_at).toISOString(),
+        timezone: values.timezone
+      }
+    : {
+        schedule: values.schedule,
+        timezone: values.timezone,
+        duration_seconds: values.duration_seconds
+      }),
+  everything: values.everything,
+  ...(values.everything
+    ? {}
+    : {
+        tags: tagsOf(values.tags),
+        monitor_ids: values.monitor_ids,
+        task_ids: values.task_ids
+      })
+})
+
+/** A key made from the name, with the time so that no other window has it. */
+const keyOf = (name: string) =>
+  `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace(/^-+/, "").slice(0, 40) || "window"}-${now().toString(36)}`
+
+export const MaintenanceSheet = ({
+  onClose,
+  window
+}: {
+  /** Absent for a new window. */
+  readonly window?: MaintenanceWindow
+  readonly onClose: () => void
+}) => {
+  const { api, workspaceId } = useWorkspace()
+  const form = useForm<Values>({
+    initial: valuesOf(window),
+    send: async (values) => {
+      const definition: MaintenanceWindowDefinition = {
+        ...definitionOf(values),
+        ...(window !== undefined && { version: window.version })
+      }
+      await api.maintenance.upsert(window?.key ?? keyOf(values.name), definition)
+      notify(`${values.name} was ${window === undefined ? "created" : "changed"}`)
+      await maintenanceChanged(workspaceId)
+      onClose()
+    }
+  })
+  const { errorOf, set, values } = form
+  return (
+    <Sheet
+      isOpen
+      onClose={onClose}
+      title={window === undefined ? "New maintenance window" : `Edit ${window.name}`}
+    >
+      <form className="flex flex-col gap-5" onSubmit={form.submit}>
+        <Field label="Name" error={errorOf("name")}>
+          <Input
+            {...form.text("name")}
+            {...bounds.MaintenanceWindowDefinition.name}
+            required
+            placeholder="Database upgrade"
+          />
+        </Field>
+        <Choice
+          label="When"
+          value={values.repeats}
+          options={[
+            ["once", "Once"],
+            ["schedule", "On a schedule"]
+          ]}
+          onChange={(repeats) => set({ repeats })}
+        />
+        <Times form={form} />
+        <Checkbox
+          checked={values.everything}
+          onChange={({ target }) => set({ everything: target.checked })}
+        >
+          All monitors and tasks of the workspace
+        </Checkbox>
+        {!values.everything && <Scope form={form} />}
+        <FormEnd
+          form={form}
+          action={window === undefined ? "Create maintenance window" : "Save changes"}
+          needs="editor"
+          onCancel={onClose}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+const Times = ({
+  form: { errorOf, set, text, values }
+}: {
+  readonly form: FormOf<Values>
+}) =>
+  values.repeats === "once" ? (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label="Starts" error={errorOf("starts_at")}>
+        <Input type="datetime-local" step={1} required {...text("starts_at")} />
+      </Field>
+      <Field label="Ends" error={errorOf("ends_at")}>
+        <Input type="datetime-local" step={1} required {...text("ends_at")} />
+      </Field>
+    </div>
+  ) : (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label="Starts, as a cron expression"
+          hint="0 2 * * sun is every Sunday at 02:00."
+          error={errorOf("schedule")}
+        >
+          <Input mono required {...text("schedule")} />
+        </Field>
+        <Field label="Time zone" error={errorOf("timezone")}>
+          <ZoneInput value={values.timezone} onChange={(timezone) => set({ timezone })} />
+        </Field>
+      </div>
+      <SpanField
+        label="Duration"
+        value={values.duration_seconds}
+        onChange={(duration_seconds) => set({ duration_seconds })}
+        error={errorOf("duration_seconds")}
+        limits={bounds.MaintenanceWindowDefinition.duration_seconds}
+      />
+    </>
+  )
+
+const Scope = ({
+  form: { errorOf, set, text, values }
+}: {
+  readonly form: FormOf<Values>
+}) => {
+  const targets = useTargets(values)
+  return (
+    <>
+      <TargetPicker
+        label="Monitors"
+        {...targets.monitors}
+        chosen={values.monitor_ids}
+        onChange={(monitor_ids) => set({ monitor_ids })}
+      />
+      <TargetPicker
+        label="Tasks"
+        {...targets.tasks}
+        chosen={values.task_ids}
+        onChange={(task_ids) => set({ task_ids })}
+      />
+      <Field
+        label="Monitors and tasks with these tags"
+        hint="Separate tags with commas."
+        error={errorOf("tags") ?? errorOf("everything")}
+      >
+        <Input placeholder="database" {...text("tags")} />
+      </Field>
+    </>
+  )
+}

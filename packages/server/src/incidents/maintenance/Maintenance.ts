@@ -1,0 +1,244 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import {
+  type MaintenanceWindow,
+  type MaintenanceWindowDefinition,
+  maxMaintenanceWindows
+} from "@scheduling/domain/maintenance/MaintenanceWindow"
+import { Conflict, Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { MaintenanceWindowId } from "@scheduling/domain/shared/Ids"
+import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  ChangeLog,
+  changesOf,
+  currentAuthor,
+  type RecordedDefinition
+} from "../../accounts/index.ts"
+import { checkVersion, Ids, matchesDefinition, orNotFound } from "../../core/index.ts"
+import { pageRequest, timestampOf, timestampOrNull, toPage, transactionOf } from "../../store/index.ts"
+import { type MaintenanceRow, MaintenanceRepo } from "./MaintenanceRepo.ts"
+import { isActive, nextStart } from "./occurrences.ts"
+
+/** The operations on the definitions of maintenance windows. */
+export class Maintenance extends Context.Service<Maintenance>()(
+  "@scheduling/server/incidents/maintenance/Maintenance",
+  {
+    make: Effect.gen(function* () {
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const changeLog = yield* ChangeLog
+      const ids = yield* Ids
+      const repo = yield* MaintenanceRepo
+
+      const changeOf = changesOf("maintenance_window", definitionOf, ({ key }) => ({
+        details: { key }
+      }))
+
+      /** Rejects monitors and tasks that the workspace does not have. */
+      const checkSubjects = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        { monitor_ids, task_ids }: Defined
+      ) {
+        const named = { monitor_ids, task_ids }
+        const known = yield* repo.findSubjects(workspaceId, [...monitor_ids, ...task_ids])
+        for (const field of ["monitor_ids", "task_ids"] as const) {
+          const index = named[field].findIndex((id) => !known.has(id))
+          if (index === -1) continue
+          const what = field === "monitor_ids" ? "a monitor" : "a cron task or a chain"
+          return yield* ValidationFailed.at(
+            [field, index],
+            "invalid",
+            `is not ${what} of this workspace`
+          )
+        }
+      })
+
+      const create = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        key: string,
+        defined: Defined
+      ) {
+        if ((yield* repo.count(workspaceId)) >= maxMaintenanceWindows) {
+          const message = `A workspace can have at most ${maxMaintenanceWindows} maintenance windows. Delete one that is over.`
+          return yield* new Conflict({ resource: "maintenance_window", message })
+        }
+        const now = yield* DateTime.nowAsDate
+        const row: MaintenanceRow = {
+          id: yield* ids.next,
+          workspace_id: workspaceId,
+          key,
+          version: 1,
+          ...defined,
+          created_by: (yield* currentAuthor).actor,
+          updated_by: null,
+          created_at: now,
+          updated_at: now
+        }
+        if (!(yield* repo.insert(row))) {
+          const message = `Somebody has just created the maintenance window "${key}". Send the request again to change it.`
+          return yield* new Conflict({ resource: "maintenance_window", field: "key", message })
+        }
+        yield* changeLog.record(changeOf(undefined, row))
+        return row
+      })
+
+      /** Changes a locked window. */
+      const change = Effect.fnUntraced(function* (before: MaintenanceRow, defined: Defined) {
+        if (matchesDefinition(before, defined)) return before
+        const after = {
+          ...before,
+          ...defined,
+          version: before.version + 1,
+          updated_by: (yield* currentAuthor).actor,
+          updated_at: yield* DateTime.nowAsDate
+        }
+        yield* repo.update(after)
+        yield* changeLog.record(changeOf(before, after))
+        return after
+      })
+
+      const shown = (row: MaintenanceRow) =>
+        Effect.map(DateTime.nowAsDate, (now) => toMaintenanceWindow(row, now))
+
+      return {
+        list: Effect.fn("Maintenance.list")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          query: PageQuery
+        ) {
+          const page = pageRequest(query)
+          const now = yield* DateTime.nowAsDate
+          return toPage(yield* repo.list(workspaceId, page), page, (row) =>
+            toMaintenanceWindow(row, now)
+          )
+        }),
+
+        get: Effect.fn("Maintenance.get")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          key: string
+        ) {
+          return yield* shown(yield* found(repo.find(workspaceId, key)))
+        }),
+
+        upsert: Effect.fn("Maintenance.upsert")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          key: string,
+          { version, ...definition }: MaintenanceWindowDefinition
+        ) {
+          const defined = withDefaults(definition)
+          yield* checkSubjects(workspaceId, defined)
+          const known = yield* repo.findForUpdate(workspaceId, key)
+          if (Option.isNone(known)) {
+            if (version !== undefined) return yield* new Stale({ version: null })
+            return { isNew: true, record: yield* shown(yield* create(workspaceId, key, defined)) }
+          }
+          yield* checkVersion(known.value, version)
+          return { isNew: false, record: yield* shown(yield* change(known.value, defined)) }
+        }, transaction),
+
+        remove: Effect.fn("Maintenance.remove")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          key: string,
+          version?: number
+        ) {
+          const row = yield* found(repo.findForUpdate(workspaceId, key))
+          yield* checkVersion(row, version)
+          yield* repo.remove(workspaceId, key)
+          yield* changeLog.record(changeOf(row))
+        }, transaction)
+      }
+    })
+  }
+) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+const found = orNotFound("maintenance_window")
+
+type Defined = Pick<
+  MaintenanceRow,
+  | "duration_seconds"
+  | "ends_at"
+  | "everything"
+  | "monitor_ids"
+  | "name"
+  | "schedule"
+  | "starts_at"
+  | "tags"
+  | "task_ids"
+  | "timezone"
+>
+
+const withDefaults = ({
+  duration_seconds = null,
+  ends_at = null,
+  everything = false,
+  monitor_ids = [],
+  name,
+  schedule = null,
+  starts_at = null,
+  tags = [],
+  task_ids = [],
+  timezone
+}: Omit<MaintenanceWindowDefinition, "version">): Defined => ({
+  name,
+  starts_at: starts_at === null ? null : new Date(starts_at),
+  ends_at: ends_at === null ? null : new Date(ends_at),
+  schedule,
+  timezone: timezone ?? "UTC",
+  duration_seconds,
+  everything,
+  tags,
+  monitor_ids,
+  task_ids
+})
+
+const definitionOf = (row: MaintenanceRow): RecordedDefinition => {
+  const { duration_seconds, everything, key, monitor_ids, name, schedule } = row
+  const { tags, task_ids, timezone } = row
+  const stored = {
+    key,
+    name,
+    starts_at: timestampOrNull(row.starts_at),
+    ends_at: timestampOrNull(row.ends_at),
+    schedule,
+    timezone,
+    duration_seconds,
+    everything,
+    tags,
+    monitor_ids,
+    task_ids
+  }
+  return {
+    version: row.version,
+    updated_at: row.updated_at,
+    updated_by: row.updated_by ?? row.created_by,
+    stored,
+    shown: stored
+  }
+}
+
+const toMaintenanceWindow = (row: MaintenanceRow, now: Date): MaintenanceWindow => {
+  const next = nextStart(row, now)
+  return {
+    id: MaintenanceWindowId.make(row.id),
+    key: row.key,
+    workspace_id: row.workspace_id,
+    version: row.version,
+    name: row.name,
+    is_active: isActive(row, now),
+    next_starts_at: timestampOrNull(next),
+    starts_at: timestampOrNull(row.starts_at),
+    ends_at: timestampOrNull(row.ends_at),
+    schedule: row.schedule,
+    timezone: row.timezone,
+    duration_seconds: row.duration_seconds,
+    everything: row.everything,
+    tags: row.tags,
+    monitor_ids: row.monitor_ids,
+    task_ids: row.task_ids,
+    created_by: row.created_by,
+    updated_by: row.updated_by ?? row.created_by,
+    created_at: timestampOf(row.created_at),
+    updated_at: timestampOf(row.updated_at)
+  }
+}
