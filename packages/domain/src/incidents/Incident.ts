@@ -117,7 +117,8 @@ const fields = {
   cause: IncidentCause,
   acknowledged_by: Schema.NullOr(Schema.String).annotate({
     description:
-      "The id of the user or API key that first acknowledged the incident. Null if nobody has."
+      "The id of the user or API key that first acknowledged the incident, or of the channel whose " +
+      "message had the link. Null if nobody has."
   }),
   acknowledged_at: Schema.NullOr(Timestamp).annotate({
     description: "When the incident was acknowledged. Null if nobody has."

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { oneOf } from "./oneOf.ts"
 
-export const ActorKind = oneOf(["user", "api_key", "service_account", "plan", "system"], {
+export const ActorKind = oneOf(["user", "api_key", "service_account", "channel", "plan", "system"], {
   identifier: "ActorKind",
   description:
-    "`plan`: the service, to enforce the workspace's plan. `system`: the service, for another " +
+    "`channel`: somebody with the link in a message to a notification channel. `plan`: the service, to enforce the workspace's plan. `system`: the service, for another " +
     "reason, such as a task that failed too often."
 })
 

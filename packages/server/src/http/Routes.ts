@@ -99,6 +99,8 @@ const unlisted = [
   ["POST", "/email/verify/:token"],
   ["GET", "/notifications/confirm/:token"],
   ["POST", "/notifications/confirm/:token"],
+  ["GET", "/notifications/acknowledge/:token"],
+  ["POST", "/notifications/acknowledge/:token"],
   ["GET", "/notifications/unsubscribe/:token"],
   ["POST", "/notifications/unsubscribe/:token"],
   ["GET", "/assets/:file"],

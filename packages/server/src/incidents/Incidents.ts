@@ -1,4 +1,3 @@
-import { actorOf, type Principal, principalId } from "@scheduling/domain/auth/Principal"
 import {
   type IncidentDetail,
   type IncidentFilters,
@@ -8,6 +7,7 @@ import {
   maxSnoozeDays
 } from "@scheduling/domain/incidents/Incident"
 import { Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { IncidentId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
@@ -26,7 +26,7 @@ import { type IncidentAction, TimelineRepo } from "./TimelineRepo.ts"
 export interface IncidentAccess {
   readonly workspaceId: AuthorizedWorkspaceId
   readonly kinds: ReadonlyArray<IncidentSubjectKind>
-  readonly principal: Principal["Service"]
+  readonly actor: Actor
 }
 
 /** Lists incidents, and records what people do about them. */
@@ -61,7 +61,7 @@ export class Incidents extends Context.Service<Incidents>()(
 
       const record = Effect.fnUntraced(function* (
         incident: IncidentRow,
-        principal: Principal["Service"],
+        actor: Actor,
         action: Pick<IncidentAction, "at" | "message" | "type" | "until">
       ) {
         if ((yield* timeline.countActions(incident)) >= maxIncidentActions) {
@@ -72,7 +72,6 @@ export class Incidents extends Context.Service<Incidents>()(
           })
         }
         const { id: incident_id, workspace_id } = incident
-        const actor = actorOf(principal)
         yield* timeline.insertAction({
           ...action,
           id: yield* ids.next,
@@ -85,7 +84,7 @@ export class Incidents extends Context.Service<Incidents>()(
       /** Records an acknowledgement or the end of an incident, which happen once. */
       const recordOnce = (
         incident: IncidentRow,
-        principal: Principal["Service"],
+        actor: Actor,
         type: "acknowledged" | "closed",
         at: Date
       ) =>
@@ -96,7 +95,7 @@ export class Incidents extends Context.Service<Incidents>()(
             workspace_id: incident.workspace_id,
             at,
             type,
-            actor: actorOf(principal)
+            actor
           })
         )
 
@@ -121,9 +120,9 @@ export class Incidents extends Context.Service<Incidents>()(
           if (before.acknowledged_at !== null) return yield* get(access, id)
           yield* holdRouting(sql, access.workspaceId)
           const at = yield* now
-          const { principal, workspaceId } = access
-          if (yield* repo.updateAcknowledged(workspaceId, id, principalId(principal), at)) {
-            yield* recordOnce(before, principal, "acknowledged", at)
+          const { actor, workspaceId } = access
+          if (yield* repo.updateAcknowledged(workspaceId, id, actor.id, at)) {
+            yield* recordOnce(before, actor, "acknowledged", at)
             if (before.closed_at === null) yield* subscribers.silenced(before, at)
           }
           return yield* get(access, id)
@@ -146,7 +145,7 @@ export class Incidents extends Context.Service<Incidents>()(
               `must be in the future, and at most ${maxSnoozeDays} days ahead`
             )
           }
-          yield* record(incident, access.principal, { at, type: "snoozed", until: end })
+          yield* record(incident, access.actor, { at, type: "snoozed", until: end })
           yield* repo.updateSnoozed(access.workspaceId, id, end)
           if (incident.acknowledged_at === null) yield* subscribers.snoozed(incident, end, at)
           return yield* get(access, id)
@@ -158,7 +157,7 @@ export class Incidents extends Context.Service<Incidents>()(
           message: string
         ) {
           const incident = yield* find(access, id)
-          yield* record(incident, access.principal, { at: yield* now, type: "note", message })
+          yield* record(incident, access.actor, { at: yield* now, type: "note", message })
           return yield* get(access, id)
         }, transaction),
 
@@ -168,7 +167,7 @@ export class Incidents extends Context.Service<Incidents>()(
           if (incident.closed_at === null) {
             const at = yield* now
             yield* repo.updateClosedByHand(incident, at)
-            yield* recordOnce(incident, access.principal, "closed", at)
+            yield* recordOnce(incident, access.actor, "closed", at)
             const { subject_id, workspace_id } = incident
             yield* outbox.forget({ workspace_id, subject_id })
             yield* subscribers.silenced(incident, at)

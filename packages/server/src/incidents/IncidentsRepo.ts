@@ -137,6 +137,8 @@ export class IncidentsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<IncidentRow>>
+    /** Returns an incident by its id alone, for a link that names it. */
+    readonly findByLink: (id: string) => Effect.Effect<Option.Option<IncidentRow>>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       filters: IncidentFilters,
@@ -157,7 +159,7 @@ export class IncidentsRepo extends Context.Service<
     readonly updateAcknowledged: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
-      by: string,
+      by: string | null,
       now: Date
     ) => Effect.Effect<boolean>
     readonly updateSnoozed: (
@@ -188,6 +190,14 @@ export class IncidentsRepo extends Context.Service<
             FROM incidents
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}`
+          return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        findByLink: Effect.fn("IncidentsRepo.findByLink")(function* (id) {
+          const rows = yield* sql<IncidentRow>`
+            SELECT *
+            FROM incidents
+            WHERE id = ${id}`
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 

@@ -1,6 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { actorOf, Principal } from "@scheduling/domain/auth/Principal"
 import { IncidentSubjectKind } from "@scheduling/domain/incidents/Incident"
 import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect } from "effect"
@@ -60,7 +60,7 @@ const accessTo = (
 ): Effect.Effect<IncidentAccess, never, Principal> =>
   Effect.map(Principal, (principal) => ({
     workspaceId,
-    principal,
+    actor: actorOf(principal),
     kinds:
       principal.kind === "jwt" || principal.scopes.includes(`tasks:${verb}`)
         ? IncidentSubjectKind.literals

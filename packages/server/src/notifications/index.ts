@@ -25,6 +25,7 @@ import { PauseChannel } from "./channels/PauseChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
 import { FollowIncidentsLayer } from "./sending/followIncidents.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
+import { acknowledgeRoutesLayer } from "./links/acknowledgeRoutes.ts"
 import { NotificationsHandlers } from "./http.ts"
 import { Router, runRouter } from "./routing/Router.ts"
 import { RoutingRepo } from "./routing/RoutingRepo.ts"
@@ -74,6 +75,7 @@ const RunnerLayer = onRunnerNodes(
 export const NotificationsLayer = Layer.mergeAll(
   NotificationsHandlers,
   linkRoutesLayer,
+  acknowledgeRoutesLayer,
   FollowAccountsLayer,
   FollowIncidentsLayer,
   RunnerLayer

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import type { UserPrincipal } from "@scheduling/domain/auth/Principal"
 import { IncidentSubjectKind } from "@scheduling/domain/incidents/Incident"
-import { IncidentId, SessionId, UserId } from "@scheduling/domain/shared/Ids"
+import type { Actor } from "@scheduling/domain/shared/Actor"
+import { IncidentId } from "@scheduling/domain/shared/Ids"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -30,15 +30,7 @@ import { httpReceiver, type Reply } from "../notifications/support/receivers.ts"
 const noon = Date.UTC(2026, 5, 1, 12)
 const hour = 3_600_000
 
-const principal: UserPrincipal = {
-  kind: "jwt",
-  user_id: UserId.make(randomUUID()),
-  session_id: SessionId.make(randomUUID()),
-  lane: 0n,
-  role: "owner",
-  name: "Ada Lovelace",
-  service_account: null
-}
+const actor: Actor = { kind: "user", id: randomUUID(), name: "Ada Lovelace" }
 
 let share = 2_000
 
@@ -80,7 +72,7 @@ const begin = Effect.fnUntraced(function* (
   const access = {
     workspaceId: authorize(workspace_id),
     kinds: IncidentSubjectKind.literals,
-    principal
+    actor
   }
   return {
     access,

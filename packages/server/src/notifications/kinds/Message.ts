@@ -18,6 +18,8 @@ export interface MessageEvent {
   readonly facts: ReadonlyArray<Fact>
   /** Whether this is a reminder of a problem that was announced earlier and continues. */
   readonly reminder?: boolean
+  /** The incident that the recipients can acknowledge. */
+  readonly incident_id?: string
 }
 
 export interface Fact {

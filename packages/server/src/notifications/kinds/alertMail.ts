@@ -38,6 +38,9 @@ export const alertMail = (to: string, message: Message, unsubscribe: string): Ma
 const paragraphs = ({ lines }: Message) =>
   lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")
 
+/** The link is created by the service. Links in texts of users stay text. */
+const linkOf = (url: string) => `<a href="${escapeHtml(url)}">I take care of it</a>`
+
 const table = ({ created_at, facts, workspace }: Message) => {
   const rows = [
     ...facts,
@@ -46,7 +49,7 @@ const table = ({ created_at, facts, workspace }: Message) => {
   ]
   const cells = rows.map(
     ({ name, value }) =>
-      `<tr><td class="quiet name">${escapeHtml(name)}</td><td>${escapeHtml(value)}</td></tr>`
+      `<tr><td class="quiet name">${escapeHtml(name)}</td><td>${name === "Acknowledge" ? linkOf(value) : escapeHtml(value)}</td></tr>`
   )
   return `<table role="presentation" class="facts">${cells.join("\n")}</table>`
 }

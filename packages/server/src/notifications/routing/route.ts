@@ -336,7 +336,11 @@ const addressNotices = (
       isForAll(event) ? id !== event.subject_id : channelIds.has(id)
     )
     if (named.length === 0) return []
-    const described = describeEvent(event, taskName, problem)
+    const described = {
+      ...describeEvent(event, taskName, problem),
+      ...(incidentId !== null &&
+        (type === "begun" || type === "reminder") && { incident_id: incidentId })
+    }
     const quiet = quietUntil(settings.quiet_hours, now)
     return named.flatMap((channel): ReadonlyArray<ChannelNotice> => {
       const { keepsIncidents } = kinds[channel.kind]

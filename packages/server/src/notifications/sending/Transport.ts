@@ -11,6 +11,7 @@ import { Mailer } from "../../mail/index.ts"
 import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
 import { linkTo } from "../channels/mailLinks.ts"
+import { acknowledgeLink } from "../links/acknowledgeLinks.ts"
 import { secretNamesIn, withSecrets } from "../channels/references.ts"
 import type { ChannelResult, MailLink, OutgoingRequest, Transports } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
@@ -63,6 +64,19 @@ export class Transport extends Context.Service<Transport>()(
             signing
           })
 
+      /** Adds the link that acknowledges the incident, if the message is about one. */
+      const withLink = ({ channel_id, kind }: Transmission, message: Message, now: Date): Message => {
+        const [only] = message.events
+        const incidentId = message.count === 1 ? only?.incident_id : undefined
+        // Providers that track incidents have a button of their own.
+        if (incidentId === undefined || channel_id === null || kinds[kind].keepsIncidents) {
+          return message
+        }
+        if (publicUrl === "") return message
+        const link = acknowledgeLink(linkRing, publicUrl, incidentId, channel_id, now)
+        return { ...message, facts: [...message.facts, { name: "Acknowledge", value: link }] }
+      }
+
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
         const { channel_id, delivery_id, message, workspace_id } = transmission
         const kind = kinds[transmission.kind]
@@ -113,7 +127,7 @@ export class Transport extends Context.Service<Transport>()(
                   transports.link("confirm")
                 )
               )
-            : yield* kind.send(config, message, transports)
+            : yield* kind.send(config, withLink(transmission, message, now), transports)
         // Redacted again, because an escaped secret appears unescaped in the fields parsed from the
         // response.
         return {
