@@ -24,8 +24,8 @@ const startsAt = {
 }
 const endsAt = { description: "When the maintenance ends. Null if it follows a schedule." }
 const schedule = {
-  description: "A cron expression for when the maintenance starts, each time. Null if it happens once.",
-  examples: ["0 2 * * sun"]
+  description:
+    "A cron expression for when the maintenance starts, each time. Null if it happens once."
 }
 const timezone = { description: "The time zone of the schedule. Defaults to UTC." }
 const durationSeconds = {
@@ -110,7 +110,8 @@ const timesAreComplete = Schema.makeFilter<Times>(
     const missing = (field: keyof Times, problem: string) =>
       filterIssue({ path: [field], code: "required", problem })
     if (cron != null) {
-      if (duration_seconds == null) return missing("duration_seconds", "is required with a schedule")
+      if (duration_seconds == null)
+        return missing("duration_seconds", "is required with a schedule")
       return starts_at == null && ends_at == null
         ? undefined
         : filterIssue({

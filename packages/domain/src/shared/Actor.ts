@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 import { oneOf } from "./oneOf.ts"
 
-export const ActorKind = oneOf(["user", "api_key", "service_account", "channel", "plan", "system"], {
-  identifier: "ActorKind",
-  description:
-    "`channel`: somebody with the link in a message to a notification channel. `plan`: the service, to enforce the workspace's plan. `system`: the service, for another " +
-    "reason, such as a task that failed too often."
-})
+export const ActorKind = oneOf(
+  ["user", "api_key", "service_account", "channel", "plan", "system"],
+  {
+    identifier: "ActorKind",
+    description:
+      "`channel`: somebody with the link in a message to a notification channel. `plan`: the service, to enforce the workspace's plan. `system`: the service, for another " +
+      "reason, such as a task that failed too often."
+  }
+)
 
 /**
  * The author of a change. The name is stored with the change, so it outlives a deleted user or key.

@@ -63,7 +63,13 @@ const definitionOf = ({ ends_at, repeats, starts_at, ...values }: Values) => ({
 
 /** A key made from the name, with the time so that no other window has it. */
 const keyOf = (name: string) =>
-  `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace(/^-+/, "").slice(0, 40) || "window"}-${now().toString(36)}`
+  `${
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replace(/^-+/, "")
+      .slice(0, 40) || "window"
+  }-${now().toString(36)}`
 
 export const MaintenanceSheet = ({
   onClose,
@@ -131,11 +137,7 @@ export const MaintenanceSheet = ({
   )
 }
 
-const Times = ({
-  form: { errorOf, set, text, values }
-}: {
-  readonly form: FormOf<Values>
-}) =>
+const Times = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf<Values> }) =>
   values.repeats === "once" ? (
     <div className="grid gap-4 sm:grid-cols-2">
       <Field label="Starts" error={errorOf("starts_at")}>
@@ -169,11 +171,7 @@ const Times = ({
     </>
   )
 
-const Scope = ({
-  form: { errorOf, set, text, values }
-}: {
-  readonly form: FormOf<Values>
-}) => {
+const Scope = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf<Values> }) => {
   const targets = useTargets(values)
   return (
     <>

@@ -191,7 +191,10 @@ export interface Incident {
   /** When the incident was closed. Null while it is open. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
+  /**
+   * The id of the user or API key that first acknowledged the incident, or of the channel whose
+   * message had the link. Null if nobody has.
+   */
   readonly acknowledged_by: string | null
   /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null
@@ -229,7 +232,10 @@ export interface IncidentDetail {
   /** When the incident was closed. Null while it is open. */
   readonly closed_at: Timestamp | null
   readonly cause: IncidentCause
-  /** The id of the user or API key that first acknowledged the incident. Null if nobody has. */
+  /**
+   * The id of the user or API key that first acknowledged the incident, or of the channel whose
+   * message had the link. Null if nobody has.
+   */
   readonly acknowledged_by: string | null
   /** When the incident was acknowledged. Null if nobody has. */
   readonly acknowledged_at: Timestamp | null

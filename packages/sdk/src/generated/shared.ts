@@ -19,6 +19,8 @@ export type IncidentId = Id<"IncidentId">
 
 export type InvitationId = Id<"InvitationId">
 
+export type MaintenanceWindowId = Id<"MaintenanceWindowId">
+
 export type MonitorEventId = Id<"MonitorEventId">
 
 export type MonitorId = Id<"MonitorId">
@@ -75,10 +77,11 @@ export interface Actor {
 }
 
 /**
- * `plan`: the service, to enforce the workspace's plan. `system`: the service, for another reason,
- * such as a task that failed too often.
+ * `channel`: somebody with the link in a message to a notification channel. `plan`: the service,
+ * to enforce the workspace's plan. `system`: the service, for another reason, such as a task that
+ * failed too often.
  */
-export type ActorKind = "user" | "api_key" | "service_account" | "plan" | "system"
+export type ActorKind = "user" | "api_key" | "service_account" | "channel" | "plan" | "system"
 
 /** An API key is about to expire. */
 export interface ApiKeyEvent {
@@ -212,6 +215,7 @@ export interface BatchError {
       | "execution"
       | "monitor"
       | "incident"
+      | "maintenance_window"
       | "notification_channel"
       | "notification_delivery"
       | "worker"

@@ -282,6 +282,9 @@ export type AuditAction =
   | "monitor.paused"
   | "monitor.resumed"
   | "monitor.deleted"
+  | "maintenance_window.created"
+  | "maintenance_window.updated"
+  | "maintenance_window.deleted"
   | "status_page.created"
   | "status_page.updated"
   | "status_page.deleted"
@@ -342,6 +345,7 @@ export type AuditSubjectKind =
   | "chain"
   | "queue"
   | "monitor"
+  | "maintenance_window"
   | "status_page"
 
 /**

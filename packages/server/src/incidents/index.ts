@@ -13,7 +13,12 @@ import { MaintenanceRepo } from "./maintenance/MaintenanceRepo.ts"
 import { TimelineRepo } from "./TimelineRepo.ts"
 
 export { Incidents } from "./Incidents.ts"
-export { type IncidentEnd, type IncidentRow, IncidentsRepo, type NewIncident } from "./IncidentsRepo.ts"
+export {
+  type IncidentEnd,
+  type IncidentRow,
+  IncidentsRepo,
+  type NewIncident
+} from "./IncidentsRepo.ts"
 export { IncidentSubscribers } from "./IncidentSubscribers.ts"
 export { type Coverage, isCovered } from "./maintenance/Coverage.ts"
 export { MaintenanceRepo } from "./maintenance/MaintenanceRepo.ts"

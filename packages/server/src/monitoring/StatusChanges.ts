@@ -5,12 +5,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Announcement, Outbox } from "../events/index.ts"
 import { idAt } from "./idAt.ts"
-import {
-  IncidentsRepo,
-  isCovered,
-  MaintenanceRepo,
-  type NewIncident
-} from "../incidents/index.ts"
+import { IncidentsRepo, isCovered, MaintenanceRepo, type NewIncident } from "../incidents/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
 import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
@@ -98,9 +93,7 @@ export class StatusChanges extends Context.Service<
             if (last === undefined) return []
             const open_incident_id = open.get(monitor_id) ?? null
             const withheld_cause = withheld.has(last) ? last.cause : null
-            return [
-              { monitor_id, status: last.to, at: last.at, open_incident_id, withheld_cause }
-            ]
+            return [{ monitor_id, status: last.to, at: last.at, open_incident_id, withheld_cause }]
           })
         )
         const closed = yield* incidents.updateClosed(

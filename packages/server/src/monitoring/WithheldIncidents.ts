@@ -2,7 +2,12 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { loop, restartIfStuck } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
-import { type Coverage, IncidentsRepo, MaintenanceRepo, type NewIncident } from "../incidents/index.ts"
+import {
+  type Coverage,
+  IncidentsRepo,
+  MaintenanceRepo,
+  type NewIncident
+} from "../incidents/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { idAt } from "./idAt.ts"
 import { MonitorsRepo, type WithheldMonitor } from "./MonitorsRepo.ts"
@@ -36,7 +41,15 @@ export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
             const incident = opened[index]
             if (incident === undefined) return []
             const { kind, monitor_id, withheld_cause: cause, workspace_id } = row
-            const change = { from: "up", to: "down", at, cause, kind, monitor_id, workspace_id } as const
+            const change = {
+              from: "up",
+              to: "down",
+              at,
+              cause,
+              kind,
+              monitor_id,
+              workspace_id
+            } as const
             return toAnnouncement(change, row, toEventIncident(incident, byId))
           })
         )

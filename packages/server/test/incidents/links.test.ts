@@ -92,10 +92,14 @@ layer(testAppLayer())("the link in a message about an incident", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const paused = yield* begin
-      yield* ask("PATCH", `${paused.member.workspace}/notifications/channels/${paused.channel.id}`, {
-        token: paused.member.access_token,
-        body: { paused: true }
-      })
+      yield* ask(
+        "PATCH",
+        `${paused.member.workspace}/notifications/channels/${paused.channel.id}`,
+        {
+          token: paused.member.access_token,
+          body: { paused: true }
+        }
+      )
       yield* ask("POST", paused.link)
       assert.strictEqual((yield* paused.status).status, "open")
       const { incident, link } = yield* begin

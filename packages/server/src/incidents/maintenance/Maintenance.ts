@@ -16,9 +16,15 @@ import {
   type RecordedDefinition
 } from "../../accounts/index.ts"
 import { checkVersion, Ids, matchesDefinition, orNotFound } from "../../core/index.ts"
-import { pageRequest, timestampOf, timestampOrNull, toPage, transactionOf } from "../../store/index.ts"
+import {
+  pageRequest,
+  timestampOf,
+  timestampOrNull,
+  toPage,
+  transactionOf
+} from "../../store/index.ts"
 import { type MaintenanceRow, MaintenanceRepo } from "./MaintenanceRepo.ts"
-import { isActive, nextStart } from "./occurrences.ts"
+import { isInProgress, nextStart } from "./occurrences.ts"
 
 /** The operations on the definitions of maintenance windows. */
 export class Maintenance extends Context.Service<Maintenance>()(
@@ -225,7 +231,7 @@ const toMaintenanceWindow = (row: MaintenanceRow, now: Date): MaintenanceWindow 
     workspace_id: row.workspace_id,
     version: row.version,
     name: row.name,
-    is_active: isActive(row, now),
+    is_active: isInProgress(row, now),
     next_starts_at: timestampOrNull(next),
     starts_at: timestampOrNull(row.starts_at),
     ends_at: timestampOrNull(row.ends_at),

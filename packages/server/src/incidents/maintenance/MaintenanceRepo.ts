@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { orWorkspaceNotFound, type PageRequest } from "../../store/index.ts"
 import type { Coverage } from "./Coverage.ts"
-import { isActive, type WindowTimes } from "./occurrences.ts"
+import { isInProgress, type WindowTimes } from "./occurrences.ts"
 
 export interface MaintenanceRow
   extends
@@ -163,7 +163,7 @@ export class MaintenanceRepo extends Context.Service<
             FROM maintenance_windows
             WHERE workspace_id = ANY (${workspaceIds}::uuid[])
               AND (schedule IS NOT NULL OR (starts_at <= ${now} AND ends_at > ${now}))`
-          const active = rows.filter((row) => isActive(row, now))
+          const active = rows.filter((row) => isInProgress(row, now))
           return new Map(
             [...Map.groupBy(active, ({ workspace_id }) => workspace_id)].map(
               ([workspaceId, own]) => [workspaceId as string, coverageOf(own)] as const

@@ -7,7 +7,7 @@ export type WindowTimes = Pick<MaintenanceWindow, "duration_seconds" | "schedule
 }
 
 /** Returns whether the maintenance is in progress. A window includes its start, but not its end. */
-export const isActive = (window: WindowTimes, now: Date): boolean => {
+export const isInProgress = (window: WindowTimes, now: Date): boolean => {
   const { duration_seconds, ends_at, schedule, starts_at, timezone } = window
   if (schedule === null || duration_seconds === null) {
     return starts_at !== null && ends_at !== null && starts_at <= now && now < ends_at
@@ -17,7 +17,10 @@ export const isActive = (window: WindowTimes, now: Date): boolean => {
 }
 
 /** Returns when the maintenance starts next, or null if it does not start again. */
-export const nextStart = ({ schedule, starts_at, timezone }: WindowTimes, now: Date): Date | null => {
+export const nextStart = (
+  { schedule, starts_at, timezone }: WindowTimes,
+  now: Date
+): Date | null => {
   if (schedule !== null) return new Date(nextFiring(schedule, timezone, now))
   return starts_at !== null && starts_at > now ? starts_at : null
 }

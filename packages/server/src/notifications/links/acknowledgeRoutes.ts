@@ -54,14 +54,9 @@ export const acknowledgeRoutesLayer = Layer.unwrap(
         return Effect.succeed(linkPage(`The incident of ${name} is closed.`))
       }
       if (acknowledged_at !== null) {
-        return Effect.succeed(
-          linkPage(`Somebody takes care of the incident of ${name} already.`)
-        )
+        return Effect.succeed(linkPage(`Somebody takes care of the incident of ${name} already.`))
       }
-      return Effect.as(
-        confirmed,
-        linkPage(`Thank you. No more reminders are sent about ${name}.`)
-      )
+      return Effect.as(confirmed, linkPage(`Thank you. No more reminders are sent about ${name}.`))
     }
 
     return Layer.mergeAll(
@@ -87,8 +82,7 @@ export const acknowledgeRoutesLayer = Layer.unwrap(
         "/notifications/acknowledge/:token",
         Effect.gen(function* () {
           const linked = yield* find
-          const confirmed =
-            linked === undefined ? Effect.void : Effect.orDie(acknowledge(linked))
+          const confirmed = linked === undefined ? Effect.void : Effect.orDie(acknowledge(linked))
           return yield* answer(linked, confirmed)
         })
       )

@@ -7,7 +7,12 @@ import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
 import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
 import { oneLine, truncate } from "../../core/index.ts"
 import { subjectRemoved } from "../../events/index.ts"
-import { type Coverage, type IncidentEnd, isCovered, type NewIncident } from "../../incidents/index.ts"
+import {
+  type Coverage,
+  type IncidentEnd,
+  isCovered,
+  type NewIncident
+} from "../../incidents/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { quietUntil } from "../settings/quietHours.ts"
 import { noSettings, type StoredRule, type StoredSettings } from "../settings/SettingsRepo.ts"

@@ -65,7 +65,11 @@ export class Transport extends Context.Service<Transport>()(
           })
 
       /** Adds the link that acknowledges the incident, if the message is about one. */
-      const withLink = ({ channel_id, kind }: Transmission, message: Message, now: Date): Message => {
+      const withLink = (
+        { channel_id, kind }: Transmission,
+        message: Message,
+        now: Date
+      ): Message => {
         const [only] = message.events
         const incidentId = message.count === 1 ? only?.incident_id : undefined
         // Providers that track incidents have a button of their own.

@@ -60,10 +60,11 @@ describe("an unauthorized workspace id", () => {
     expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toBeNever()
-    expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toBeNever()
+    // The end of maintenance is found for all workspaces.
+    expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toEqualTypeOf<"listReleasable">()
     // The link proves access, and a member is found in all workspaces.
     type OfChannels = "findByLink" | "confirmOfMember"
+    expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toEqualTypeOf<"findByLink">()
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
     expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
     // The account or workspace was deleted, so nobody can be authorized for it.

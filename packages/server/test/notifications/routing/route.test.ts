@@ -175,7 +175,12 @@ describe("Maintenance", () => {
   const reminder = { ...failed, data: { ...failed.data, reminder: true } } as const
 
   it.each([
-    ["notifies when the problem is still there at its end", "wwe", [failed, failed, resumed], "..x"],
+    [
+      "notifies when the problem is still there at its end",
+      "wwe",
+      [failed, failed, resumed],
+      "..x"
+    ],
     ["forgets what recovers in time", "wwe", [failed, recovered, resumed], "..."],
     ["counts failures for the threshold", "www", [failed, failed, failed], "..."],
     ["does not repeat a problem from before", "eew", [failed, failed, reminder], ".x."],
