@@ -46,7 +46,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   billing: ["core", "store", "events", "http", "plans", "engine", "accounts", "tasks"],
   definitions: ["core", "store", "http", "plans", "accounts"],
   search: ["http"],
-  "status-pages": ["core", "store", "http", "accounts", "monitoring"],
+  "status-pages": ["core", "store", "http", "accounts", "incidents", "monitoring"],
   live: ["core", "store", "events", "http", "accounts"],
   operations: [
     "core",

@@ -55,7 +55,8 @@ const isForm = (name: string) =>
   (name.endsWith("Input") && !choices.has(reference(name).$ref)) ||
   name === "Registration" ||
   name === "SecretDefinition" ||
-  name === "StatusPageDefinition"
+  name === "StatusPageDefinition" ||
+  name === "MaintenanceWindowDefinition"
 
 const sections = Object.entries(schemas).flatMap(([name, schema]) => {
   const fields = isForm(name) ? fieldsOf(firstChoice(schema) ?? schema) : []

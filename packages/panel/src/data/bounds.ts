@@ -95,6 +95,13 @@ export const HttpMonitorInput = {
 
 export const InvitationInput = { email: { maxLength: 254 } }
 
+export const MaintenanceWindowDefinition = {
+  name: { maxLength: 100 },
+  duration_seconds: { min: 60, max: 604800 },
+  tags: { each: { maxLength: 50 } },
+  version: { min: 1, max: 2147483647 }
+}
+
 export const NotificationChannelInput = {
   name: { maxLength: 100 },
   tags: { each: { maxLength: 50 } },

@@ -69,7 +69,7 @@ export type * from "./shared.ts"
 
 /** The methods of the service, one member for each group of the contract. */
 export class Resources {
-  /** Accounts, logins and sessions. API keys are refused on all these endpoints. */
+  /** Accounts, logins and sessions. These endpoints reject API keys. */
   readonly auth: AuthResource
   /** Codes from an authenticator app (TOTP), which a login requires. */
   readonly totp: TotpResource
@@ -117,19 +117,19 @@ export class Resources {
    * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
    * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
    * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
-   * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The answer is
-   * `OK` when the ping is on disk.
+   * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The response
+   * is `OK` once the ping is on disk.
    */
   readonly heartbeatMonitors: HeartbeatMonitorsResource
   /**
-   * Monitors of the certificates of servers. A monitor announces that a certificate expires, and
-   * goes down when clients would refuse it, or when the server is unreachable in two checks a minute
+   * Monitors of the certificates of servers. A monitor announces that a certificate will expire, and
+   * goes down when clients would reject it, or when the server is unreachable in two checks a minute
    * apart.
    */
   readonly sslMonitors: SslMonitorsResource
   /**
    * Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the
-   * answers break one of its rules, or none comes.
+   * responses break one of its rules or are missing.
    */
   readonly httpMonitors: HttpMonitorsResource
   /**
@@ -138,8 +138,8 @@ export class Resources {
    */
   readonly tcpMonitors: TcpMonitorsResource
   /**
-   * Monitors of the records of a name. A monitor asks a name server at an interval, and goes down
-   * when there is no answer, or another one than expected.
+   * Monitors of the records of a name. A monitor queries a name server at an interval, and goes down
+   * when there is no answer or an unexpected one.
    */
   readonly dnsMonitors: DnsMonitorsResource
   /** Monitors of processes on the machines of workers: their number, memory and processor time. */
@@ -151,7 +151,7 @@ export class Resources {
   readonly incidents: IncidentsResource
   /** Times in which failures are expected. */
   readonly maintenance: MaintenanceResource
-  /** Public pages that show how chosen monitors are doing. */
+  /** Public pages that show the status of selected monitors. */
   readonly statusPages: StatusPagesResource
   /** Which channels are notified of which failures and recoveries. */
   readonly notifications: NotificationsResource

@@ -16,11 +16,11 @@ export interface PublicPage {
   readonly updated_at: string
 }
 
-export type OverallStatus = "up" | "degraded" | "down" | "unknown"
+export type OverallStatus = "up" | "degraded" | "down" | "maintenance" | "unknown"
 
 export interface PublicMonitor {
   readonly name: string
-  readonly status: "new" | "up" | "warning" | "down" | "paused"
+  readonly status: "new" | "up" | "warning" | "down" | "maintenance" | "paused"
   /** The uptime in the last 90 days, from 0 to 1. Null if the monitor was not active. */
   readonly uptime: number | null
   readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
@@ -49,8 +49,11 @@ export const shownIncidentDays = 14
 export const overallStatus = (
   monitors: ReadonlyArray<Pick<PublicMonitor, "status">>
 ): OverallStatus => {
-  const watched = monitors.filter(({ status }) => status !== "new" && status !== "paused")
+  const watched = monitors.filter(
+    ({ status }) => status !== "new" && status !== "paused" && status !== "maintenance"
+  )
   const down = watched.filter(({ status }) => status === "down").length
+  if (down === 0 && monitors.some(({ status }) => status === "maintenance")) return "maintenance"
   if (watched.length === 0) return "unknown"
   if (down === watched.length) return "down"
   return down > 0 || watched.some(({ status }) => status === "warning") ? "degraded" : "up"

@@ -1,9 +1,11 @@
 import { Clock, Context, DateTime, Deferred, Effect, Layer, Option } from "effect"
 import { dayMs } from "../core/index.ts"
+import { type Coverage, isCovered, MaintenanceRepo } from "../incidents/index.ts"
 import { Uptime } from "../monitoring/index.ts"
 import { timestampOf } from "../store/index.ts"
 import {
   overallStatus,
+  type PublicMonitor,
   type PublicNotice,
   type PublicPage,
   shownDays,
@@ -32,9 +34,14 @@ export class PublicPages extends Context.Service<
   PublicPages,
   { readonly find: (slug: string) => Effect.Effect<PublicPage | undefined> }
 >()("@scheduling/server/status-pages/PublicPages") {
-  static readonly layer: Layer.Layer<PublicPages, never, PublicPagesRepo | Uptime> = Layer.effect(
+  static readonly layer: Layer.Layer<
+    PublicPages,
+    never,
+    MaintenanceRepo | PublicPagesRepo | Uptime
+  > = Layer.effect(
     PublicPages,
     Effect.gen(function* () {
+      const maintenance = yield* MaintenanceRepo
       const repo = yield* PublicPagesRepo
       const uptime = yield* Uptime
       const pages = new Map<
@@ -49,7 +56,12 @@ export class PublicPages extends Context.Service<
         const ids = found.groups.flatMap(({ monitor_ids }) => monitor_ids)
         const tags = found.groups.flatMap((group) => group.tags)
         const { workspace_id } = found
-        const monitors = yield* repo.listMonitors(workspace_id, { ids, tags }, maxMonitors)
+        const coverage = (yield* maintenance.findCoverage([workspace_id], now)).get(workspace_id)
+        const listed = yield* repo.listMonitors(workspace_id, { ids, tags }, maxMonitors)
+        const monitors = listed.map((monitor) => ({
+          ...monitor,
+          status: statusShown(monitor, coverage)
+        }))
         const shownIds = monitors.map(({ id }) => id)
         const closedSince = new Date(now.getTime() - shownIncidentDays * dayMs)
         const [days, incidents] = yield* Effect.all(
@@ -106,14 +118,22 @@ export class PublicPages extends Context.Service<
   )
 }
 
+const statusShown = (
+  monitor: ShownMonitorRow,
+  coverage: Coverage | undefined
+): PublicMonitor["status"] =>
+  monitor.status !== "paused" && isCovered(coverage, monitor) ? "maintenance" : monitor.status
+
+type ShownMonitor = Omit<ShownMonitorRow, "status"> & Pick<PublicMonitor, "status">
+
 /**
  * Returns the monitors of a group: those that it names, in its order, then those with one of its
  * tags.
  */
 const chosenBy = (
   { monitor_ids, tags }: StatusPageRow["groups"][number],
-  monitors: ReadonlyArray<ShownMonitorRow>
-): ReadonlyArray<ShownMonitorRow> => {
+  monitors: ReadonlyArray<ShownMonitor>
+): ReadonlyArray<ShownMonitor> => {
   const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]))
   const named = monitor_ids.flatMap((id) => byId.get(id.toLowerCase()) ?? [])
   const tagged = monitors.filter(

@@ -5,6 +5,7 @@ export const overallTexts: Readonly<Record<OverallStatus, string>> = {
   up: "All systems are operational",
   degraded: "Some systems have problems",
   down: "All systems are down",
+  maintenance: "Maintenance is in progress",
   unknown: "No system is watched yet"
 }
 
@@ -13,6 +14,7 @@ const statusTexts: Readonly<Record<PublicMonitor["status"], string>> = {
   up: "Operational",
   warning: "Needs attention",
   down: "Down",
+  maintenance: "Maintenance",
   paused: "Paused"
 }
 
@@ -70,11 +72,11 @@ body{margin:0;background:light-dark(#f6f8fa,#0e1116);color:var(--ink)}
 main{box-sizing:border-box;max-width:46rem;margin:0 auto;padding:2.5rem 1rem}
 h1{font-size:1.5rem;margin:0;overflow-wrap:anywhere}h2{font-size:1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0}p{margin:.35rem 0;overflow-wrap:anywhere}
 .overall{margin:1.5rem 0;padding:.9rem 1rem;border-radius:10px;color:#fff;font-weight:600;background:light-dark(#5b6472,#4a5462)}
-.overall.up{background:light-dark(#087a51,#0b7a53)}.overall.degraded{background:light-dark(#9a5b00,#8f5600)}.overall.down{background:light-dark(#b02525,#a32626)}
+.overall.up{background:light-dark(#087a51,#0b7a53)}.overall.degraded,.overall.maintenance{background:light-dark(#9a5b00,#8f5600)}.overall.down{background:light-dark(#b02525,#a32626)}
 ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:10px}li{padding:.8rem 1rem}li+li{border-top:1px solid var(--line)}
 article{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.8rem 1rem;margin:.5rem 0}article.current{border-color:var(--some)}
 .line{display:flex;justify-content:space-between;gap:1rem}.line bdi{font-weight:500;overflow-wrap:anywhere;min-width:0}
-.faint,footer{color:var(--faint);font-size:.85rem}.up{color:var(--good)}.warning{color:var(--some)}.down{color:var(--bad)}.new,.paused{color:var(--faint)}
+.faint,footer{color:var(--faint);font-size:.85rem}.up{color:var(--good)}.warning,.maintenance{color:var(--some)}.down{color:var(--bad)}.new,.paused{color:var(--faint)}
 svg{display:block;width:100%;height:24px;margin:.4rem 0}path{stroke-width:3;fill:none}.good{stroke:var(--good)}.some{stroke:var(--some)}.bad{stroke:var(--bad)}.none{stroke:var(--line)}
 footer{margin-top:2rem}a{color:inherit}`
 
@@ -161,6 +163,7 @@ ${xml.join("\n")}
 const badgeTexts: Readonly<Record<OverallStatus, readonly [text: string, color: string]>> = {
   up: ["operational", "#0a7a52"],
   degraded: ["problems", "#9a5b00"],
+  maintenance: ["maintenance", "#9a5b00"],
   down: ["down", "#b02525"],
   unknown: ["unknown", "#5b6472"]
 }

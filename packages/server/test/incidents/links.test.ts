@@ -49,7 +49,7 @@ layer(testAppLayer())("the link in a message about an incident", (it) => {
       for (const method of ["GET", "GET", "HEAD"]) {
         const page = yield* ask(method, link)
         assert.strictEqual(page.status, 200)
-        if (method === "GET") assert.include(page.text, "Backup &lt;b&gt;")
+        if (method === "GET") assert.include(page.text, "Backup &#60;b&#62;")
         assert.strictEqual((yield* status).status, "open")
       }
       const confirmed = yield* ask("POST", link)

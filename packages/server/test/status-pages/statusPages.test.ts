@@ -104,6 +104,32 @@ layer(testAppLayer())("a status page", (it) => {
     })
   )
 
+  it.effect("says that a monitor is in maintenance instead of down", () =>
+    Effect.gen(function* () {
+      const { heartbeat, member, put, read } = yield* begin
+      const checkout = yield* heartbeat({ name: "Checkout", tags: ["shop"] })
+      yield* checkout.ping("/fail")
+      yield* put({ groups: [{ name: "Shop", tags: ["shop"] }] })
+      assert.strictEqual((yield* read(".json")).body.status, "down")
+      yield* ask("PUT", `${member.workspace}/maintenance/upgrade`, {
+        token: member.access_token,
+        body: {
+          name: "Secret upgrade",
+          starts_at: "2026-01-01T00:00:00Z",
+          ends_at: "2027-01-01T00:00:00Z",
+          tags: ["shop"]
+        }
+      })
+      yield* leap("16 seconds")
+      const { body } = yield* read(".json")
+      assert.strictEqual(body.status, "maintenance")
+      assert.strictEqual(body.groups[0].monitors[0].status, "maintenance")
+      const html = yield* read()
+      assert.include(html.text, "Maintenance is in progress")
+      assert.notInclude(html.text, "Secret upgrade")
+    })
+  )
+
   it.effect("shows only chosen monitors", () =>
     Effect.gen(function* () {
       const { heartbeat, member, put, read, slug } = yield* begin
