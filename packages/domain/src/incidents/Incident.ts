@@ -238,7 +238,8 @@ export const SnoozeRequest = Schema.Struct({
   )
 }).annotate({
   identifier: "SnoozeRequest",
-  examples: [{ until: "2026-01-31T09:00:00Z" }]
+  // A time would soon be past, and the contract tests send the example.
+  examples: [{ until: null }]
 })
 
 export const maxSnoozeDays = 90

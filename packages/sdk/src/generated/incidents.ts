@@ -105,7 +105,7 @@ export class IncidentsResource extends Resource {
    *
    * @example
    * const incidentId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const incidentDetail = await client.incidents.snooze(incidentId, { until: "2026-01-31T09:00:00Z" })
+   * const incidentDetail = await client.incidents.snooze(incidentId, { until: null })
    */
   snooze(
     incidentId: IncidentId,

@@ -114,13 +114,15 @@ describe("the contract", () => {
     const ofTasks = ["cron", "delayed", "chains"].flatMap((kind) =>
       ["create", "upsert", "update"].map((action) => `${kind}.${action} queue_id`)
     )
-    // These ids are covered by the tests of queues, reruns and process monitors.
+    // These ids are covered by the tests of queues, reruns, process monitors and maintenance.
     assert.deepStrictEqual(inputs, [
       ...ofTasks,
       "executions.rerunMany task_id",
       "processMonitors.create worker_id",
       "processMonitors.upsert worker_id",
-      "processMonitors.update worker_id"
+      "processMonitors.update worker_id",
+      "maintenance.upsert monitor_ids",
+      "maintenance.upsert task_ids"
     ])
     assert.notInclude(Object.keys(Object(schemas["ChainStepInput"]?.["properties"])).join(), "_id")
   })

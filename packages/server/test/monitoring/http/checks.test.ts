@@ -201,7 +201,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const { body: incidents } = yield* monitors.incidents()
       assert.deepInclude(incidents.data[0], {
         id: down.open_incident_id,
-        kind: "http",
+        subject: { kind: "http", id: down.id, name: down.name },
         closed_at: null,
         cause: { code: "http_status", message: "Responded with 500." }
       })

@@ -254,7 +254,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       const { body: incidents } = yield* heartbeats.incidents()
       assert.deepInclude(incidents.data[0], {
         id: down.open_incident_id,
-        kind: "ssl",
+        subject: { kind: "ssl", id: created.id, name: created.name },
         cause: { code: "unreachable", message: "Connection refused." }
       })
       yield* TestClock.adjust("10 minutes")
