@@ -28,7 +28,7 @@ describe("agent settings", () => {
     )
   })
 
-  it("are suggested for findMisspelled variables", () => {
+  it("are suggested for misspelled variables", () => {
     const others = ["SCHEDULING_PORT", "SCHEDULING_SERVICE_HOST", "SCHEDULING_API_KEY", "HOME", ""]
     const wrong = ["SCHEDULING_SLOT", "SCHEDULING_URI", "SCHEDULINGLABELS"]
     const all = Object.fromEntries(

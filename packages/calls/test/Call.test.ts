@@ -60,7 +60,7 @@ const derived = (
 
 describe("the request", () => {
   it.effect(
-    "carries the body, the user's and the service's headers, and a signature with each secret",
+    "has the body, the headers of the user and the service, and a signature with each secret",
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(1_614_265_330_999)
@@ -234,7 +234,7 @@ describe("the request", () => {
   )
 
   it.effect.prop(
-    "is signed in step with the domain",
+    "is signed as the domain package defines it",
     [Schema.String, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4e9 }))],
     ([body, timestamp]) =>
       Effect.gen(function* () {

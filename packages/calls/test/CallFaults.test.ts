@@ -64,7 +64,7 @@ describe("a target that misbehaves", () => {
       /^connection closed before the response was complete$/
     ],
     [
-      "speaks first",
+      "sends bytes before the request",
       (socket) => socket.write("SSH-2.0-x\r\n"),
       /^(connection closed|invalid HTTP)/
     ],
@@ -93,7 +93,7 @@ describe("a target that misbehaves", () => {
   const halfAnswers: ReadonlyArray<readonly [string, OnConnection, string]> = [
     ["ends early", closing(sized), "connection closed before the response was complete"],
     [
-      "lacks its last chunk",
+      "omits its last chunk",
       closing(chunked),
       "connection closed before the response was complete"
     ],
@@ -113,7 +113,7 @@ describe("a target that misbehaves", () => {
     }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("is cut off at the timeout, however steadily it sends single bytes", () =>
+  it.live("is cut off at the timeout even if it keeps sending single bytes", () =>
     Effect.gen(function* () {
       const result = yield* callTarget((socket) => {
         socket.write(`${ok}\r\n`)
@@ -126,7 +126,7 @@ describe("a target that misbehaves", () => {
   )
 
   it.live(
-    "has answered once 10,000 bytes are there, even if the rest arrives until the timeout",
+    "has responded once 10,000 bytes have arrived, even if more arrive until the timeout",
     () =>
       Effect.gen(function* () {
         const result = yield* callTarget((socket) => {
@@ -175,7 +175,7 @@ describe("a target that misbehaves", () => {
       }).pipe(Effect.provide(callLayer()))
   )
 
-  it.live("may send every useful byte, on a connection that serves many calls", () =>
+  it.live("may send 60,000 bytes, and its connection serves many calls", () =>
     Effect.gen(function* () {
       const ports = new Set<number | undefined>()
       const port = yield* httpTarget((request, response) => {
@@ -222,7 +222,7 @@ describe("a target that misbehaves", () => {
 })
 
 describe("without a connection", () => {
-  it.live("a closed port is connection refused", () =>
+  it.live("a call to a closed port fails with a refused connection", () =>
     Effect.gen(function* () {
       const call = yield* Call
       const port = yield* Effect.scoped(tcpTarget(() => {}))
@@ -326,7 +326,7 @@ describe("connections", () => {
     }).pipe(Effect.provide(callLayer(options)))
   )
 
-  it.live("are bounded per origin and reused by thousands of calls", () =>
+  it.live("are limited per origin and reused by thousands of calls", () =>
     Effect.gen(function* () {
       const ports = new Set<number | undefined>()
       const port = yield* httpTarget((request, response) => {
@@ -575,7 +575,7 @@ describe("a thread for TLS", () => {
     }).pipe(Effect.provide(callLayer({ threads: 2, allow: "" })))
   )
 
-  it.live("that crashes reports the reason, which its calls cannot know", () =>
+  it.live("that crashes reports the reason, which is unknown to its calls", () =>
     Effect.gen(function* () {
       const crash = yield* Deferred.make<unknown>()
       const thread = yield* Effect.acquireRelease(

@@ -109,7 +109,7 @@ describe.each([
       })
     )
 
-    it.effect("leaves its connection to other calls if it never begins", () =>
+    it.effect("releases its connection to other calls if it never begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const dropped = yield* makeReady(url)
@@ -122,7 +122,7 @@ describe.each([
       })
     )
 
-    it.effect("reports itself why it cannot connect", () =>
+    it.effect("reports why it cannot connect", () =>
       Effect.gen(function* () {
         const { url } = yield* Effect.scoped(listen(isSecure))
         const call = yield* makeReady(url)

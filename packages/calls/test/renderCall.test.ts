@@ -60,14 +60,14 @@ describe("a step's URL", () => {
     assert.match(refused({ url }, "x"), /only after the host/)
   })
 
-  it("is held to the rules of every URL", () => {
+  it("must follow the rules of every URL", () => {
     assert.match(problem("ftp://example.com/") ?? "", /must start with http/)
     assert.match(problem(`https://u:p@example.com/${v}`) ?? "", /user name or password/)
     assert.match(problem(`https://example.com/{{ nope }}`) ?? "", /not a reference/)
     assert.match(problem(`https://example.com/${"x".repeat(2048)}`) ?? "", /2048/)
   })
 
-  it("percent-encodes what is filled in", () => {
+  it("percent-encodes the values", () => {
     assert.strictEqual(
       rendered({ url: `https://example.com/${v}?q=${v}` }, "a/b?c#d&e=f g\r\n%").url,
       "https://example.com/a%2Fb%3Fc%23d%26e%3Df%20g%0D%0A%25?q=a%2Fb%3Fc%23d%26e%3Df%20g%0D%0A%25"
@@ -78,7 +78,7 @@ describe("a step's URL", () => {
     )
   })
 
-  it.each(["..", ".", ""])("keeps its path where a value is %j", (value) => {
+  it.each(["..", ".", ""])("keeps its path if a value is %j", (value) => {
     const message = 'url: a value must not leave a part of the path empty, "." or ".."'
     assert.strictEqual(refused({ url: `https://example.com/users/${v}` }, value), message)
     assert.strictEqual(refused({ url: `https://example.com/users/${v}/x` }, value), message)
@@ -94,7 +94,7 @@ describe("a step's URL", () => {
     assert.match(refused({ url: `https://example.com/a/${v}${v}/b` }, "."), /part of the path/)
   })
 
-  it("never leaves its host or its depth, whatever is filled in", () => {
+  it("keeps its host and depth with all values", () => {
     const values = [
       "//evil.com",
       "\\\\evil.com",
@@ -118,12 +118,12 @@ describe("a step's URL", () => {
 })
 
 describe("a step's headers", () => {
-  it("are filled in as text", () => {
+  it("contain values as text", () => {
     const headers = { Authorization: `Bearer ${v}` }
     assert.deepStrictEqual(rendered({ headers }, "t=/+").headers, { Authorization: "Bearer t=/+" })
   })
 
-  it.each(["x\r\nevil: 1", "x\ny", "x\u0000", "é"])("refuse %j", (value) => {
+  it.each(["x\r\nevil: 1", "x\ny", "x\u0000", "é"])("reject %j", (value) => {
     assert.strictEqual(
       refused({ headers: { "x-a": v } }, value),
       "header x-a must contain only printable ASCII characters"
@@ -154,7 +154,7 @@ describe("a step's body", () => {
     assert.strictEqual(rendered({ body }, 1).body, '{"json":{"v":1},"text":"{\\"v\\":1}"}')
   })
 
-  it("is encoded as a form if its content type says so", () => {
+  it("is encoded as a form if that is its content type", () => {
     const headers = { "Content-Type": "application/x-www-form-urlencoded; charset=utf-8" }
     assert.strictEqual(rendered({ headers, body: `t=${v}` }, "a+b&x=1").body, "t=a%2Bb%26x%3D1")
   })
@@ -186,7 +186,7 @@ describe("a step's body", () => {
     )
   })
 
-  it.prop("stays JSON, whatever is filled in", [Schema.fromJsonString(Schema.Json)], ([json]) => {
+  it.prop("is JSON with all values", [Schema.fromJsonString(Schema.Json)], ([json]) => {
     const steps = new Map([
       ["a", { status_code: 200, response_body: JSON.stringify({ v: json ?? 0 }) }]
     ])

@@ -56,7 +56,7 @@ describe("the input of a run", () => {
     assert.strictEqual(readInput("json", expression, body), json)
   })
 
-  it("may be one value, and is missing in a run that was started without", () => {
+  it("may be a single value, and is missing in a run that was started without input", () => {
     assert.strictEqual(readInput("text", "input", '"x"'), "x")
     assert.strictEqual(readInput("json", "input", "12345678901234567890"), "12345678901234567890")
     const missing = "! input is missing: the run was started without one"
@@ -64,7 +64,7 @@ describe("the input of a run", () => {
   })
 })
 
-describe("answers of earlier steps", () => {
+describe("responses of earlier steps", () => {
   it.each([
     ["steps.a.status", "200", "200"],
     ["steps.a.body.token", 'a"b', '"a\\"b"'],
@@ -100,7 +100,7 @@ describe("answers of earlier steps", () => {
     assert.strictEqual(read("json", expression, body), `! ${problem}`)
   })
 
-  it("finds keys of the response that look like a prototype's", () => {
+  it("finds keys of the response that have the name of a prototype's property", () => {
     assert.strictEqual(read("text", "steps.a.body.__proto__.x", '{"__proto__":{"x":"own"}}'), "own")
     assert.strictEqual(
       read("text", "steps.a.body.x", '{"__proto__":{"x":"no"}}'),

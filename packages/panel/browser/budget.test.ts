@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest"
 
 const dist = join(import.meta.dirname, "../dist")
 
-describe("the panel as built", () => {
-  it("starts with at most 150 kB of scripts, compressed", () => {
+describe("the built panel", () => {
+  it("starts with at most 150 kB of compressed scripts", () => {
     const page = readFileSync(join(dist, "index.html"), "utf8")
     const scripts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(
       ([, path = ""]) => path
@@ -15,7 +15,7 @@ describe("the panel as built", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(150_000)
   })
 
-  it("has nothing inline, which the policy of its page would reject", () => {
+  it("has no inline scripts or styles, which its content security policy would reject", () => {
     const page = readFileSync(join(dist, "index.html"), "utf8")
     expect(page).not.toMatch(/<style|style="|<script(?![^>]*\ssrc=)|\son\w+=/)
   })

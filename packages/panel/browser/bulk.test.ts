@@ -4,7 +4,7 @@ import { missing, usePanel } from "./support/panel.ts"
 describe.skipIf(missing !== undefined)("tasks in a list", () => {
   const panel = usePanel()
 
-  it("are paused, resumed and deleted many at once", async () => {
+  it("are paused, resumed and deleted together", async () => {
     const { page, person, problems } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`
     for (const name of ["One", "Two", "Three"]) {
@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)("tasks in a list", () => {
     expect(problems).toEqual([])
   })
 
-  it("are selected as far as they are loaded, or all that match", async () => {
+  it("are selected if they are loaded, or if they match the filter", async () => {
     const { page, person } = await panel.openAs()
     const url = `${panel.url()}/v1/echo`
     const { client, workspaceId } = person

@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     expect(problems).toEqual([])
   })
 
-  it("refuse to overwrite settings that somebody else has changed", async () => {
+  it("do not overwrite settings that somebody else has changed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
     await page.getByLabel("Consecutive failures").fill("3")

@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)("a secret", () => {
     expect(problems).toEqual([])
   })
 
-  it("needs its value again for a new host, and never replaces another", async () => {
+  it("requires its value again for a new host, and never replaces another secret", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     await client.secrets.upsert("TOKEN", { value: "old", allowed_hosts: ["api.example.com"] })
@@ -137,7 +137,7 @@ describe.skipIf(missing !== undefined)("a secret", () => {
     expect(problems).toEqual([])
   })
 
-  it("is kept from viewers, who have no page and make no request for it", async () => {
+  it("is hidden from viewers, who have no page and send no request for it", async () => {
     const owner = await somebody(panel.url())
     const guest = await somebody(panel.url(), "Grace Hopper", "Hers")
     const { token } = await owner.client.invitations.create({ email: guest.email, role: "viewer" })

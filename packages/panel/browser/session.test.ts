@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(problems).toEqual([])
   })
 
-  it("keeps the refresh token from scripts, and every token from what outlives the page", async () => {
+  it("hides the refresh token from scripts, and stores no token beyond the page", async () => {
     const { context, page } = await panel.openAs()
     const seen = await page.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage })])
     expect(seen.join()).not.toContain("eyJ")
@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await other.getByRole("heading", { name: "Sign in" }).waitFor()
   })
 
-  it("leads nobody to another site after the sign in", async () => {
+  it("leads to no other site after the sign-in", async () => {
     const person = await somebody(panel.url())
     for (const next of ["//evil.example", "https://evil.example", "/\\evil.example"]) {
       const { context, page } = await panel.open()
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     }
   })
 
-  it("says what is wrong with a password", async () => {
+  it("explains why a password is rejected", async () => {
     const { email } = await somebody(panel.url())
     const { page } = await panel.open()
     await page.goto(`${panel.url()}/sign-in`)
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     expect(await isFocused).toBe(true)
   })
 
-  it("survives a token that is rejected in the middle of work", async () => {
+  it("continues after a token is rejected", async () => {
     const { page } = await panel.openAs()
     let refused = 0
     await page.route("**/v1/workspaces/*/cron*", async (route) => {

@@ -13,7 +13,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
   const panel = useOwnPanel({ RATE_LIMIT: "100000" })
 
   it(
-    "asks for one page and what it shows, moves nothing, and is soon there",
+    "requests one page and its records, does not shift, and is soon usable",
     { timeout: 600_000 },
     async () => {
       const { context, page, person, problems } = await panel.openAs()

@@ -5,7 +5,7 @@ import { runShell } from "./support/shell.ts"
 describe.skipIf(missing !== undefined)("a status page", () => {
   const panel = usePanel()
 
-  it("is made of monitors and tags in the form, and read by anybody", async () => {
+  it("is created from monitors and tags in the form, and is public", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
     const slug = `acme-${workspaceId.slice(-8)}`

@@ -233,7 +233,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("say that a time has passed", async () => {
+  it("show that a time has passed", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/new`)
     await page.getByText("At a time").click()
@@ -264,7 +264,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     expect(problems).toEqual([])
   })
 
-  it("in chains use the responses of earlier steps, and say which do not exist", async () => {
+  it("in chains use the responses of earlier steps, and show which do not exist", async () => {
     const { page, person, problems } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/chains/new`)
     await page.getByLabel("Name", { exact: true }).first().fill("Export")

@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/welcome/)
   })
 
-  it("is stopped and resumed in its settings, and says so on every page", async () => {
+  it("is stopped and resumed in its settings, and shows that on every page", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
     await page.getByRole("button", { name: "Stop workspace" }).click()

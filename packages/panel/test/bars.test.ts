@@ -24,7 +24,7 @@ describe("the bars of the overview", () => {
     expect(hoursPerBar(width)).toBe(hours)
   })
 
-  it("hold each of the last 25 hours once, and the latest bar is whole", () => {
+  it("contain each of the last 25 hours once, and the latest hour completely", () => {
     for (const hours of [1, 2, 3, 4, 6, 8]) {
       const bars = pastBars(buckets, hours, 26 * hourMs)
       expect(bars[0]?.start).toBe(hourMs)
@@ -36,7 +36,7 @@ describe("the bars of the overview", () => {
     expect(pastBars([], 2, 0)).toEqual([])
   })
 
-  it("say of the next 24 hours what runs, what collides, and which tasks do", () => {
+  it("show the runs, collisions and tasks of the next 24 hours", () => {
     const forecast = {
       from: at(0),
       to: at(25),
@@ -67,7 +67,7 @@ describe("the bars of the overview", () => {
     expect(bars.slice(3).every(({ runs }) => runs === 0)).toBe(true)
   })
 
-  it("meet now", () => {
+  it("of the past end now, and those of the future begin now", () => {
     const now = 25.5 * hourMs
     const forecast = {
       from: new Date(now).toISOString(),

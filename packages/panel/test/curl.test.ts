@@ -33,11 +33,11 @@ describe("the curl command of a call with hidden headers", () => {
   })
   afterAll(() => server.close())
 
-  it("names a variable for each of them", () => {
+  it("has a variable for each of them", () => {
     expect(hiddenVariables({ headers })).toEqual(["X_API_KEY", "_1_X_Y_TOKEN"])
   })
 
-  it("sends nothing until all variables are set, and then their values", async () => {
+  it("sends nothing until all variables are set, and then sends their values", async () => {
     const half = await run(command, { X_API_KEY: "new" })
     expect(half.failed).toBe(true)
     expect(half.problem).toContain("_1_X_Y_TOKEN")

@@ -16,8 +16,8 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-describe("what people read", () => {
-  it("has the year where it is another one than this one", () => {
+describe("formatted values", () => {
+  it("include the year if it is not the current one", () => {
     const today = Date.parse("2026-11-22T10:15:00Z")
     expect(shortDateTime("2026-01-05T10:15:00Z", "UTC", today)).toBe("5 Jan, 10:15")
     expect(shortDateTime("2027-11-22T10:15:00Z", "UTC", today)).toBe("22 Nov 2027, 10:15")

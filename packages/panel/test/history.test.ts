@@ -18,7 +18,7 @@ const monitor = { created_at: at(0), last_change_at: at(2), status: "up" } as co
 const none = { at: undefined, isFirst: false }
 
 describe("the history of a monitor", () => {
-  it("begins with the first result, and not at its creation", () => {
+  it("begins with the first result, not with its creation", () => {
     const events = [
       { at: at(3), status: "up" },
       { at: at(2), status: "up" },
@@ -30,20 +30,20 @@ describe("the history of a monitor", () => {
     expect(monitoredPeriod(monitor, [], none)).toEqual({ from, since: start })
   })
 
-  it("of one that was never up is a time in which it was down", () => {
+  it("shows a monitor that was never up as down", () => {
     const incidents = [down(1, null)]
     const failed = { ...monitor, last_change_at: at(1), status: "down" } as const
     const watched = monitoredPeriod(failed, incidents, { at: at(1), isFirst: true })
     expect(uptimeFraction(incidents, watched?.from ?? 0, start + 2 * hourMs)).toBe(0)
   })
 
-  it("claims nothing of one that was paused before it was seen", () => {
+  it("shows nothing for a monitor that was paused before its first result", () => {
     expect(
       monitoredPeriod({ ...monitor, status: "paused" }, [], oldestOf([], true))
     ).toBeUndefined()
   })
 
-  it("counts an incident that began after the clock has ticked", () => {
+  it("counts an incident that began after the last tick of the clock", () => {
     const incidents = [down(2, null)]
     const now = clampToIncidents(incidents, start + 1.99 * hourMs)
     expect(uptimeFraction(incidents, start, now)).toBeLessThan(1)

@@ -10,7 +10,7 @@ describe("an issue with a form", () => {
   const left = (path: ReadonlyArray<string | number>, change: object) =>
     issuesLeft([{ path, message: "wrong" }], before, { ...before, ...change }).length === 1
 
-  it("stays until the value that it is about has changed", () => {
+  it("stays until its value has changed", () => {
     expect(left(["schedule"], { headers: [] })).toBe(true)
     expect(left(["schedule"], { schedule: "0 3 * * *" })).toBe(false)
     expect(left(["headers", "a"], { headers: [["a", "c"]] })).toBe(false)
@@ -18,7 +18,7 @@ describe("an issue with a form", () => {
     expect(left(["steps", 1, "url"], { steps: [{ url: "one" }, { url: "changed" }] })).toBe(false)
   })
 
-  it("stays where the form has no such value", () => {
+  it("stays if the form has no such value", () => {
     expect(left(["delay_seconds"], { schedule: "" })).toBe(true)
     expect(left([], { schedule: "" })).toBe(true)
   })

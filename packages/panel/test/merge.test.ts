@@ -4,7 +4,7 @@ import { changedFields, mergeLatest, resolveConflicts } from "../src/ui/forms/me
 const opened = { name: "Nightly", schedule: "0 3 * * *", headers: [["a", "1"]], body: "" }
 
 describe("a form whose record is changed by somebody else", () => {
-  it("takes what the reader left alone, and keeps what they typed", () => {
+  it("gets the new values of unchanged fields, and keeps the typed values", () => {
     const values = { ...opened, name: "Daily" }
     const latest = { ...opened, schedule: "0 4 * * *", headers: [["a", "2"]] }
     const merged = mergeLatest({ base: opened, values }, latest)
@@ -14,7 +14,7 @@ describe("a form whose record is changed by somebody else", () => {
     expect(merged.clashes).toEqual([])
   })
 
-  it("asks about what both changed, and says nothing where both came to the same", () => {
+  it("asks about fields that both changed, unless both have the same value", () => {
     const values = { ...opened, name: "Mine", body: "same" }
     const latest = { ...opened, name: "Theirs", body: "same" }
     const merged = mergeLatest({ base: opened, values }, latest)

@@ -15,7 +15,7 @@ describe("the host of an SSL monitor", () => {
     expect(parseServer({ host, port: "" })).toEqual(server)
   })
 
-  it("keeps the port that was given, where the address has none", () => {
+  it("keeps the port that was entered if the address has none", () => {
     expect(parseServer({ host: "https://host.example/", port: "8443" }).port).toBe("8443")
   })
 })

@@ -92,7 +92,7 @@ describe("a pasted text", () => {
     expect(reading?.ignored.join(", ")).toBe(ignored)
   })
 
-  it("is read without its schedule where there is none", () => {
+  it("is read without its schedule if the form has none", () => {
     const reading = readPastedCall("0 3 * * * curl https://a.example")
     expect(reading?.values).not.toHaveProperty("schedule")
     expect(reading?.ignored).toEqual(["the schedule"])
@@ -127,7 +127,7 @@ describe("a pasted text", () => {
     }
   )
 
-  it("is read in a time that grows with its length alone", () => {
+  it("is read in a time proportional to its length", () => {
     for (const part of ["'", '"', "\\", "* ", "-H ", "0-0,", "-a", "@", "=", "$'"]) {
       readPasted(`curl ${part.repeat(100_000)}`)
       readPasted(part.repeat(100_000))
@@ -148,7 +148,7 @@ describe("the words of a command", () => {
 })
 
 describe("a call as a command", () => {
-  it("comes back as it was, whatever is in it", () => {
+  it("is read as the same call, with all characters", () => {
     const call = {
       method: "POST",
       url: "https://a.example/?q='$(id)`&x=\"",

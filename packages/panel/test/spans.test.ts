@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { rangeError } from "../src/ui/forms/spans.ts"
 
-describe("a length of time", () => {
+describe("a duration", () => {
   const limits = { min: 30, max: 31_536_000 }
 
   it.each([
@@ -16,7 +16,7 @@ describe("a length of time", () => {
     expect(rangeError(seconds, unit, limits)).toBe(refusal)
   })
 
-  it("may be missing, and says one unit as one", () => {
+  it("may be missing, and has a singular unit", () => {
     expect(rangeError(null, "60", limits)).toBeUndefined()
     expect(rangeError(60, "3600", { min: 3_600, max: 604_800 })).toBe("Enter at least 1 hour.")
   })

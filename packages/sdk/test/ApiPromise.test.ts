@@ -10,7 +10,7 @@ const health = (...steps: ReadonlyArray<Step>) => {
 const up = () => json({ status: "ok", version: "1.2.3" })
 const down = () => failure(500, "internal_error")
 
-describe("what a method gives is a promise", () => {
+describe("the result of a method is a promise", () => {
   it("for instanceof, Promise.resolve, all, race and allSettled", async () => {
     const call = health(up())
     expect(call).toBeInstanceOf(Promise)
@@ -22,7 +22,7 @@ describe("what a method gives is a promise", () => {
     expect(await Promise.allSettled([health(down())])).toMatchObject([{ status: "rejected" }])
   })
 
-  it("whose handlers may say what they expect", async () => {
+  it("whose handlers may declare their types", async () => {
     const message: string | { readonly status: string } = await health(down()).catch(
       (error: Error) => error.message
     )

@@ -20,7 +20,7 @@ const clientOf = (options: ClientOptions, ...steps: ReadonlyArray<Step>) => {
 }
 
 describe("the workspace of a call", () => {
-  it("an API key's is asked for once, by whatever calls come first", async () => {
+  it("is requested once for an API key, even by simultaneous calls", async () => {
     const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
     await Promise.all([client.cron.list(), client.chains.list()])
     expect(sent.map(({ path }) => path).toSorted()).toEqual([
@@ -31,7 +31,7 @@ describe("the workspace of a call", () => {
     expect(await client.getWorkspaceId()).toBe("ws-own")
   })
 
-  it("is asked for again after a failure", async () => {
+  it("is requested again after a failure", async () => {
     const { client } = clientOf(
       { apiKey: "k" },
       failure(503, "unavailable"),
@@ -42,7 +42,7 @@ describe("the workspace of a call", () => {
     expect((await client.cron.list()).data).toEqual([])
   })
 
-  it("is the client's, another for withWorkspace and for one call", async () => {
+  it("is that of the client, of withWorkspace or of a single call", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "a" },
       page([], null),
@@ -55,7 +55,7 @@ describe("the workspace of a call", () => {
     expect(sent.map(({ path }) => path.split("/")[3])).toEqual(["a", "b", "c"])
   })
 
-  it("a user's is the only one that there is", async () => {
+  it("is the only workspace of a user", async () => {
     const me = json({ kind: "jwt", user: {} })
     const { client } = clientOf({ apiKey: "k" }, me, page([{ id: "only" }], null))
     expect(await client.getWorkspaceId()).toBe("only")
@@ -70,7 +70,7 @@ describe("the workspace of a call", () => {
     await expect(client.cron.list()).rejects.toThrow(message)
   })
 
-  it("is not asked for where the path has none, or is the workspace itself", async () => {
+  it("is not requested if the path has none or is that of the workspace itself", async () => {
     const { client, sent } = clientOf({ apiKey: "k" }, page([], null), json({}))
     await client.cron.listAll({ status: "active" })
     await client.workspaces.get("w1")
@@ -124,7 +124,7 @@ describe("every endpoint of the contract", () => {
   )
 })
 
-it("a Date is sent as the service reads times, in a body and in a query", async () => {
+it("a Date is sent in the service's time format, in a body and in a query", async () => {
   const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" }, json({}), page([], null))
   const at = new Date(Date.UTC(2026, 0, 31, 9, 30))
   await client.delayed.create({ url: "https://example.com", run_at: at })
@@ -133,7 +133,7 @@ it("a Date is sent as the service reads times, in a body and in a query", async 
   expect(sent[1]?.path).toContain("?from=2026-01-31T09%3A30%3A00.000Z")
 })
 
-describe("what cannot be sent is rejected before it is", () => {
+describe("invalid input is rejected before a request", () => {
   const { client, sent } = clientOf({ apiKey: "k", workspaceId: "ws" })
 
   it.each(["", ".", "..", undefined, null, 7])("the id %j", async (id) => {
@@ -185,7 +185,7 @@ describe("what cannot be sent is rejected before it is", () => {
 })
 
 describe("a credential", () => {
-  it("that is undefined is a variable that was not set", () => {
+  it("that is undefined is reported as a variable that is not set", () => {
     const unset: string | undefined = undefined
     expect(() => new SchedulingClient({ apiKey: unset })).toThrow("apiKey is undefined")
     expect(() => new SchedulingClient({ apiKey: "" })).toThrow("apiKey is empty")
@@ -197,7 +197,7 @@ describe("a credential", () => {
     )
   })
 
-  it("is in no picture of the client and in no error", async () => {
+  it("is in no representation of the client and in no error", async () => {
     const { client } = clientOf(
       { apiKey: "pak_secret", workspaceId: "ws" },
       new TypeError("fetch failed"),
@@ -215,7 +215,7 @@ describe("a credential", () => {
 })
 
 describe("withOptions", () => {
-  it("keeps the credential and the settings that it does not name", async () => {
+  it("keeps the credential and the other settings", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "ws", defaultHeaders: { "x-a": "1", "x-b": "1" } },
       page([], null)
@@ -232,7 +232,7 @@ describe("withOptions", () => {
     ])
   })
 
-  it("changes what it names, for itself only", async () => {
+  it("changes the given settings only for the new client", async () => {
     const { client } = clientOf({ apiKey: "k", workspaceId: "ws" })
     const seen: Array<string> = []
     const other = client.withOptions({
@@ -246,7 +246,7 @@ describe("withOptions", () => {
     expect(seen).toHaveLength(1)
   })
 
-  it("shares the session, and the workspace that was found", async () => {
+  it("shares the session and the workspace", async () => {
     const { client, sent } = clientOf({ apiKey: "k" }, whoami(), page([], null), page([], null))
     await client.cron.list()
     await client.withOptions({ timeoutMs: 1000 }).cron.list()
@@ -259,7 +259,7 @@ describe("withOptions", () => {
 })
 
 describe("request", () => {
-  it("makes any call, with the credential and the workspace", async () => {
+  it("sends any request with the credential and the workspace", async () => {
     const { client, sent } = clientOf(
       { apiKey: "k", workspaceId: "ws" },
       json({ n: 1 }),
@@ -284,7 +284,7 @@ describe("request", () => {
     expect(sent.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, "key-1"])
   })
 
-  it("leaves it to the service whether a call needs a credential", async () => {
+  it("lets the service decide whether a call needs a credential", async () => {
     const { client, sent } = clientOf({}, failure(401, "missing_credentials"))
     await expect(client.request("GET", "/v1/whoami")).rejects.toMatchObject({
       name: "MissingCredentialsError"
@@ -293,7 +293,7 @@ describe("request", () => {
   })
 
   it.each(["v1/whoami", "@evil.example", "https://evil.example", "", "/v1/cron?a=b", "/v1#a"])(
-    "refuses the path %j",
+    "rejects the path %j",
     (path) => {
       const { client } = clientOf({ apiKey: "k" })
       expect(() => client.request("GET", path)).toThrow("path must start with a slash")
@@ -314,7 +314,7 @@ describe("the address", () => {
     expect(sent[0]?.path).toBe(path)
   })
 
-  it("may have a path of its own, with or without a slash", async () => {
+  it("may have a path, with or without a slash at its end", async () => {
     for (const baseUrl of ["https://example.com/scheduling", "https://example.com/scheduling/"]) {
       const { client, sent } = clientOf({ baseUrl }, json({ status: "ok", version: "1.2.3" }))
       await client.system.health()
@@ -322,7 +322,7 @@ describe("the address", () => {
     }
   })
 
-  it("headers of the call win over those of the client, in any case", async () => {
+  it("headers of the call replace those of the client, in upper or lower case", async () => {
     const { client, sent } = clientOf({ defaultHeaders: { "X-A": "1", "x-b": "1" } }, json({}))
     await client.system.health({ headers: { "x-a": "2" } })
     expect(sent[0]?.headers.get("x-a")).toBe("2")

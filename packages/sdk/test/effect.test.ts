@@ -72,7 +72,7 @@ const run = <A, E>(
   }).pipe(Effect.provide(Layer.provide(layer, script.layer)))
 
 describe("with an API key", () => {
-  it.effect("gives decoded records, and the declared errors", () =>
+  it.effect("returns decoded records, and fails with the declared errors", () =>
     Effect.gen(function* () {
       const script = scripted(
         json(workspace),
@@ -97,7 +97,7 @@ describe("with an API key", () => {
     })
   )
 
-  it.effect("tries reads again, and creates with one key", () =>
+  it.effect("retries reads, and creates with the same idempotency key", () =>
     Effect.gen(function* () {
       const script = scripted(
         "broken",
@@ -119,7 +119,7 @@ describe("with an API key", () => {
     })
   )
 
-  it.effect("sends the caller's key, and what cannot be repeated once", () =>
+  it.effect("sends the caller's idempotency key, and requests that cannot be repeated once", () =>
     Effect.gen(function* () {
       const script = scripted(json(workspace, 201), failure(500, "internal_error"))
       const error = yield* run(withKey, script, (client) =>
@@ -205,7 +205,7 @@ describe("input", () => {
   const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): unknown =>
     body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(body.body)) : undefined
 
-  it.effect("is plain: strings for ids, schedules and time zones", () =>
+  it.effect("accepts strings for ids, schedules and time zones", () =>
     Effect.gen(function* () {
       const script = scripted(json(task, 201), json(task), json({ data: [] }))
       yield* run(withKey, script, (client) =>
@@ -241,7 +241,7 @@ describe("input", () => {
     })
   )
 
-  it.effect("may be spelled as the service takes it", () =>
+  it.effect("may have the format of the API", () =>
     Effect.gen(function* () {
       const script = scripted(json(task, 201))
       yield* run(withKey, script, (client) =>
@@ -264,7 +264,7 @@ describe("input", () => {
     })
   )
 
-  it.effect("that is wrong, or of a field that does not exist, is not sent", () =>
+  it.effect("with a wrong value or an unknown field is not sent", () =>
     Effect.gen(function* () {
       const good = { name: "x", url: "https://example.com/", schedule: "0 3 * * *" }
       for (const payload of [
@@ -283,7 +283,7 @@ describe("input", () => {
     })
   )
 
-  it.effect("holds secrets as Redacted, whatever their label", () =>
+  it.effect("has secrets as Redacted with any label", () =>
     Effect.gen(function* () {
       const script = scripted(json(pair("1")))
       yield* run(withKey, script, (client) =>
@@ -295,7 +295,7 @@ describe("input", () => {
     })
   )
 
-  it.effect("may ask for the response too", () =>
+  it.effect("may request the response too", () =>
     Effect.gen(function* () {
       const script = scripted(json(workspace))
       const [found, response] = yield* run(withKey, script, (client) =>
@@ -317,7 +317,7 @@ describe("layerConfig", () => {
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(env)))
     )
 
-  it.effect("takes the key and the address from the configuration", () =>
+  it.effect("reads the key and the address from the configuration", () =>
     Effect.gen(function* () {
       const script = scripted(json({ status: "ok", version: "1.2.3" }))
       const env = { SCHEDULING_API_KEY: "pak_env", SCHEDULING_URL: "https://example.com/v1/" }
@@ -327,7 +327,7 @@ describe("layerConfig", () => {
     })
   )
 
-  it.effect("fails where there is no key", () =>
+  it.effect("fails if there is no key", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.provide(me, layerOf(scripted(), {})))
       assert.strictEqual(error._tag, "ConfigError")
@@ -335,7 +335,7 @@ describe("layerConfig", () => {
   )
 })
 
-it("the entry exports nothing that is internal", () => {
+it("the entry exports nothing internal", () => {
   assert.deepStrictEqual(
     Object.keys(EffectSdk).filter((name) => !/^[A-Z]/.test(name)),
     ["untilEnded"]
@@ -383,7 +383,7 @@ describe("with a session", () => {
     })
   )
 
-  it.effect("takes the tokens of a changed password, also for calls that they overtake", () =>
+  it.effect("uses the tokens of a changed password, also for calls that have begun earlier", () =>
     Effect.gen(function* () {
       const [asked, overtaken] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const script = scripted(
@@ -435,7 +435,7 @@ describe("with a session", () => {
     })
   )
 
-  it.effect("fails with InvalidToken when it has ended", () =>
+  it.effect("fails with InvalidToken when the session has ended", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
       const script = scripted(refused(), failure(401, "invalid_refresh_token"))
@@ -444,7 +444,7 @@ describe("with a session", () => {
     })
   )
 
-  it.effect("keeps the new tokens when the fiber that asked for them is interrupted", () =>
+  it.effect("keeps the new tokens when the fiber that requested them is interrupted", () =>
     Effect.gen(function* () {
       const layer = SchedulingClient.layerSession({ tokens })
       const slow = Effect.delay(
@@ -465,7 +465,7 @@ describe("with a session", () => {
     })
   )
 
-  it.effect("layerLogin logs in when it is built, and fails with what the service says", () =>
+  it.effect("layerLogin logs in when it is built, and fails with the error of the service", () =>
     Effect.gen(function* () {
       const login = SchedulingClient.layerLogin({
         email: "a@example.com",

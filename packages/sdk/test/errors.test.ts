@@ -111,14 +111,14 @@ describe("a class for each status that several codes share", () => {
 })
 
 it.each(["__proto__", "constructor", "toString"])(
-  "the code %s is not taken for a class",
+  "the code %s is not used as the name of a class",
   async (code) => {
     expect(await errorOf(failure(418, code))).toMatchObject({ name: "ApiError", code })
   }
 )
 
 describe("in a log", () => {
-  it("an error keeps what it says as JSON, with the id of the request", async () => {
+  it("an error becomes JSON with its message and the id of the request", async () => {
     const error = await errorOf(failure(404, "not_found", { resource: "task" }))
     expect(JSON.parse(JSON.stringify({ error }))).toEqual({
       error: {

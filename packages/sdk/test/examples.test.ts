@@ -145,7 +145,7 @@ describe("the examples", () => {
       })
     }
 
-    it("say how to allow calls to this machine", async () => {
+    it("explain how to allow calls to this machine", async () => {
       const result = await run("delayed.ts", servers.strict)
       expect(result).toEqual({ code: 1, stderr: "", stdout: expect.any(String) })
       expect(result.stdout).toContain("EGRESS_ALLOW=127.0.0.0/8 npm start")

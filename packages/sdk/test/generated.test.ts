@@ -25,11 +25,11 @@ describe("the comments of the generated code", () => {
     [{ type: "integer", maximum: 9, default: 2, description: "2 when absent." }, "At most 9."],
     [{ type: "string", maxLength: 262144, description: "At most 256 KiB." }, undefined],
     [{ type: "string" }, undefined]
-  ])("say of %j: %s", (schema, limits) => {
+  ])("describe %j as: %s", (schema, limits) => {
     expect(limitsOf(schema)).toBe(limits)
   })
 
-  it("say them where a value is given, not where one is answered", async () => {
+  it("have limits for the inputs of methods, not for their results", async () => {
     const types = await readFile(`${sdk}src/generated/cron.ts`, "utf8")
     const nameOf = (owner: string) =>
       new RegExp(`interface ${owner} \\{.*?readonly name`, "s").exec(types)?.[0]
@@ -39,7 +39,7 @@ describe("the comments of the generated code", () => {
 })
 
 describe("the README", () => {
-  it("holds programs, and recipes that name their file", async () => {
+  it("has programs, and recipes that name their file", async () => {
     const { programs, recipes } = await readBlocks(sdk)
     expect(programs.length).toBeGreaterThan(5)
     expect(recipes.map(({ name }) => name)).toEqual([
@@ -50,7 +50,7 @@ describe("the README", () => {
     ])
   })
 
-  it("becomes CommonJS by waiting inside of a function", () => {
+  it("becomes CommonJS if it waits in a function", () => {
     const code = 'import { a } from "b"\nimport "c"\n\nawait a()\n'
     expect(asCommonJs({ name: "x.ts", code }).code).toMatch(
       /^import \{ a \} from "b"\nimport "c"\n\nvoid \(async \(\) => \{\s+await a\(\)\s+\}\)\(\)\n$/

@@ -18,7 +18,7 @@ const changelog = `# Changelog
 `
 
 describe("the notes of a release", () => {
-  it("are what the changelog says of its version", () => {
+  it("are the section of the changelog for its version", () => {
     const notes = "### Added\n\n- A thing."
     expect(releaseNotes("v1.2.3", versions, changelog)).toEqual({ notes })
   })
@@ -33,7 +33,7 @@ describe("the notes of a release", () => {
       "packages/sdk/package.json has the version 1.2.2, not 1.2.3"
     ],
     [
-      "a version that the changelog does not know",
+      "a version that is not in the changelog",
       "v1.3.0",
       { "package.json": "1.3.0" },
       changelog,
@@ -47,7 +47,7 @@ describe("the notes of a release", () => {
       "YYYY-MM-DD"
     ],
     [
-      "a version of which nothing is said",
+      "a version with an empty section",
       "v1.2.3",
       versions,
       changelog.replace("### Added\n\n- A thing.\n", ""),

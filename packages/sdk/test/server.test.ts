@@ -56,7 +56,7 @@ describe("a user", () => {
     await expect(client.auth.getMe()).rejects.toThrow("the session has ended")
   })
 
-  it("logs in with the right password only, and finds the workspace", async () => {
+  it("logs in only with the right password, and finds the workspace", async () => {
     const login = account()
     await SchedulingClient.register({ ...login, baseUrl: server.url })
     const wrong = { ...login, password: "not the password", baseUrl: server.url }
@@ -65,7 +65,7 @@ describe("a user", () => {
     expect((await client.apiKeys.list()).data).toEqual([])
   })
 
-  it("continues with tokens that were kept, refreshed by themselves", async () => {
+  it("continues with stored tokens, which are refreshed automatically", async () => {
     const login = account()
     await SchedulingClient.register({ ...login, baseUrl: server.url })
     const { refresh_token } = await new SchedulingClient({ baseUrl: server.url }).auth.login(login)
@@ -81,7 +81,7 @@ describe("a user", () => {
     expect(kept[0]).not.toBe(refresh_token)
   })
 
-  it("a session that was ended elsewhere is over", async () => {
+  it("a session that was ended elsewhere has ended", async () => {
     const login = account()
     const first = await SchedulingClient.register({ ...login, baseUrl: server.url })
     const second = await SchedulingClient.login({ ...login, baseUrl: server.url })
@@ -108,7 +108,7 @@ describe("a list", () => {
 })
 
 describe("an API key", () => {
-  it("knows its workspace, and does what its scopes allow", async () => {
+  it("finds its workspace, and may do what its scopes allow", async () => {
     const { client, created, owner } = await keyClient("workspace:read")
     expect(await client.workspaces.whoami()).toMatchObject({
       kind: "api_key",
@@ -118,7 +118,7 @@ describe("an API key", () => {
     expect((await client.workspaces.get(await client.getWorkspaceId())).id).toBeTypeOf("string")
   })
 
-  it("is rejected with the scope that it lacks, and where only users may", async () => {
+  it("is rejected with the name of the missing scope, and if only users have access", async () => {
     const { client } = await keyClient("tasks:read")
     const id = await client.getWorkspaceId()
     const error = await client.workspaces.get(id).catch((thrown: unknown) => thrown)
@@ -141,7 +141,7 @@ describe("an API key", () => {
 })
 
 describe("a task", () => {
-  it("is made, read, changed, paused and removed", async () => {
+  it("is created, read, changed, paused and deleted", async () => {
     const { client } = await keyClient("tasks:read", "tasks:write")
     const input = { name: "n", url: "https://example.com/", schedule: "0 3 * * *" }
     const task = await client.cron.create(input)
@@ -171,7 +171,7 @@ describe("a task", () => {
     expect((await client.executions.getStats({ bucket: "hour" })).totals.counts.failed).toBe(0)
   })
 
-  it("calls a recipient that knows the service by its signature", async () => {
+  it("calls a recipient that verifies the signature", async () => {
     const owner = await register()
     await using target = await startReceiver()
     const { data: secrets } = await owner.workspaces.getSigningSecrets({ url: target.url })
@@ -198,7 +198,7 @@ describe("a task", () => {
     expect((await owner.cron.listExecutions(taskId)).data).toHaveLength(1)
   })
 
-  it("reports the end to callbacks and channels, whose messages name the execution", async () => {
+  it("reports its result to callbacks and channels, which name the execution", async () => {
     const owner = await register()
     await using callbacks = await startReceiver()
     await using alerts = await startReceiver()
@@ -237,7 +237,7 @@ describe("a task", () => {
     await expect(elsewhere).rejects.toMatchObject({ reason: "no_matching_signature" })
   })
 
-  it("is followed while it runs, as with the typed client of Effect", async () => {
+  it("can be followed while it runs, also with the client for Effect", async () => {
     const { client, owner } = await keyClient("tasks:read", "tasks:write", "executions:read")
     const workspace_id = await owner.getWorkspaceId()
     const heard: Array<string> = []
@@ -279,8 +279,8 @@ describe("a task", () => {
 
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : error)
 
-describe("the service's answers", () => {
-  it("to a request that is not valid name every issue", async () => {
+describe("the responses of the service", () => {
+  it("to an invalid request list every issue", async () => {
     const client = await register()
     const error = await client.apiKeys
       .create({ name: " ", scopes: [] })
@@ -290,7 +290,7 @@ describe("the service's answers", () => {
     expect(issues.map(({ path }) => path[0]).toSorted()).toEqual(["name", "scopes"])
   })
 
-  it("to a repeated create with one key is the first one again", async () => {
+  it("to a create that is repeated with the same key is the first response", async () => {
     const client = await register()
     const create = () => client.workspaces.create({ name: "B" }, { idempotencyKey: "b-1" })
     expect((await create()).id).toBe((await create()).id)
@@ -309,7 +309,7 @@ describe("the service's answers", () => {
     expect(error).toMatchObject({ code: "missing_credentials", requestId: "mine-1" })
   })
 
-  it("to a user of several workspaces need one that is named", async () => {
+  it("to a user of several workspaces require the name of one", async () => {
     const client = await SchedulingClient.login({ ...(await twoWorkspaces()), baseUrl: server.url })
     await expect(client.apiKeys.list()).rejects.toThrow(/several workspaces/)
     for await (const { id } of client.workspaces.list()) {
@@ -332,7 +332,7 @@ describe("the Effect client", () => {
       Effect.runPromise
     )
 
-  it("works with a key, and with a login", async () => {
+  it("works with a key and with a login", async () => {
     const { created } = await keyClient("workspace:read")
     const apiKey = Redacted.make(created.key)
     const withKey = EffectSdk.SchedulingClient.layer({ apiKey, baseUrl: server.url })

@@ -64,7 +64,7 @@ describe("verify accepts", () => {
     expect(await verify(payload, both, secret, options)).toEqual(event)
   })
 
-  it("bytes that are no text", async () => {
+  it("bytes that are not text", async () => {
     const bytes = Uint8Array.of(0xff, 0xfe, 0x00, 0x80)
     const given = await testHeaders({ payload: bytes, secret })
     await verify(bytes, given, secret)
@@ -94,7 +94,7 @@ describe("verify rejects", () => {
     ["no timestamp", payload, without("webhook-timestamp"), secret, options, "missing_header"],
     ["no signature", payload, without("webhook-signature"), secret, options, "missing_header"],
     [
-      "a header that comes twice",
+      "a repeated header",
       payload,
       { ...headers, "webhook-id": [headers["webhook-id"], "x"] },
       secret,
@@ -102,7 +102,7 @@ describe("verify rejects", () => {
       "missing_header"
     ],
     [
-      "a timestamp that is none",
+      "an invalid timestamp",
       payload,
       { ...headers, "webhook-timestamp": "now" },
       secret,
@@ -112,7 +112,7 @@ describe("verify rejects", () => {
     ["a replay", payload, headers, secret, at(301), "timestamp_too_old"],
     ["the future", payload, headers, secret, at(-301), "timestamp_too_new"],
     [
-      "more age than tolerated",
+      "an age above the tolerance",
       payload,
       headers,
       secret,
@@ -126,7 +126,7 @@ describe("verify rejects", () => {
     expect(error).toMatchObject({ reason, name: "WebhookVerificationError" })
   })
 
-  it.each([0, -1, Number.NaN])("no tolerance of %d seconds", async (tolerance) => {
+  it.each([0, -1, Number.NaN])("a tolerance of %d seconds", async (tolerance) => {
     const refused = verify(payload, headers, secret, { ...options, tolerance })
     await expect(refused).rejects.toMatchObject({
       name: "SchedulingError",
@@ -167,13 +167,13 @@ describe("verify rejects", () => {
     })
   })
 
-  it("a body that a framework has parsed, and says so", async () => {
+  it("a body that a framework has parsed, with an explanation", async () => {
     const parsed = JSON.parse(payload) as string
     await expect(verify(parsed, headers, secret, options)).rejects.toThrow(/not the raw body/)
   })
 })
 
-it("testHeaders signs as the service does, at any time", async () => {
+it("testHeaders signs like the service, for any time", async () => {
   const made = await testHeaders({ payload, secret, executionId: "e1", sentAt })
   const mac = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
   expect(made["webhook-signature"]).toBe(
@@ -213,13 +213,13 @@ describe("unwrap", () => {
     expect(event.data.execution.id).toBe("e1")
   })
 
-  it("rejects the call of a task, whose body its author chose", async () => {
+  it("rejects the call of a task, whose body is chosen by its author", async () => {
     const signed = await testHeaders({ payload: body, secret, executionId: "e2" })
     await expect(unwrap(body, signed, secret)).rejects.toMatchObject({ reason: "not_an_event" })
     expect(await verify(body, signed, secret)).toHaveProperty("executionId", "e2")
   })
 
-  it("rejects what the service did not sign", async () => {
+  it("rejects messages that the service did not sign", async () => {
     const signed = await testHeaders({ payload: body, secret, eventId: "m1" })
     const forged = body.replace("failed", "succeeded")
     await expect(unwrap(forged, signed, secret)).rejects.toMatchObject({

@@ -148,7 +148,7 @@ describe("a held run", () => {
     assert.isEmpty(beginAll(runs))
   })
 
-  it("is returned if it waits too long, and can be given again before the service has answered", () => {
+  it("is returned if it waits too long, and can be assigned again before the service has responded", () => {
     const { calls, runs } = holding(1, 2)
     runs.take([callOf(2)], 1, 500)
     runs.returnWaiting(100, returned)

@@ -185,7 +185,7 @@ const upTo = <A extends Schema.Top>(count: number, of: A) =>
 const method = Schema.Literals(["GET", "GET", "GET", "HEAD"])
 
 /** Responses on which undici fails or violates RFC 9112 are covered by the tests of the parser. */
-describe("beside undici's client, ours", () => {
+describe("compared with undici's client, this client", () => {
   it.live.prop(
     "reads valid and broken answers in the same way, in whatever pieces they arrive",
     [statusLine, upTo(3, field), upTo(4, bodyPiece), method],

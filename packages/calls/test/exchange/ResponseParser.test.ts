@@ -147,7 +147,7 @@ describe("a response is invalid", () => {
     assert.strictEqual(readText(`${head}\r\n\r\n`).end, "HeadTooLarge")
   })
 
-  it("with interim answers of more than 16 KiB together", () => {
+  it("with interim responses of more than 16 KiB together", () => {
     const interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
     const answer = `${ok}content-length: 0\r\n\r\n`
     assert.strictEqual(readText(interim.repeat(300) + answer).end, "over")
@@ -166,7 +166,7 @@ it.each([
   assert.strictEqual(readText(text, "POST", true).end, "ResponseTruncated")
 })
 
-it("a change of protocol that was not requested cuts the response off", () => {
+it("an unrequested change of protocol ends the response", () => {
   const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n"
   assert.strictEqual(readText(text).end, "ResponseTruncated")
 })

@@ -121,7 +121,7 @@ describe("a check of a certificate", () => {
       "The certificate is not valid before 2119-01-01."
     ],
     [
-      "that is signed by itself",
+      "that is self-signed",
       selfSigned,
       "self.test",
       "self_signed",
@@ -135,7 +135,7 @@ describe("a check of a certificate", () => {
       "The certificate is for site.test, www.site.test, 127.0.0.1."
     ],
     [
-      "without the one of its issuer",
+      "without the certificate of its issuer",
       deep,
       "deep.test",
       "incomplete_chain",

@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
 describe("waiting in Effect", () => {
-  it.effect("asks again until it has ended", () =>
+  it.effect("repeats the request until the execution has ended", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
       const waiting = yield* untilEnded((seconds) => {
@@ -18,7 +18,7 @@ describe("waiting in Effect", () => {
     })
   )
 
-  it.effect("fails when the time is up", () =>
+  it.effect("fails when the time has passed", () =>
     Effect.gen(function* () {
       const waiting = yield* untilEnded(() => Effect.succeed({ finished_at: null }), {
         timeout: "3 seconds"

@@ -16,17 +16,13 @@ describe("reading events", () => {
     ["cut anywhere", ["da", "ta: a\n", "\ndata:b\n\n"], ["a", "b"]],
     ["whatever ends the lines", ["data: a\r", "\n\r\ndata: b\r\rdata: c\n\n"], ["a", "b", "c"]],
     ["over several lines", ["data: a\ndata: b\n\n"], ["a\nb"]],
-    [
-      "without comments, and fields that it does not know",
-      [": a\nretry: 1\nx\ndata: b\n\n"],
-      ["b"]
-    ],
+    ["without comments and unknown fields", [": a\nretry: 1\nx\ndata: b\n\n"], ["b"]],
     ["only when they are whole", ["data: a\n\ndata: b"], ["a"]]
   ])("gives them %s", (_, chunks, data) => {
     expect(parse(chunks)).toEqual(data)
   })
 
-  it("remembers the id of the last one that was whole", () => {
+  it("keeps the id of the last complete event", () => {
     const parser = new EventParser("0")
     expect(parser.lastEventId).toBe("0")
     parse(["id: 1\n\n"], parser)
@@ -37,7 +33,7 @@ describe("reading events", () => {
     expect(parser.lastEventId).toBe("2")
   })
 
-  it("keeps characters whole that come in two parts", () => {
+  it("decodes characters that arrive in two parts", () => {
     const parser = new EventParser(undefined)
     parser.begin()
     const bytes = encode("data: é\n\n")
@@ -45,7 +41,7 @@ describe("reading events", () => {
     expect(read).toEqual(["é"])
   })
 
-  it("gives up on a line without end", () => {
+  it("gives up on an endless line", () => {
     const parser = new EventParser(undefined)
     const chunk = encode("x".repeat(600_000))
     expect([...parser.read(chunk)]).toEqual([])
@@ -96,14 +92,14 @@ describe("a stream of events", () => {
     return result
   }
 
-  it("asks for events, and gives them", async () => {
+  it("requests events, and returns them", async () => {
     const { client, sent } = clientOf(stream(message("1"), message("2")))
     expect(await settled(take(client.events.stream(), 2))).toEqual(["1", "2"])
     expect(sent[0]).toMatchObject({ verb: "GET", path: "/v1/workspaces/ws/events" })
     expect(sent[0]?.headers.get("accept")).toBe("text/event-stream")
   })
 
-  it("continues where the last one ended, whatever happened to it", async () => {
+  it("continues where the last stream ended, for any reason", async () => {
     const { client, resumed } = clientOf(
       stream("id: 0\n\n", message("1")),
       broken("ECONNREFUSED"),
@@ -125,7 +121,7 @@ describe("a stream of events", () => {
     expect(resumed()).toEqual([time, time, time])
   })
 
-  it("throws what cannot pass", async () => {
+  it("throws errors that are not temporary", async () => {
     const { client } = clientOf(
       stream(message("1")),
       failure(403, "forbidden", { required_role: "viewer" })
@@ -140,7 +136,7 @@ describe("a stream of events", () => {
     })
   })
 
-  it("ends with the program's signal, and its connection with the loop", async () => {
+  it("ends with the program's signal, and closes its connection when the loop ends", async () => {
     const controller = new AbortController()
     const { client } = clientOf(silent(message("1")))
     const taken = take(client.events.stream({ signal: controller.signal }), 2)

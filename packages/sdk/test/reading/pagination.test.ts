@@ -29,7 +29,7 @@ describe("a list", () => {
     ])
   })
 
-  it("stops asking where the loop stops", async () => {
+  it("requests no more pages when the loop ends", async () => {
     const { client, paths } = clientOf(page(items("a", "b"), "c1"))
     for await (const task of client.cron.list()) if (task.id === "b") break
     expect(paths()).toEqual([""])
@@ -44,7 +44,7 @@ describe("a list", () => {
     expect(await second?.nextPage()).toBeUndefined()
   })
 
-  it("keeps what a page says beside its records", async () => {
+  it("keeps the other fields of a page", async () => {
     const counts = { new: 0, up: 3, late: 0, warning: 0, down: 1, paused: 0 }
     const { client } = clientOf(Response.json({ data: items("a"), next_cursor: null, counts }))
     const monitors = await client.monitors.list()
@@ -60,25 +60,25 @@ describe("a list", () => {
     expect(paths()).toEqual(["?cursor=c1", "?cursor=c2"])
   })
 
-  it("is an array of so many records, and no page too many", async () => {
+  it("is an array of the requested number of records, without an unnecessary request", async () => {
     const { client, paths } = clientOf(page(items("a", "b"), "c1"), page(items("c", "d"), "c2"))
     const tasks = await client.cron.list({ limit: 2 }).toArray({ limit: 3 })
     expect(tasks).toEqual(items("a", "b", "c"))
     expect(paths()).toEqual(["?limit=2", "?limit=2&cursor=c1"])
   })
 
-  it("is an array of all there are, from a page too", async () => {
+  it("is an array of all records, also from a page", async () => {
     const { client } = clientOf(page(items("a"), "c1"), page(items("b"), null))
     const first = await client.cron.list()
     expect(await first.toArray({ limit: 100 })).toEqual(items("a", "b"))
   })
 
-  it.each([0, -1, 1.5, Number.NaN])("is no array of %d records", async (limit) => {
+  it.each([0, -1, 1.5, Number.NaN])("rejects a limit of %d records", async (limit) => {
     const { client } = clientOf(page([], null))
     await expect(client.cron.list().toArray({ limit })).rejects.toThrow(/^limit must be/)
   })
 
-  it("is no array without a limit, which is said as of other wrong arguments", async () => {
+  it("rejects an array without a limit like other wrong arguments", async () => {
     const { client } = clientOf(page([], null), page([], null))
     const careless = client.cron.list() as unknown as { toArray: () => Promise<unknown> }
     await expect(careless.toArray()).rejects.toThrow(SchedulingError)
@@ -86,7 +86,7 @@ describe("a list", () => {
     await expect(first.toArray()).rejects.toThrow(/^limit must be/)
   })
 
-  it("throws where a page cannot be had, after the records before it", async () => {
+  it("throws if a page cannot be fetched, after the records before it", async () => {
     const { client } = clientOf(page(items("a"), "c1"), failure(403, "forbidden"))
     const ids: Array<string> = []
     const loop = async () => {
@@ -96,7 +96,7 @@ describe("a list", () => {
     expect(ids).toEqual(["a"])
   })
 
-  it("gives the first page with its response", async () => {
+  it("returns the first page with its response", async () => {
     const { client } = clientOf(page(items("a"), null))
     const { data, requestId } = await client.cron.list().withResponse()
     expect(data.data).toEqual(items("a"))

@@ -40,7 +40,7 @@ const settle = async <A>(promise: Promise<A>) => {
 }
 
 describe("waiting for an execution", () => {
-  it("gives it however it ended, having asked as often as it takes", async () => {
+  it("returns it with any result, after as many requests as necessary", async () => {
     const { asked, client } = clientOf(held, held, ended())
     const result = await settle(client.executions.wait(id))
     expect(result).toMatchObject({ value: { status: "failed" } })
@@ -48,14 +48,14 @@ describe("waiting for an execution", () => {
     expect(Date.now()).toBe(60_000)
   })
 
-  it("asks once a second where the service answers at once", async () => {
+  it("requests once a second if the service responds at once", async () => {
     const { asked, client } = clientOf(running(), running(), ended())
     await settle(client.executions.wait(id))
     expect(asked()).toHaveLength(3)
     expect(Date.now()).toBe(2_000)
   })
 
-  it("throws when the time is up, and says for what", async () => {
+  it("throws when the time has passed, and names the execution", async () => {
     const { asked, client } = clientOf(held, held, running(), running())
     const result = await settle(client.executions.wait(id, { timeoutMs: 40_500 }))
     const { error } = result as { readonly error: WaitTimeoutError }
@@ -66,7 +66,7 @@ describe("waiting for an execution", () => {
     expect(Date.now()).toBe(40_500)
   })
 
-  it("says what to do with the id of a task", async () => {
+  it("explains what to do with the id of a task", async () => {
     const { client } = clientOf(failure(404, "not_found", { resource: "execution" }))
     const { error } = (await settle(client.executions.wait(id))) as { readonly error: Error }
     expect(error).toBeInstanceOf(NotFoundError)
@@ -103,7 +103,7 @@ describe("running and waiting", () => {
     expect(asked()[0]).toBe("POST /delayed/t-1/run")
   })
 
-  it("gives a chain's run", async () => {
+  it("returns the run of a chain", async () => {
     const steps = [{ name: "one", execution: { status_code: 200, response_body: "ok" } }]
     const run = { id: "r-1" as ChainRunId, finished_at: "2026-01-31T09:30:00.131Z", steps }
     const { asked, client } = clientOf(running(), json(run))

@@ -72,7 +72,7 @@ describe("a client of a service account", () => {
     })
   })
 
-  it("asks for its workspace", async () => {
+  it("requests its workspace", async () => {
     const { fetch, sent } = scriptedFetch(
       token("one"),
       json({ kind: "service_account", workspace_id: "ws-tool", service_account: {} }),

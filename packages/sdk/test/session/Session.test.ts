@@ -50,7 +50,7 @@ afterEach(() => {
 })
 
 describe("tokens", () => {
-  it("that are rejected are refreshed once for all calls, and each call is made again", async () => {
+  it("that are rejected are refreshed once for all calls, and each call is repeated", async () => {
     const { client, kept, log, sent } = clientOf(
       pair("1"),
       expired(),
@@ -71,7 +71,7 @@ describe("tokens", () => {
     expect(kept).toEqual([pair("2")])
   })
 
-  it("of a changed password replace those that it ended", async () => {
+  it("of a changed password replace the earlier tokens", async () => {
     const { client, kept, log } = clientOf(pair("1"), json(pair("2")), me())
     await client.auth.changePassword({ current_password: "old", new_password: "new" })
     await client.auth.getMe()
@@ -79,7 +79,7 @@ describe("tokens", () => {
     expect(kept).toEqual([pair("2")])
   })
 
-  it("of a changed password are waited for by a call that they overtook", async () => {
+  it("of a changed password are awaited by a call that began earlier", async () => {
     let answerChange = (_: Response) => {}
     const byPath: Step = ({ headers, path }) => {
       if (path === "/v1/auth/password") return new Promise((resolve) => (answerChange = resolve))
@@ -102,7 +102,7 @@ describe("tokens", () => {
     expect(log().at(-1)).toBe("GET /v1/auth/me access-2")
   })
 
-  it("a call that was rejected after another one refreshed takes the new ones", async () => {
+  it("that another call has refreshed are used by a call that was rejected later", async () => {
     let answerLate = (_: Response) => {}
     const late = () => new Promise<Response>((resolve) => (answerLate = resolve))
     const { client, log } = clientOf(pair("1"), late, expired(), json(pair("2")), me(), me())
@@ -136,7 +136,7 @@ describe("tokens", () => {
     ])
   })
 
-  it("that were kept are refreshed first when their exp has come", async () => {
+  it("that were stored are refreshed first if they have expired", async () => {
     const seconds = Date.now() / 1000
     const stale = clientOf(
       { access_token: jwt(seconds + 30), refresh_token: "r" },
@@ -151,7 +151,7 @@ describe("tokens", () => {
     expect(fresh.log()).toHaveLength(1)
   })
 
-  it("a rejection of new tokens too is thrown", async () => {
+  it("that are rejected after a refresh too cause an error", async () => {
     const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), expired())
     await expect(client.auth.getMe()).rejects.toMatchObject({ name: "InvalidTokenError" })
     expect(log()).toHaveLength(3)
@@ -177,7 +177,7 @@ describe("tokens", () => {
     expect(log()).toHaveLength(2)
   })
 
-  it("a refresh that got no response is tried again within the 10 s that the old token has", async () => {
+  it("a refresh without a response is retried while the old token is valid for 10 s", async () => {
     const { client, log } = clientOf(pair("1"), expired(), hanging, json(pair("2")), me())
     const started = Date.now()
     const call = client.auth.getMe()
@@ -187,7 +187,7 @@ describe("tokens", () => {
     expect(Date.now() - started).toBeLessThan(10_000)
   })
 
-  it("a refresh without any response is given up within those 10 s", async () => {
+  it("a refresh without any response fails within those 10 s", async () => {
     const { client } = clientOf(pair("1"), expired(), hanging, hanging)
     const started = Date.now()
     const call = client.auth.getMe().catch((error) => error)
@@ -227,7 +227,7 @@ describe("tokens", () => {
     expect(kept).toEqual([pair("2")])
   })
 
-  it("calls wait until the new tokens are kept, and fail when that fails", async () => {
+  it("calls wait until the new tokens are stored, and fail if that fails", async () => {
     const { fetch, sent } = scriptedFetch(expired(), json(pair("2")))
     const onTokens = () => Promise.reject(new Error("disk full"))
     const client = new SchedulingClient({ tokens: pair("1"), onTokens, fetch })
@@ -235,7 +235,7 @@ describe("tokens", () => {
     expect(sent).toHaveLength(2)
   })
 
-  it("withWorkspace shares them", async () => {
+  it("are shared by withWorkspace", async () => {
     const { client, log } = clientOf(pair("1"), expired(), json(pair("2")), me(), me())
     await client.withWorkspace("b").auth.getMe()
     await client.auth.getMe()
@@ -289,7 +289,7 @@ describe("a password", () => {
 })
 
 describe("login, register and logout", () => {
-  it("login gives a client and the tokens to keep", async () => {
+  it("login returns a client and the tokens to store", async () => {
     const { fetch, sent } = scriptedFetch(json(pair("1")), me())
     const kept: Array<unknown> = []
     const client = await SchedulingClient.login({
@@ -303,7 +303,7 @@ describe("login, register and logout", () => {
     expect(sent[1]?.headers.get("authorization")).toBe("Bearer access-1")
   })
 
-  it("register makes the account's workspace the client's", async () => {
+  it("register returns a client for the workspace of the account", async () => {
     const { fetch, sent } = scriptedFetch(
       json({ user: { id: "u1" }, workspace: { id: "first" } }, 201),
       json(pair("1"))
@@ -321,7 +321,7 @@ describe("login, register and logout", () => {
     ])
   })
 
-  it("logout ends the session and forgets the tokens, also when it was over", async () => {
+  it("logout ends the session and forgets the tokens, also if it had ended before", async () => {
     const one = clientOf(pair("1"), empty())
     await one.client.logout()
     await expect(one.client.auth.getMe()).rejects.toMatchObject({ name: "NoCredentialError" })
@@ -332,7 +332,7 @@ describe("login, register and logout", () => {
     expect(over.kept).toEqual([undefined])
   })
 
-  it("logout that got no response keeps the session", async () => {
+  it("logout without a response keeps the session", async () => {
     const { client, kept } = clientOf(pair("1"), broken("ECONNRESET"), me())
     await expect(client.logout()).rejects.toMatchObject({ name: "ConnectionError" })
     expect(await client.auth.getMe()).toEqual({ id: "u1" })
@@ -346,8 +346,8 @@ describe("login, register and logout", () => {
   })
 })
 
-describe("access tokens that somebody else keeps", () => {
-  it("are asked for before each call, and once more when one is rejected", async () => {
+describe("access tokens from a function of the user", () => {
+  it("are requested before each call, and once more when one is rejected", async () => {
     const { fetch, sent } = scriptedFetch(me(), expired(), me(), expired(), expired())
     const asked: Array<string | undefined> = []
     const client = new SchedulingClient({
@@ -370,7 +370,7 @@ describe("access tokens that somebody else keeps", () => {
     expect(asked).toContain("new")
   })
 
-  it("may be none, and then the service decides", async () => {
+  it("may be absent, so that the service decides", async () => {
     const { fetch, sent } = scriptedFetch(failure(401, "missing_credentials"))
     const client = new SchedulingClient({ accessToken: async () => undefined, fetch })
     await expect(client.auth.getMe()).rejects.toMatchObject({ code: "missing_credentials" })

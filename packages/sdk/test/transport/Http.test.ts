@@ -35,7 +35,7 @@ afterEach(() => {
 })
 
 describe("retries", () => {
-  it("a read is tried three times and then fails with the last response", async () => {
+  it("a read is attempted three times and then fails with the last response", async () => {
     const { client, sent } = clientOf(
       broken("ECONNRESET"),
       failure(502, "x"),
@@ -47,7 +47,7 @@ describe("retries", () => {
     expect(Date.now() - started).toBe(500 + 1000)
   })
 
-  it("a create carries one idempotency key over all attempts, another for the next call", async () => {
+  it("a create has the same idempotency key in all attempts, and another in the next call", async () => {
     const { client, sent } = clientOf(broken("ECONNRESET"), json({ id: "t1" }, 201), json({}, 201))
     expect(await outcome(client.cron.create(task))).toEqual({ id: "t1" })
     await outcome(client.cron.create(task))
@@ -63,7 +63,7 @@ describe("retries", () => {
     expect(sent[0]?.headers.get("idempotency-key")).toBe("deploy-1")
   })
 
-  it("what the service cannot repeat safely is sent once", async () => {
+  it("a request that cannot be repeated safely is sent once", async () => {
     const { client, sent } = clientOf(broken("ECONNRESET"), failure(500, "internal_error"))
     expect(await outcome(client.cron.update("t1", { name: "x" }))).toBeInstanceOf(ConnectionError)
     expect(await outcome(client.cron.pause("t1"))).toMatchObject({ status: 500 })
@@ -71,7 +71,7 @@ describe("retries", () => {
     expect(sent.every(({ headers }) => !headers.has("idempotency-key"))).toBe(true)
   })
 
-  it("even that is sent again when the connection was never made or nothing was done", async () => {
+  it("such a request is sent again if there was no connection or the service did nothing", async () => {
     const { client, sent } = clientOf(
       broken("ECONNREFUSED"),
       failure(429, "rate_limited", { retry_after: 2 }, { "retry-after": "2" }),
@@ -83,7 +83,7 @@ describe("retries", () => {
     expect(Date.now() - started).toBe(500 + 2000)
   })
 
-  it("a wait that is too long is left to the caller", async () => {
+  it("a wait that is too long fails, so that the caller decides", async () => {
     const limited = failure(429, "rate_limited", { retry_after: 900 }, { "retry-after": "900" })
     const { client, sent } = clientOf(limited)
     const error = await outcome(client.cron.get("t1"))
@@ -91,7 +91,7 @@ describe("retries", () => {
     expect(sent).toHaveLength(1)
   })
 
-  it("maxRetries is the call's, else the client's", async () => {
+  it("maxRetries of the call replaces that of the client", async () => {
     const down = () => failure(503, "unavailable")
     const { fetch, sent } = scriptedFetch(down(), down(), down(), down(), down())
     const client = new SchedulingClient({ apiKey: "k", workspaceId: "ws", fetch, maxRetries: 0 })
@@ -151,7 +151,7 @@ describe("timeouts and aborts", () => {
     expect(sent).toHaveLength(0)
   })
 
-  it("a signal that lives on keeps no listeners", async () => {
+  it("a signal that outlives the call keeps no listeners", async () => {
     const { client } = clientOf(failure(503, "unavailable"), json({}))
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, "addEventListener")
@@ -164,7 +164,7 @@ describe("timeouts and aborts", () => {
   })
 })
 
-describe("answers", () => {
+describe("responses", () => {
   it("come with the response and the request's id", async () => {
     const { client } = clientOf(json({ id: "t1" }, 201))
     const answer = await client.cron.create(task).withResponse()
@@ -194,7 +194,7 @@ describe("answers", () => {
     expect(redirects).toEqual(["manual"])
   })
 
-  it("a connection error says why, and keeps the cause", async () => {
+  it("a connection error has a reason, and keeps the cause", async () => {
     const cause = broken("ECONNRESET")
     const { client } = clientOf(cause)
     const error = await outcome(client.cron.get("t1", { maxRetries: 0 }))

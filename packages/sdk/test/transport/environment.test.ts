@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe("the environment", () => {
-  it("says where the service is, with which key, and in which workspace", async () => {
+  it("sets the URL of the service, the key and the workspace", async () => {
     set({
       SCHEDULING_API_KEY: " pak_env\n",
       SCHEDULING_URL: "https://scheduling.example.com/v1/",
@@ -36,7 +36,7 @@ describe("the environment", () => {
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_env")
   })
 
-  it("asks for a log of the requests, which has no key", async () => {
+  it("enables a log of the requests, which has no key", async () => {
     set({ SCHEDULING_LOG: "debug", SCHEDULING_API_KEY: "pak_env" })
     const debug = vi.spyOn(console, "debug").mockReturnValue()
     const { fetch } = answering(page([], null), page([], null))
@@ -50,7 +50,7 @@ describe("the environment", () => {
     debug.mockRestore()
   })
 
-  it("gives way to what the client is given", async () => {
+  it("is replaced by the options of the client", async () => {
     set({ SCHEDULING_API_KEY: "pak_env", SCHEDULING_WORKSPACE_ID: "ws-env" })
     const { fetch, sent } = answering(page([], null))
     await new SchedulingClient({ apiKey: "pak_own", workspaceId: "ws-own", fetch }).cron.list()
@@ -58,7 +58,7 @@ describe("the environment", () => {
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer pak_own")
   })
 
-  it("lends its key to nobody whose own credential is missing", async () => {
+  it("does not replace a credential of the options that is undefined", async () => {
     set({ SCHEDULING_API_KEY: "pak_env" })
     const { fetch, sent } = answering()
     const missing: string | undefined = undefined
@@ -68,7 +68,7 @@ describe("the environment", () => {
     expect(sent).toHaveLength(0)
   })
 
-  it("does not count what is set to nothing", async () => {
+  it("ignores empty variables", async () => {
     set({ SCHEDULING_API_KEY: "", SCHEDULING_URL: " ", SCHEDULING_WORKSPACE_ID: "" })
     const { fetch, sent } = answering(json({ status: "ok", version: "1.2.3" }))
     const client = new SchedulingClient({ fetch })
@@ -87,7 +87,7 @@ describe("the environment", () => {
     }
   })
 
-  it("may be closed to the program", async () => {
+  it("may be inaccessible to the program", async () => {
     const env = new Proxy({}, { get: () => expect.fail("NotCapable: no access to env") })
     vi.stubGlobal("process", { env })
     const { fetch } = answering(json({ status: "ok", version: "1.2.3" }))
@@ -99,7 +99,7 @@ describe("the environment", () => {
 })
 
 describe("a call that needs a credential", () => {
-  it("says so itself where there is none, and how to give one", async () => {
+  it("fails without a request if there is none, and explains how to set one", async () => {
     const { fetch, sent } = answering()
     const call = new SchedulingClient({ fetch }).cron.list()
     await expect(call).rejects.toThrow(
@@ -110,7 +110,7 @@ describe("a call that needs a credential", () => {
 })
 
 describe("the user agent", () => {
-  it("names the client and the runtime, or is what the caller says", async () => {
+  it("names the client and the runtime, or is the value of the caller", async () => {
     const { fetch, sent } = answering(json({}), json({}))
     const client = new SchedulingClient({ fetch })
     await client.system.health()

@@ -33,7 +33,7 @@ const afterWaits = async <A>(call: Promise<A>): Promise<A> => {
   return call
 }
 
-describe("those who watch", () => {
+describe("observers", () => {
   it("are notified of each attempt and its result", async () => {
     const { client, requests, responses } = watched(busy(), json({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
@@ -58,7 +58,7 @@ describe("those who watch", () => {
     ])
   })
 
-  it("get a line that a person can read", async () => {
+  it("receive a readable line", async () => {
     const { client, lines } = watched(busy(), json({ kind: "api_key" }))
     await afterWaits(client.workspaces.whoami())
     expect(lines[0]).toMatch(
@@ -67,7 +67,7 @@ describe("those who watch", () => {
     expect(lines[1]).toMatch(/^debug GET \S+: 200 after \d+ ms, request req-1, attempt 2$/)
   })
 
-  it("never see a credential, nor what a request holds", async () => {
+  it("never receive a credential or the body of a request", async () => {
     const { client, lines, requests, responses } = watched(
       json({ access_token: "jwt_secret", refresh_token: "r_secret", expires_in: 900 }),
       failure(401, "invalid_api_key")

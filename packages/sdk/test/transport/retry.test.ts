@@ -15,7 +15,7 @@ const attempt = { number: 0, isRepeatable: true, now: Date.UTC(2026, 0, 31), ran
 const delay = (failure: Failure, changes: Partial<typeof attempt> = {}) =>
   retryDelayMs(failure, { ...attempt, ...changes })
 
-describe("which failures are tried again", () => {
+describe("the failures that are retried", () => {
   it.each([
     ["408", answer(408), true, true],
     ["429", answer(429), true, true],
@@ -50,13 +50,13 @@ describe("which failures are tried again", () => {
   })
 })
 
-describe("how long they wait", () => {
+describe("the wait between attempts", () => {
   it("doubles from half a second up to 8 s", () => {
     const delays = [0, 1, 2, 3, 4, 5, 50].map((number) => delay(answer(500), { number }))
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000])
   })
 
-  it("takes off up to a half at random", () => {
+  it("subtracts up to a half at random", () => {
     expect(delay(answer(500), { random: 0 })).toBe(250)
     expect(delay(answer(500), { random: 0.5 })).toBe(375)
   })
