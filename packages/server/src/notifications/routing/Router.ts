@@ -209,7 +209,10 @@ export class Router extends Context.Service<Router>()(
       })
 
       return {
-        release: transaction(releaseSome).pipe(Effect.withSpan("Router.release")),
+        // Usually nothing is withheld, and no transaction is needed.
+        release: Effect.flatMap(repo.findWithholding, ({ length }) =>
+          length === 0 ? Effect.succeed("all" as const) : transaction(releaseSome)
+        ).pipe(Effect.withSpan("Router.release")),
         route: transaction(routeSome).pipe(Effect.withSpan("Router.route")),
         remind: transaction(remindSome).pipe(Effect.withSpan("Router.remind"))
       }
