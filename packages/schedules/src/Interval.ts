@@ -12,7 +12,7 @@ export interface Interval {
   readonly anchorMs: number
 }
 
-/** An interval as its author wrote it. */
+/** An interval as it was written in the request. */
 export interface WrittenInterval {
   readonly every: string
   /** Null counts from 1970-01-01 in UTC. */

@@ -22,7 +22,7 @@ const fiveFields =
   "the 15th), the day of week `FRI#2` (the second Friday) or `FRIL` (the last). `@hourly`, " +
   "`@daily`, `@weekly`, `@monthly` and `@yearly` are accepted too."
 
-/** A cron expression as its author wrote it, with whitespace collapsed to single spaces. */
+/** A cron expression as it was written in the request, with whitespace collapsed to single spaces. */
 export const Schedule = scheduleOf(
   `${fiveFields} With \`precision: "second"\`, a sixth field for seconds may come first; then ` +
     `firings must be at least ${leastGapSeconds} seconds apart.`,

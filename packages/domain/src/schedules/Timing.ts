@@ -9,11 +9,11 @@ import { Schedule } from "./Schedule.ts"
 const everyText =
   "An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from " +
   `${leastGapSeconds}s to ${longestIntervalSeconds / 86_400}d. The task fires at \`anchor\` plus each ` +
-  "multiple of the interval, without drift and whatever clocks do."
+  "multiple of the interval. Restarts, late runs and clock changes do not move these times."
 
 const anchorText =
-  "A time at which `every` fires, which decides all others. It may be in the past or in the future; to " +
-  "fire nothing before a time, use `starts_at`."
+  "A time at which the task fires, from which all others are counted. It may be in the past or in the " +
+  "future. To fire nothing before a time, use `starts_at`."
 
 /** An interval such as `90m`. */
 export const Every = Schema.String.check(
@@ -31,12 +31,12 @@ export const Every = Schema.String.check(
 
 const anchorInput = timestampInput(anchorText)
 
-/** The fields of a request that say when a task fires. `withoutTiming` says what their absence means. */
-const inputOf = (withoutTiming: string) => ({
+/** The fields of a request that define when a task fires. `ifBothAbsent` explains their absence. */
+const inputOf = (ifBothAbsent: string) => ({
   schedule: whenAbsent(
-    withoutTiming,
+    "None",
     Schema.NullOr(Schedule).annotate({
-      description: "A cron expression. Setting it in a PATCH removes `every` and `anchor`."
+      description: `A cron expression. ${ifBothAbsent} Setting it in a PATCH removes \`every\` and \`anchor\`.`
     })
   ),
   every: whenAbsent(
@@ -56,8 +56,8 @@ const inputOf = (withoutTiming: string) => ({
 
 /** When cron tasks and chains fire: by a cron expression or at an interval. */
 export const timing = {
-  cronInput: inputOf("`every` is required"),
-  chainInput: inputOf("The chain only runs manually, unless it has `every`"),
+  cronInput: inputOf("A cron task requires either `schedule` or `every`."),
+  chainInput: inputOf("A chain without `schedule` and `every` only runs manually."),
   query: {
     schedule: Schema.optionalKey(Schedule),
     every: Schema.optionalKey(Every),
@@ -65,14 +65,15 @@ export const timing = {
   },
   fields: {
     schedule: Schema.NullOr(Schema.String).annotate({
-      description: "The cron expression, as its author wrote it. Null if there is none."
+      description: "The cron expression, as it was written in the request. Null if there is none."
     }),
     every: Schema.NullOr(Schema.String).annotate({
-      description: "The interval, as its author wrote it. Null if there is none.",
+      description: "The interval, as it was written in the request. Null if there is none.",
       examples: [null]
     }),
     anchor: Schema.NullOr(Timestamp).annotate({
-      description: "A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z.",
+      description:
+        "A time at which the task fires, from which the interval is counted. Null counts from 1970-01-01T00:00:00Z.",
       examples: [null]
     })
   },

@@ -526,11 +526,14 @@ export interface Chain {
   readonly tags: ReadonlyArray<string>
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
-  /** The cron expression, as its author wrote it. Null if there is none. */
+  /** The cron expression, as it was written in the request. Null if there is none. */
   readonly schedule: string | null
-  /** The interval, as its author wrote it. Null if there is none. */
+  /** The interval, as it was written in the request. Null if there is none. */
   readonly every: string | null
-  /** A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z. */
+  /**
+   * A time at which the task fires, from which the interval is counted. Null counts from
+   * 1970-01-01T00:00:00Z.
+   */
   readonly anchor: Timestamp | null
   /** The queue in which the runs wait for a slot. Null if none. */
   readonly queue_id: QueueId | null
@@ -617,20 +620,21 @@ export interface ChainDefinition {
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
-   * manually, unless it has `every` when absent or null.
+   * A cron expression. A chain without `schedule` and `every` only runs manually. Setting it in a
+   * PATCH removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -719,20 +723,21 @@ export interface ChainInput {
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
-   * manually, unless it has `every` when absent or null.
+   * A cron expression. A chain without `schedule` and `every` only runs manually. Setting it in a
+   * PATCH removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -866,19 +871,20 @@ export interface ChainUpdate {
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. Null: the chain only runs
-   * manually, unless it has `every`.
+   * A cron expression. A chain without `schedule` and `every` only runs manually. Setting it in a
+   * PATCH removes `every` and `anchor`. Null removes it.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. Null removes it.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. Null
+   * removes it.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. Null:
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`. Null:
    * 1970-01-01T00:00:00Z.
    */
   readonly anchor?: Timestamp | Date | null | undefined

@@ -469,11 +469,14 @@ export interface CronTask {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
-  /** The cron expression, as its author wrote it. Null if there is none. */
+  /** The cron expression, as it was written in the request. Null if there is none. */
   readonly schedule: string | null
-  /** The interval, as its author wrote it. Null if there is none. */
+  /** The interval, as it was written in the request. Null if there is none. */
   readonly every: string | null
-  /** A time at which `every` fires. Null counts from 1970-01-01T00:00:00Z. */
+  /**
+   * A time at which the task fires, from which the interval is counted. Null counts from
+   * 1970-01-01T00:00:00Z.
+   */
   readonly anchor: Timestamp | null
   readonly method: CallMethod
   /** The URL to call. */
@@ -592,20 +595,21 @@ export interface CronTaskDefinition {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
-   * absent or null.
+   * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
+   * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -765,20 +769,21 @@ export interface CronTaskInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
-   * absent or null.
+   * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
+   * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -940,19 +945,20 @@ export interface CronTaskUpdate {
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. Null: `every` is
-   * required.
+   * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
+   * removes `every` and `anchor`. Null removes it.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. Null removes it.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. Null
+   * removes it.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. Null:
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`. Null:
    * 1970-01-01T00:00:00Z.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -1158,13 +1164,13 @@ export interface CronPreviewQuery {
   readonly schedule?: string | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times.
    */
   readonly every?: string | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`.
    */
   readonly anchor?: Timestamp | Date | undefined
   /** An IANA time zone name. UTC when absent. */

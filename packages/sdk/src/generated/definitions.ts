@@ -139,20 +139,21 @@ export interface ChainInDocument {
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. The chain only runs
-   * manually, unless it has `every` when absent or null.
+   * A cron expression. A chain without `schedule` and `every` only runs manually. Setting it in a
+   * PATCH removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -267,20 +268,21 @@ export interface CronTaskInDocument {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
-   * A cron expression. Setting it in a PATCH removes `every` and `anchor`. `every` is required when
-   * absent or null.
+   * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
+   * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
    * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
-   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval, without drift and
-   * whatever clocks do. Setting it in a PATCH removes `schedule`. None when absent or null.
+   * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
+   * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
+   * absent or null.
    */
   readonly every?: string | null | undefined
   /**
-   * A time at which `every` fires, which decides all others. It may be in the past or in the future;
-   * to fire nothing before a time, use `starts_at`. Only together with `every`. 1970-01-01T00:00:00Z
-   * when absent or null.
+   * A time at which the task fires, from which all others are counted. It may be in the past or in
+   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**

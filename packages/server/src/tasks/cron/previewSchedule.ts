@@ -55,7 +55,7 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
   )
 }
 
-/** Query parameters have no rules among them, so the rules of a definition are checked here. */
+/** The schema of query parameters has no rules for several of them, so those of a definition are checked here. */
 const previewedSchedule = (given: {
   readonly anchor: string | undefined
   readonly every: string | undefined
