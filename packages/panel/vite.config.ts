@@ -18,7 +18,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ["/v1", "/panel/session", "/docs", "/favicon.ico", "/ping"].map((path) => [path, service])
+      ["/v1", "/panel/session", "/panel/oidc", "/docs", "/favicon.ico", "/ping"].map((path) => [
+        path,
+        service
+      ])
     )
   }
 })

@@ -18,7 +18,11 @@ const nextSearch = ({ next }: Record<string, unknown>): { readonly next?: string
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: nextSearch,
+  // The server adds the problem when somebody returns from the identity provider.
+  validateSearch: (search): { readonly next?: string; readonly problem?: string } => {
+    const problem = textIn(search["problem"])
+    return { ...nextSearch(search), ...(problem !== undefined && { problem }) }
+  },
   component: lazyPage(() => import("./sign-in/SignInPage.tsx"), "SignInPage")
 })
 

@@ -77,7 +77,31 @@ const AccountDeletion = Schema.Struct({ current_password: Password }).annotate({
   identifier: "AccountDeletion"
 })
 
+const SignInOptions = Schema.Struct({
+  password: Schema.Boolean.annotate({
+    description: "True if accounts can sign in with a password.",
+    examples: [true]
+  }),
+  provider: Schema.NullOr(
+    Schema.Struct({
+      name: Schema.String.annotate({ description: "Its name.", examples: ["Keycloak"] })
+    })
+  ).annotate({
+    description: "The identity provider (OpenID Connect). Null if there is none.",
+    examples: [{ name: "Keycloak" }]
+  })
+}).annotate({
+  identifier: "SignInOptions",
+  description: "The ways to sign in to the control panel of this server."
+})
+
 const publicEndpoints = HttpApiGroup.make("auth").add(
+  HttpApiEndpoint.get("getOptions", "/options", { success: SignInOptions })
+    .annotate(Access, Access.public)
+    .annotateMerge(
+      docs("Get the ways to sign in", "Shows how people can sign in to the control panel.")
+    ),
+
   HttpApiEndpoint.post("register", "/register", {
     payload: Registration,
     success: Registered.pipe(HttpApiSchema.status(201)),

@@ -1,6 +1,16 @@
 import { Schema } from "effect"
+import { oneOf } from "../shared/oneOf.ts"
 import { SessionId } from "../shared/Ids.ts"
 import { Timestamp, createdAt } from "../shared/Timestamp.ts"
+
+/** The ways in which a session can begin. */
+export const SignInMethod = oneOf(["password", "provider", "passkey", "proxy"], {
+  identifier: "SignInMethod",
+  description:
+    "How the user signed in. `provider`: at the identity provider (OpenID Connect). `proxy`: at an authenticating proxy.",
+  examples: ["password"]
+})
+export type SignInMethod = typeof SignInMethod.Type
 
 export const Session = Schema.Struct({
   id: SessionId,
@@ -12,6 +22,7 @@ export const Session = Schema.Struct({
     description: "The IP address of the login. Null if unknown.",
     examples: ["203.0.113.7"]
   }),
+  began_with: SignInMethod,
   created_at: createdAt,
   last_used_at: Timestamp.annotate({ description: "When the session was last refreshed." }),
   current: Schema.Boolean.annotate({ description: "True for the session of this request." })

@@ -18,6 +18,8 @@ interface NoAccounts {
   readonly awaits_first_account: true
 }
 
+export type ProviderSignIn = { readonly url: string } | { readonly problem: string }
+
 export interface Credentials {
   readonly email: string
   readonly password: string
@@ -29,16 +31,19 @@ type SessionEnd = "signed out" | "expired"
 /** How long before its expiry a token is renewed. */
 const renewBeforeMs = 60_000
 
+/** The SDK client for requests without a session, which do not wait until the user signs in. */
+export const publicClient = new SchedulingClient({
+  baseUrl: location.origin,
+  tokens: undefined,
+  fetch: observedFetch
+})
+
 /**
  * The session of the signed-in user. The refresh token is in an HttpOnly cookie. All tabs share one
  * access token, and one tab at a time renews it, because a refresh token works once.
  */
 class Session {
-  readonly #http = new SchedulingClient({
-    baseUrl: location.origin,
-    tokens: undefined,
-    fetch: observedFetch
-  })
+  readonly #http = publicClient
   readonly #tabs = new BroadcastChannel("panel-session")
   /** True if the server has no accounts yet. */
   awaitsFirstAccount = false
@@ -78,6 +83,17 @@ class Session {
 
   async signIn(credentials: Credentials): Promise<void> {
     this.#keep(await this.#send("POST", credentials))
+  }
+
+  /**
+   * Starts a sign-in at the identity provider. Returns its URL, or the code of the problem.
+   */
+  async signInAtProvider(next: string | undefined): Promise<ProviderSignIn> {
+    return this.#http.request<ProviderSignIn>("POST", "/panel/oidc", {
+      headers: { "x-panel": "1" },
+      maxRetries: 0,
+      body: { ...(next !== undefined && { next }) }
+    })
   }
 
   async signOut(): Promise<void> {

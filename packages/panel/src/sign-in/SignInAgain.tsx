@@ -4,10 +4,12 @@ import { meOptions } from "../data/queries.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
 import { SignInForm } from "./SignInForm.tsx"
+import { signInOptions } from "./signInOptions.ts"
 
 /** The dialog shown when the session has expired. The page keeps its state, and requests wait. */
 const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
   const { data: me } = useQuery({ ...meOptions, enabled: false })
+  const { data: options } = useQuery(signInOptions)
   const [asksForCode, setAsksForCode] = useState(false)
   // Browsers close a dialog on the second Escape. A new key opens a new dialog.
   const [times, setTimes] = useState(0)
@@ -32,6 +34,11 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
           onCode={() => setAsksForCode(true)}
           onSignedIn={() => undefined}
         />
+        {options?.provider && (
+          <a href="/sign-in" target="_blank" className={`self-start text-sm ${textLinkClass}`}>
+            Sign in with {options.provider.name} in a new tab
+          </a>
+        )}
         <button type="button" className={`self-start text-sm ${textLinkClass}`} onClick={onLeave}>
           Leave this page
         </button>

@@ -1,11 +1,15 @@
+import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
+import { ProviderButton } from "./ProviderButton.tsx"
 import { SignInForm } from "./SignInForm.tsx"
+import { signInOptions } from "./signInOptions.ts"
 
 export const SignInPage = () => {
-  const { next } = useSearch({ from: "/sign-in" })
+  const { next, problem } = useSearch({ from: "/sign-in" })
+  const { data: options } = useQuery(signInOptions)
   const navigate = useNavigate()
   const [asksForCode, setAsksForCode] = useState(false)
   const invitation = useInvitation()
@@ -41,6 +45,11 @@ export const SignInPage = () => {
         )
       }
     >
+      {options?.provider && !asksForCode && (
+        <div className="mb-5 flex flex-col gap-5 border-b border-line pb-5">
+          <ProviderButton name={options.provider.name} next={next} problem={problem} />
+        </div>
+      )}
       <SignInForm
         key={times}
         asksForCode={asksForCode}

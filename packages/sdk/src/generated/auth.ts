@@ -9,6 +9,20 @@ import type { PasswordChange, SessionId, Timestamp, TokenPair, User, Workspace }
 /** Accounts, logins and sessions. These endpoints reject API keys. */
 export class AuthResource extends Resource {
   /**
+   * Get the ways to sign in.
+   *
+   * Shows how people can sign in to the control panel.
+   *
+   * Needs no credential.
+   *
+   * @example
+   * const signInOptions = await client.auth.getOptions()
+   */
+  getOptions(options?: RequestOptions): ApiPromise<SignInOptions> {
+    return this.call({ verb: "GET", path: "/v1/auth/options", isPublic: true, options })
+  }
+
+  /**
    * Register.
    *
    * Creates an account and its first workspace. Log in to get a token pair.
@@ -315,12 +329,30 @@ export interface Session {
   readonly user_agent: string | null
   /** The IP address of the login. Null if unknown. */
   readonly ip: string | null
+  readonly began_with: SignInMethod
   /** When it was created. */
   readonly created_at: Timestamp
   /** When the session was last refreshed. */
   readonly last_used_at: Timestamp
   /** True for the session of this request. */
   readonly current: boolean
+}
+
+/**
+ * How the user signed in. `provider`: at the identity provider (OpenID Connect). `proxy`: at an
+ * authenticating proxy.
+ */
+export type SignInMethod = "password" | "provider" | "passkey" | "proxy"
+
+/** The ways to sign in to the control panel of this server. */
+export interface SignInOptions {
+  /** True if accounts can sign in with a password. */
+  readonly password: boolean
+  /** The identity provider (OpenID Connect). Null if there is none. */
+  readonly provider: {
+    /** Its name. */
+    readonly name: string
+  } | null
 }
 
 /** `current_password` is required to change the email. */

@@ -7,6 +7,7 @@ import {
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import type { User } from "@scheduling/domain/auth/User"
 import { type Conflict, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { UserId } from "@scheduling/domain/shared/Ids"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -36,7 +37,8 @@ import { toUser, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 
 interface Registration {
   readonly email: string
-  readonly password: Redacted.Redacted
+  /** If undefined, nobody knows the password. */
+  readonly password?: Redacted.Redacted
   readonly name?: string
   /** The name of the first workspace. Defaults to the name of its owner. */
   readonly workspace?: string | undefined
@@ -46,7 +48,7 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     readonly register: (
-      input: Registration,
+      input: Registration & { readonly password: Redacted.Redacted },
       origin: RequestOrigin
     ) => Effect.Effect<
       { readonly user: User; readonly workspace: Workspace },
@@ -57,11 +59,25 @@ export class Accounts extends Context.Service<
      * owner has to reset it.
      */
     readonly create: (
-      input: Omit<Registration, "password"> & Partial<Pick<Registration, "password">>
+      input: Registration
     ) => Effect.Effect<
       { readonly row: UserRow; readonly workspace: Workspace },
       EmailTaken | RateLimited
     >
+    /**
+     * Creates an account for somebody whose email the identity provider has verified, without a
+     * known password. Call it in a transaction.
+     */
+    readonly createVerified: (
+      input: Pick<Registration, "email"> & {
+        readonly name: string | undefined
+        /** False if the person gets into another workspace. */
+        readonly hasWorkspace: boolean
+      },
+      origin: RequestOrigin
+    ) => Effect.Effect<UserRow, EmailTaken | RateLimited>
+    /** Returns the hash of a password that nobody knows. */
+    readonly unknownPassword: (origin: RequestOrigin) => Effect.Effect<string, RateLimited>
     readonly get: (id: string) => Effect.Effect<User, InvalidToken>
     readonly update: (
       actor: Actor,
@@ -144,42 +160,54 @@ export class Accounts extends Context.Service<
 
       const confirm = makePasswordCheck(throttle, passwords)
 
+      const insertUser = Effect.fnUntraced(function* (
+        user: Pick<
+          UserRow,
+          "email" | "email_verified_at" | "name" | "password_hash" | "has_password"
+        >,
+        origin: RequestOrigin
+      ) {
+        const id = yield* ids.next
+        const inserted = yield* users.insert({
+          id,
+          ...user,
+          pending_email: null,
+          lane: deriveLane(laneKey, id, origin.ip),
+          created_at: yield* DateTime.nowAsDate
+        })
+        if (Option.isNone(inserted)) return yield* new EmailTaken()
+        yield* audit.recordForAccount("account.registered", id, {
+          actor_id: UserId.make(id),
+          origin
+        })
+        return inserted.value
+      })
+
+      const createFirstWorkspace = (
+        user: User,
+        origin: RequestOrigin,
+        name = firstWorkspaceName(user)
+      ) => workspaces.createFor(user.id, name, origin)
+
       const create = Effect.fnUntraced(function* (
         { email, name, password, workspace }: Registration,
         origin: RequestOrigin,
-        isMailed: boolean
+        by: "owner" | "operator"
       ) {
-        const id = yield* ids.next
-        const user: UserRow = {
-          id,
+        const user = {
           email,
           email_verified_at: null,
-          pending_email: null,
           name: name ?? null,
-          password_hash: yield* passwords.hash(password, origin.ip),
-          lane: deriveLane(laneKey, id, origin.ip),
-          created_at: yield* DateTime.nowAsDate
+          password_hash: yield* passwords.hash(password ?? makeLinkToken(), origin.ip),
+          has_password: password !== undefined
         }
         return yield* transaction(
           Effect.gen(function* () {
-            const inserted = yield* users.insert(user)
-            if (Option.isNone(inserted)) return yield* new EmailTaken()
+            const row = yield* insertUser(user, origin)
             // Mails are counted by address, so that nobody can flood an address by registering and
             // deleting accounts.
-            if (isMailed) yield* emailLinks.count(inserted.value, email)
-            const registered = toUser(inserted.value)
-            yield* audit.recordForAccount("account.registered", user.id, {
-              actor_id: registered.id,
-              origin
-            })
-            return {
-              row: inserted.value,
-              workspace: yield* workspaces.createFor(
-                registered.id,
-                workspace ?? firstWorkspaceName(registered),
-                origin
-              )
-            }
+            if (by === "owner") yield* emailLinks.count(row, email)
+            return { row, workspace: yield* createFirstWorkspace(toUser(row), origin, workspace) }
           })
         )
       })
@@ -189,13 +217,34 @@ export class Accounts extends Context.Service<
           if (registration === "closed") return yield* new RegistrationClosed()
           yield* checkNewPassword(input.password, input.email, "password")
           yield* throttle.count("registrations", origin.ip)
-          const { row, workspace } = yield* create(input, origin, true)
+          const { row, workspace } = yield* create(input, origin, "owner")
           yield* emailLinks.post(row)
           return { user: toUser(row), workspace }
         }),
 
-        // The password is random unless one is given.
-        create: (input) => create({ password: makeLinkToken(), ...input }, operatorOrigin, false),
+        create: (input) => create(input, operatorOrigin, "operator"),
+
+        unknownPassword: (origin) => passwords.hash(makeLinkToken(), origin.ip),
+
+        createVerified: Effect.fn("Accounts.createVerified")(function* (
+          { email, hasWorkspace, name },
+          origin
+        ) {
+          const now = yield* DateTime.nowAsDate
+          const row = yield* insertUser(
+            {
+              email,
+              email_verified_at: now,
+              name: name ?? null,
+              password_hash: yield* passwords.hash(makeLinkToken(), origin.ip),
+              has_password: false
+            },
+            origin
+          )
+          yield* events.emailVerified(row.id, email, now)
+          if (hasWorkspace) yield* createFirstWorkspace(toUser(row), origin)
+          return row
+        }),
 
         get: (id) => Effect.map(own(id), toUser),
 

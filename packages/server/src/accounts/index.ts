@@ -31,6 +31,11 @@ import { InvitationsRepo } from "./members/InvitationsRepo.ts"
 import { Members } from "./members/Members.ts"
 import { MembersRepo } from "./members/MembersRepo.ts"
 import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
+import { ClaimedRoles } from "./oidc/ClaimedRoles.ts"
+import { IdentitiesRepo } from "./oidc/IdentitiesRepo.ts"
+import { IdentityProvider } from "./oidc/IdentityProvider.ts"
+import { ProviderLogins } from "./oidc/ProviderLogins.ts"
+import { ProviderSessions } from "./oidc/ProviderSessions.ts"
 import { PasswordResets } from "./passwords/PasswordResets.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { Logins } from "./sessions/Logins.ts"
@@ -71,6 +76,8 @@ export { ChangeMails } from "./auth/ChangeMails.ts"
 export { FirstAccount } from "./auth/FirstAccount.ts"
 export { RequestRates } from "./auth/RequestRates.ts"
 export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
+export type { SignInSecrets } from "./oidc/IdentityProvider.ts"
+export { ProviderLogins } from "./oidc/ProviderLogins.ts"
 export { PasswordResets } from "./passwords/PasswordResets.ts"
 export { operatorOrigin } from "./operatorOrigin.ts"
 export { Logins } from "./sessions/Logins.ts"
@@ -95,6 +102,7 @@ const Handlers = Layer.mergeAll(
 
 const PrivateRepositories = Layer.mergeAll(
   AccountReclaimsRepo.layer,
+  IdentitiesRepo.layer,
   TotpRepo.layer,
   UserLinksRepo.layer,
   MembersRepo.layer,
@@ -107,15 +115,17 @@ const PrivateRepositories = Layer.mergeAll(
 
 export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, BootstrapLayer).pipe(
   Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
+  Layer.provideMerge(ProviderLogins.layer),
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
   ),
   Layer.provide([TotpSettings.layer, Invitations.layer, ServiceAccounts.layer, ApiKeys.layer]),
   Layer.provideMerge(Layer.mergeAll(EmailLinks.layer, Logins.layer)),
-  Layer.provide([Workspaces.layer, Members.layer]),
+  Layer.provide([ProviderSessions.layer, Workspaces.layer, Members.layer]),
+  Layer.provide(ClaimedRoles.layer),
   Layer.provide(AccountReclaims.layer),
   Layer.provideMerge(Layer.mergeAll(SecondFactors.layer, AuditChain.layer, ChangeMails.layer)),
-  Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer]),
+  Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer, IdentityProvider.layer]),
   Layer.provideMerge(ChangeLog.layer),
   Layer.provideMerge(
     Layer.mergeAll(AccountEvents.layer, Throttle.layer, RequestRates.layer, AuditLog.layer)

@@ -51,6 +51,8 @@ export type Purpose =
   | "idempotent-answer"
   | "lane"
   | "link-token"
+  | "provider-sign-in"
+  | "provider-token"
   | "totp"
   | "recovery-code"
   | "audit-chain"
@@ -158,6 +160,8 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "idempotent-answer": ring("idempotent-answer"),
     lane: ring("lane"),
     "link-token": ring("link-token"),
+    "provider-sign-in": ring("provider-sign-in"),
+    "provider-token": ring("provider-token"),
     totp: ring("totp"),
     "recovery-code": ring("recovery-code"),
     "audit-chain": ring("audit-chain"),

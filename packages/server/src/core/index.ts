@@ -58,6 +58,7 @@ export {
   type UpsertResult
 } from "./byKey.ts"
 export { AppConfig, InvalidConfig, isMetered, settingNames } from "./config/Config.ts"
+export type { OidcSettings, RoleOfClaim } from "./config/oidc.ts"
 export { isLoopback } from "./config/hostNames.ts"
 export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
 export { orSecretFiles } from "./config/secretFiles.ts"

@@ -59,6 +59,10 @@ const isNonCanonicalUrl = (url: string) => !url.startsWith("/") || nonCanonicalU
 /** The panel's login endpoint. It sets a cookie that scripts cannot read. */
 export const panelSessionPath = "/panel/session"
 
+/** Starts a sign-in at the identity provider, which returns to the callback. */
+export const panelOidcPath = "/panel/oidc"
+export const panelOidcCallbackPath = `${panelOidcPath}/callback`
+
 /**
  * The paths of the panel's pages. All of them serve the same file, which renders the right page.
  */
@@ -104,6 +108,8 @@ const unlisted = [
   ["GET", "/notifications/unsubscribe/:token"],
   ["POST", "/notifications/unsubscribe/:token"],
   ["GET", "/assets/:file"],
+  ["POST", panelOidcPath],
+  ["GET", panelOidcCallbackPath],
   ...panelPages.map((path) => ["GET", path] as const),
   ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(
     (method) => [method, panelSessionPath] as const
@@ -159,5 +165,6 @@ export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.
   })
   router.on("POST", tokenPath, true)
   router.on("POST", panelSessionPath, true)
+  router.on("POST", panelOidcPath, true)
   return (url) => router.find("POST", url) !== undefined
 }

@@ -18,6 +18,8 @@ export {
   requireCanonicalUrl,
   mayBePage,
   noSuchRoute,
+  panelOidcCallbackPath,
+  panelOidcPath,
   panelPages,
   panelSessionPath
 } from "./Routes.ts"

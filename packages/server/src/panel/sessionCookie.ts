@@ -1,5 +1,5 @@
 import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
-import { panelSessionPath } from "../http/index.ts"
+import { panelOidcPath, panelSessionPath } from "../http/index.ts"
 
 /** The headers by which browsers describe the page that sent a request. */
 export type PageHeaders = Readonly<Record<string, string | undefined>>
@@ -28,21 +28,45 @@ export const isOnHttps = ({ origin }: PageHeaders): boolean => origin?.startsWit
  * the cookie is limited to the path that reads it.
  */
 const cookieName = (isSecure: boolean) => (isSecure ? "__Host-panel_session" : "panel_session")
-
-const pathOf = (isSecure: boolean) => (isSecure ? "/" : panelSessionPath)
+const signInCookieName = (isSecure: boolean) => (isSecure ? "__Host-panel_oidc" : "panel_oidc")
 
 /**
  * Returns the `Set-Cookie` value that stores the token, or removes the cookie if there is no token.
  */
 export const sessionCookie = (token: string | undefined, isSecure: boolean): string =>
+  cookie(cookieName(isSecure), token, {
+    sameSite: "Strict",
+    path: isSecure ? "/" : panelSessionPath,
+    seconds: refreshTokenSeconds,
+    isSecure
+  })
+
+/**
+ * Returns the `Set-Cookie` value that keeps the secrets of a sign-in while the browser is at the
+ * identity provider. Browsers do not send strict cookies when it comes back from another site.
+ */
+export const signInCookie = (secrets: string | undefined, isSecure: boolean): string =>
+  cookie(signInCookieName(isSecure), secrets, {
+    sameSite: "Lax",
+    path: isSecure ? "/" : panelOidcPath,
+    seconds: signInSeconds,
+    isSecure
+  })
+
+/** Returns what identifies the cookie of a sign-in, to remove it. */
+export const signInCookieKey = (isSecure: boolean) =>
   [
-    `${cookieName(isSecure)}=${token ?? ""}`,
-    "HttpOnly",
-    "SameSite=Strict",
-    `Path=${pathOf(isSecure)}`,
-    `Max-Age=${token === undefined ? 0 : refreshTokenSeconds}`,
-    ...(isSecure ? ["Secure"] : [])
-  ].join("; ")
+    signInCookieName(isSecure),
+    {
+      httpOnly: true,
+      sameSite: "lax",
+      path: isSecure ? "/" : panelOidcPath,
+      secure: isSecure
+    }
+  ] as const
+
+/** How long a person may take to sign in at the identity provider. */
+export const signInSeconds = 600
 
 /**
  * Reads the token from a `Cookie` header. On HTTPS only the `__Host-` cookie counts. If two cookies
@@ -51,13 +75,46 @@ export const sessionCookie = (token: string | undefined, isSecure: boolean): str
 export const readSessionToken = (
   header: string | undefined,
   isSecure: boolean
-): string | undefined => {
-  const prefix = `${cookieName(isSecure)}=`
+): string | undefined => readCookie(header, cookieName(isSecure))
+
+export const readSignInSecrets = (
+  header: string | undefined,
+  isSecure: boolean
+): string | undefined => readCookie(header, signInCookieName(isSecure))
+
+// ---------------------------------------------------------------------------
+
+const cookie = (
+  name: string,
+  value: string | undefined,
+  {
+    isSecure,
+    path,
+    sameSite,
+    seconds
+  }: {
+    readonly sameSite: "Strict" | "Lax"
+    readonly path: string
+    readonly seconds: number
+    readonly isSecure: boolean
+  }
+) =>
+  [
+    `${name}=${value ?? ""}`,
+    "HttpOnly",
+    `SameSite=${sameSite}`,
+    `Path=${path}`,
+    `Max-Age=${value === undefined ? 0 : seconds}`,
+    ...(isSecure ? ["Secure"] : [])
+  ].join("; ")
+
+const readCookie = (header: string | undefined, name: string): string | undefined => {
+  const prefix = `${name}=`
   const found = (header ?? "")
     .split(";")
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(prefix))
     .map((pair) => pair.slice(prefix.length))
-  const [token] = found
-  return found.length === 1 && token !== "" ? token : undefined
+  const [value] = found
+  return found.length === 1 && value !== "" ? value : undefined
 }

@@ -1,18 +1,10 @@
 import { Login, PasswordChange } from "@scheduling/domain/auth/AuthApi"
-import { InvalidRefreshToken } from "@scheduling/domain/auth/AuthErrors"
-import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
-import {
-  isApiFailure,
-  MalformedJson,
-  OriginRefused,
-  UnsupportedMediaType,
-  ValidationFailed
-} from "@scheduling/domain/shared/Errors"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
-import { issuesIn, panelSessionPath, requestOrigin, respond } from "../http/index.ts"
-import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
+import { panelSessionPath, requestOrigin } from "../http/index.ts"
+import { answerWith, bodyAs, ownPagesOnly, requestHeaders, withCookie } from "./pageRequests.ts"
+import { isOnHttps, readSessionToken } from "./sessionCookie.ts"
 
 /**
  * Routes for the panel's login. Scripts of the panel get only access tokens. The refresh token is
@@ -81,61 +73,7 @@ const first = HttpServerResponse.jsonUnsafe(
   { headers: { "cache-control": "no-store" } }
 )
 
-const pageHeaders = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers)
-
-const tokenOfCookie = Effect.map(pageHeaders, (headers) => {
+const tokenOfCookie = Effect.map(requestHeaders, (headers) => {
   const token = readSessionToken(headers["cookie"], isOnHttps(headers))
   return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
 })
-
-const withCookie = (response: HttpServerResponse.HttpServerResponse, token: string | undefined) =>
-  Effect.map(pageHeaders, (headers) =>
-    HttpServerResponse.setHeader(response, "set-cookie", sessionCookie(token, isOnHttps(headers)))
-  )
-
-const answerWith = ({ access_token, expires_in, refresh_token, token_type }: TokenPair) =>
-  withCookie(
-    HttpServerResponse.jsonUnsafe(
-      { access_token: Redacted.value(access_token), token_type, expires_in },
-      { headers: { "cache-control": "no-store" } }
-    ),
-    Redacted.value(refresh_token)
-  )
-
-/**
- * Rejects requests from other pages, turns failures into responses, and removes an invalid cookie.
- */
-const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-  Effect.flatMap(pageHeaders, (headers) =>
-    isOwnPage(headers) ? answer : respond(new OriginRefused())
-  ).pipe(
-    Effect.catch((error) => {
-      if (!isApiFailure(error)) return Effect.die(error)
-      return Effect.flatMap(respond(error), (response) =>
-        error instanceof InvalidRefreshToken
-          ? withCookie(response, undefined)
-          : Effect.succeed(response)
-      )
-    })
-  )
-
-const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
-      return yield* new UnsupportedMediaType()
-    }
-    const text = yield* Effect.orDie(request.text)
-    const json = yield* Effect.try({
-      try: (): unknown => JSON.parse(text),
-      catch: () => new MalformedJson()
-    })
-    return yield* Effect.mapError(
-      Schema.decodeUnknownEffect(schema, {
-        errors: "all",
-        onExcessProperty: "error",
-        reportInput: true
-      })(json),
-      ({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })
-    )
-  })

@@ -40,6 +40,7 @@ export const testConfig: AppConfig["Service"] = {
   appSecretLost: undefined,
   registration: "open",
   bootstrap: undefined,
+  oidc: undefined,
   egressAllow: [],
   callThreads: 0,
   runner: "off",

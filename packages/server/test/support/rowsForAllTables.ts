@@ -52,6 +52,10 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${id(6)}, ${workspace}, 'invited@example.com', 'viewer', 'h1', ${user}, ${t}, ${t})`,
     `INSERT INTO sessions (id, user_id, user_agent, ip, generation, rotated_at, expires_at, created_at)
      VALUES (${id(5)}, ${user}, ${odd}, '::1', 3, ${t}, ${t}, ${t})`,
+    `INSERT INTO provider_sessions (session_id, sealed_token, checked_at)
+     VALUES (${id(5)}, 'k.sealed', ${t})`,
+    `INSERT INTO identities (issuer, subject, user_id, created_at)
+     VALUES ('https://id.example.com', ${odd}, ${user}, ${t})`,
     `INSERT INTO totp (user_id, sealed_secret, last_step, confirmed_at, created_at)
      VALUES (${user}, 'k.sealed', 9223372036854775807, ${t}, ${t})`,
     `INSERT INTO recovery_codes (user_id, code_hash) VALUES (${user}, 'c1'), (${user}, 'c2')`,

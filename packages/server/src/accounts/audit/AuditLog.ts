@@ -26,6 +26,7 @@ export type AccountAction =
   | "account.enabled"
   | "email.link_requested"
   | "email.verified"
+  | "identity.linked"
   | "password.changed"
   | "password.reset"
   | "password.reset_requested"

@@ -11,10 +11,12 @@ export interface MemberRow {
   readonly email: string
   readonly name: string | null
   readonly role: Role
+  /** True if a claim of the identity provider grants the role. */
+  readonly from_claim: boolean
   readonly joined_at: Date
 }
 
-export const toMember = (row: MemberRow): Member => ({
+export const toMember = ({ from_claim: _, ...row }: MemberRow): Member => ({
   ...row,
   id: UserId.make(row.id),
   joined_at: timestampOf(row.joined_at)
@@ -42,13 +44,23 @@ export class MembersRepo extends Context.Service<
       readonly workspace_id: AuthorizedWorkspaceId
       readonly user_id: string
       readonly role: Role
+      readonly from_claim?: boolean
       readonly created_at: Date
     }) => Effect.Effect<boolean>
+    /** A role that a person gives no longer depends on a claim. */
     readonly updateRole: (
       workspaceId: AuthorizedWorkspaceId,
       userId: string,
-      role: Role
+      role: Role,
+      fromClaim?: boolean
     ) => Effect.Effect<void>
+    /** Lists the workspaces in which a claim grants the user a role. */
+    readonly listFromClaims: (userId: string) => Effect.Effect<
+      ReadonlyArray<{
+        readonly workspace_id: AuthorizedWorkspaceId
+        readonly role: Role
+      }>
+    >
     readonly remove: (workspaceId: AuthorizedWorkspaceId, userId: string) => Effect.Effect<void>
     readonly removeAllBut: (
       workspaceId: AuthorizedWorkspaceId,
@@ -61,7 +73,8 @@ export class MembersRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(`
-        users.id, users.email, users.name, memberships.role, memberships.created_at AS joined_at`)
+        users.id, users.email, users.name, memberships.role, memberships.from_claim,
+        memberships.created_at AS joined_at`)
 
       return MembersRepo.of({
         list: Effect.fn("MembersRepo.list")(function* (workspaceId, page) {
@@ -108,8 +121,10 @@ export class MembersRepo extends Context.Service<
 
         insert: Effect.fn("MembersRepo.insert")(function* (member) {
           const rows = yield* sql`
-            INSERT INTO memberships (user_id, workspace_id, role, created_at)
-            SELECT id, ${member.workspace_id}, ${member.role}, ${member.created_at}
+            INSERT INTO memberships (user_id, workspace_id, role, from_claim, created_at)
+            SELECT
+              id, ${member.workspace_id}, ${member.role}, ${member.from_claim === true},
+              ${member.created_at}
             FROM users
             WHERE id = ${member.user_id}
             FOR KEY SHARE
@@ -117,12 +132,28 @@ export class MembersRepo extends Context.Service<
           return rows.length > 0
         }, Effect.orDie),
 
-        updateRole: Effect.fn("MembersRepo.updateRole")(function* (workspaceId, userId, role) {
+        updateRole: Effect.fn("MembersRepo.updateRole")(function* (
+          workspaceId,
+          userId,
+          role,
+          fromClaim = false
+        ) {
           yield* sql`
             UPDATE memberships
-            SET role = ${role}
+            SET role = ${role}, from_claim = ${fromClaim}
             WHERE workspace_id = ${workspaceId}
               AND user_id = ${userId}`
+        }, Effect.orDie),
+
+        listFromClaims: Effect.fn("MembersRepo.listFromClaims")(function* (userId) {
+          return yield* sql<{
+            readonly workspace_id: AuthorizedWorkspaceId
+            readonly role: Role
+          }>`
+            SELECT workspace_id, role
+            FROM memberships
+            WHERE user_id = ${userId}
+              AND from_claim`
         }, Effect.orDie),
 
         remove: Effect.fn("MembersRepo.remove")(function* (workspaceId, userId) {

@@ -67,7 +67,7 @@ export class ServiceAccountsRepo extends Context.Service<
     /** Brings the expiry of a service account's access tokens forward to this time. */
     readonly updateTokensExpiry: (id: string, expiresAt: Date) => Effect.Effect<void>
     readonly insertToken: (
-      session: Omit<SessionRow, "generation" | "rotated_at">
+      session: Omit<SessionRow, "began_with" | "generation" | "rotated_at">
     ) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
     readonly removeAll: (

@@ -4,7 +4,7 @@ import {
   InvalidRefreshToken,
   type TotpRequired
 } from "@scheduling/domain/auth/AuthErrors"
-import type { Session } from "@scheduling/domain/auth/Session"
+import type { Session, SignInMethod } from "@scheduling/domain/auth/Session"
 import { refreshTokenSeconds, type TokenPair } from "@scheduling/domain/auth/TokenPair"
 import { NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
 import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
@@ -18,6 +18,7 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { Passwords } from "../passwords/Passwords.ts"
+import { ProviderSessions } from "../oidc/ProviderSessions.ts"
 import { SecondFactors } from "../totp/SecondFactors.ts"
 import { type SessionRow, SessionsRepo, toSession } from "./SessionsRepo.ts"
 import type { TotpRow } from "../totp/TotpRepo.ts"
@@ -38,7 +39,8 @@ export class Logins extends Context.Service<
     /** Starts a session. `user` is the row whose password was checked. */
     readonly start: (
       user: UserRow,
-      origin: RequestOrigin
+      origin: RequestOrigin,
+      how?: SessionStart
     ) => Effect.Effect<TokenPair, PasswordReplaced>
     readonly refresh: (
       token: Redacted.Redacted,
@@ -60,6 +62,7 @@ export class Logins extends Context.Service<
     | Ids
     | Throttle
     | Passwords
+    | ProviderSessions
     | SecondFactors
     | SessionsRepo
     | SqlClient.SqlClient
@@ -68,12 +71,15 @@ export class Logins extends Context.Service<
   > = Layer.effect(
     Logins,
     Effect.gen(function* () {
-      const transaction = transactionOf(yield* SqlClient.SqlClient)
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
       const audit = yield* AuditLog
       const factors = yield* SecondFactors
       const ids = yield* Ids
       const throttle = yield* Throttle
       const passwords = yield* Passwords
+      const providerSessions = yield* ProviderSessions
+      const scope = yield* Effect.scope
       const sessions = yield* SessionsRepo
       const tokens = yield* Tokens
       const users = yield* UsersRepo
@@ -145,13 +151,18 @@ export class Logins extends Context.Service<
       const readClaims = (token: Redacted.Redacted) =>
         Effect.mapError(tokens.verifyRefresh(token), () => new InvalidRefreshToken())
 
-      const insertSession = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+      const insertSession = Effect.fnUntraced(function* (
+        user: UserRow,
+        origin: RequestOrigin,
+        { beganWith = "password", onStarted }: SessionStart
+      ) {
         const now = yield* DateTime.nowAsDate
         const session: SessionRow = {
           id: yield* ids.next,
           user_id: user.id,
           user_agent: origin.user_agent,
           ip: origin.ip,
+          began_with: beganWith,
           generation: 1,
           rotated_at: now,
           expires_at: refreshExpiry(now),
@@ -160,17 +171,43 @@ export class Logins extends Context.Service<
         const { password_hash } = user
         const isInserted = yield* sessions.insert(session, { password_hash, keep: maxSessions })
         if (!isInserted) return yield* new PasswordReplaced()
+        if (onStarted !== undefined) yield* onStarted(session.id)
         yield* audit.recordForAccount("session.started", user.id, {
           actor_id: UserId.make(user.id),
           subject_id: session.id,
-          origin
+          origin,
+          ...(beganWith !== "password" && { details: { began_with: beganWith } })
         })
         return session
       }, transaction)
 
-      const start = Effect.fnUntraced(function* (user: UserRow, origin: RequestOrigin) {
+      const start = Effect.fnUntraced(function* (
+        user: UserRow,
+        origin: RequestOrigin,
+        how: SessionStart = {}
+      ) {
         // Signing takes time, so it happens after the commit.
-        return yield* tokens.issue(toClaims(yield* insertSession(user, origin)))
+        return yield* tokens.issue(toClaims(yield* insertSession(user, origin, how)))
+      })
+
+      const endUnlessVouchedFor = Effect.fnUntraced(function* (
+        session: SessionRow,
+        origin: RequestOrigin
+      ) {
+        if (session.began_with !== "provider") return
+        if (yield* providerSessions.check(session, origin)) return
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* sessions.remove(session.user_id, session.id))) return
+            yield* audit.recordForAccount("session.ended", session.user_id, {
+              actor_id: null,
+              subject_id: session.id,
+              origin,
+              details: { ended_by: "identity provider" }
+            })
+          })
+        )
+        return yield* new InvalidRefreshToken()
       })
 
       return Logins.of({
@@ -205,6 +242,7 @@ export class Logins extends Context.Service<
           const session = Option.isSome(rotated)
             ? rotated.value
             : yield* handleReuse(claims, now, origin)
+          if (Option.isSome(rotated)) yield* endUnlessVouchedFor(session, origin)
           return yield* tokens.issue(toClaims(session))
         }),
 
@@ -227,6 +265,7 @@ export class Logins extends Context.Service<
         }),
 
         end: Effect.fn("Logins.end")(function* (actor, id) {
+          const revoke = yield* providerSessions.prepareRevocation(id)
           if (!(yield* sessions.remove(actor.user_id, id)))
             return yield* new NotFound({ resource: "session" })
           yield* audit.recordForAccount("session.ended", actor.user_id, {
@@ -234,10 +273,20 @@ export class Logins extends Context.Service<
             subject_id: id,
             origin: actor.origin
           })
+          // A slow provider must not delay the response.
+          yield* Effect.orDie(sql.afterCommit(Effect.forkIn(revoke, scope)))
         }, transaction)
       })
     })
   )
+}
+
+/** How a session starts. */
+export interface SessionStart {
+  /** Defaults to the password. */
+  readonly beganWith?: SignInMethod
+  /** Runs in the transaction that inserts the session. */
+  readonly onStarted?: (sessionId: string) => Effect.Effect<void>
 }
 
 /** The password was changed after it was verified and before the session started. */

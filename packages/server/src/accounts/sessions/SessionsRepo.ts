@@ -1,4 +1,4 @@
-import type { Session } from "@scheduling/domain/auth/Session"
+import type { Session, SignInMethod } from "@scheduling/domain/auth/Session"
 import type { Role } from "@scheduling/domain/members/Role"
 import { SessionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
@@ -10,6 +10,7 @@ export interface SessionRow {
   readonly user_id: string
   readonly user_agent: string | null
   readonly ip: string | null
+  readonly began_with: SignInMethod
   readonly generation: number
   readonly rotated_at: Date
   readonly expires_at: Date
@@ -20,6 +21,7 @@ export const toSession = (row: SessionRow, current: string): Session => ({
   id: SessionId.make(row.id),
   user_agent: row.user_agent,
   ip: row.ip,
+  began_with: row.began_with,
   created_at: timestampOf(row.created_at),
   last_used_at: timestampOf(row.rotated_at),
   current: row.id === current
@@ -102,11 +104,13 @@ export class SessionsRepo extends Context.Service<
               )
             )
             INSERT INTO sessions (
-              id, user_id, lane, user_agent, ip, generation, rotated_at, expires_at, created_at
+              id, user_id, lane, user_agent, ip, began_with, generation, rotated_at, expires_at,
+              created_at
             )
             SELECT
               ${session.id}::uuid, id, lane, ${session.user_agent}, ${session.ip},
-              ${session.generation}::integer, ${session.rotated_at}::timestamptz,
+              ${session.began_with}, ${session.generation}::integer,
+              ${session.rotated_at}::timestamptz,
               ${session.expires_at}::timestamptz, ${session.created_at}::timestamptz
             FROM locked
             RETURNING id`

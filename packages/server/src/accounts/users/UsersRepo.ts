@@ -12,6 +12,8 @@ export interface UserRow {
   readonly pending_email: string | null
   readonly name: string | null
   readonly password_hash: string
+  /** False if nobody knows the password, because the account signs in another way. */
+  readonly has_password: boolean
   readonly lane: bigint
   readonly created_at: Date
 }
@@ -72,6 +74,8 @@ export class UsersRepo extends Context.Service<
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
     readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
+    /** Replaces the password by one that nobody knows. Returns false if it has changed. */
+    readonly removePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
     readonly updateDisabled: (id: string, disabledAt: Date | null) => Effect.Effect<void>
     readonly remove: (id: string) => Effect.Effect<void>
     readonly listAll: (limit: number) => Effect.Effect<ReadonlyArray<AccountRow>>
@@ -166,7 +170,17 @@ export class UsersRepo extends Context.Service<
         updatePassword: Effect.fn("UsersRepo.updatePassword")(function* ({ from, id, to }) {
           const rows = yield* sql`
             UPDATE users
-            SET password_hash = ${to}
+            SET password_hash = ${to}, has_password = true
+            WHERE id = ${id}
+              AND password_hash = ${from}
+            RETURNING id`
+          return rows.length > 0
+        }, Effect.orDie),
+
+        removePassword: Effect.fn("UsersRepo.removePassword")(function* ({ from, id, to }) {
+          const rows = yield* sql`
+            UPDATE users
+            SET password_hash = ${to}, has_password = false
             WHERE id = ${id}
               AND password_hash = ${from}
             RETURNING id`

@@ -11,6 +11,7 @@ import {
 } from "effect"
 import { availableParallelism } from "node:os"
 import { type Bootstrap, bootstrapSettings, checkBootstrap } from "./bootstrap.ts"
+import { checkOidc, type OidcSettings, oidcSettings } from "./oidc.ts"
 import { explainConfigError } from "../libraryInternals.ts"
 import { OtlpEndpoint, OtlpHeaders, sampleRatios, samplers } from "./otlp.ts"
 import { orSecretFiles } from "./secretFiles.ts"
@@ -41,6 +42,8 @@ export class AppConfig extends Context.Service<
     readonly registration: "open" | "closed"
     /** If undefined, the first account is registered or created by an operator. */
     readonly bootstrap: Bootstrap | undefined
+    /** If undefined, nobody signs in with an identity provider. */
+    readonly oidc: OidcSettings | undefined
     /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
     /** The number of threads for TLS calls. At 0, the main thread makes them. */
@@ -106,6 +109,8 @@ export class AppConfig extends Context.Service<
       if (Result.isFailure(bootstrap)) {
         return yield* new InvalidConfig({ message: bootstrap.failure })
       }
+      const oidc = checkOidc(config.oidc, config.publicUrl)
+      if (Result.isFailure(oidc)) return yield* new InvalidConfig({ message: oidc.failure })
       if (config.smtpUrl !== undefined) {
         if (config.mailFrom === undefined || config.publicUrl === undefined) {
           return yield* new InvalidConfig({
@@ -132,6 +137,7 @@ export class AppConfig extends Context.Service<
       return AppConfig.of({
         ...config,
         bootstrap: bootstrap.success,
+        oidc: oidc.success,
         traceSampleRatio: sampleRatios[otlpSampler] ?? config.traceSampleRatio,
         plans: plans.success,
         // Without a list, DNS rebinding would let any web page reach the service through a browser
@@ -234,6 +240,7 @@ const environment = Config.all({
     Config.withDefault("open" as const)
   ),
   bootstrap: bootstrapSettings,
+  oidc: oidcSettings,
   callThreads: Config.schema(count(0, 64), "CALL_THREADS").pipe(
     Config.withDefault(availableParallelism() > 1 ? 1 : 0)
   ),

@@ -10,6 +10,7 @@ const secrets: ReadonlySet<string> = new Set([
   "SMTP_URL",
   "DKIM_PRIVATE_KEY",
   "METRICS_TOKEN",
+  "OIDC_CLIENT_SECRET",
   "OTEL_EXPORTER_OTLP_HEADERS",
   "STRIPE_SECRET_KEY",
   "STRIPE_WEBHOOK_SECRET"

@@ -19,7 +19,8 @@ layer(RepoLayer)("the list of accounts for operators", (it) => {
           email_verified_at: null,
           pending_email: null,
           name: null,
-          password_hash: "x",
+          has_password: true,
+      password_hash: "x",
           lane: 1n,
           created_at
         }

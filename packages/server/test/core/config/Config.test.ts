@@ -20,6 +20,14 @@ const read = (env: Readonly<Record<string, string>>) =>
 const complaint = (env: Readonly<Record<string, string>>) =>
   Effect.map(Effect.flip(read(env)), ({ message }) => message)
 
+const workspaceId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+const oidc = {
+  PUBLIC_URL: "https://scheduling.example.com",
+  OIDC_ISSUER: "https://id.example.com",
+  OIDC_CLIENT_ID: "scheduling"
+}
+
 const defaults = {
   host: "127.0.0.1",
   port: 4000,
@@ -31,6 +39,7 @@ const defaults = {
   appSecretLost: undefined,
   registration: "open",
   bootstrap: undefined,
+  oidc: undefined,
   egressAllow: [],
   callThreads: availableParallelism() > 1 ? 1 : 0,
   runner: "on",
@@ -196,6 +205,46 @@ describe("Configuration", () => {
   ] as const)("says what is wrong with %j", ([env, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* complaint(env), problem)
+    })
+  )
+
+  it.effect.each([
+    [{ OIDC_ISSUER: "https://id.example.com" }, "OIDC_ISSUER needs OIDC_CLIENT_ID"],
+    [{ OIDC_CLIENT_ID: "scheduling" }, "OIDC_CLIENT_ID needs OIDC_ISSUER"],
+    [
+      { OIDC_ISSUER: "http://id.example.com" },
+      "OIDC_ISSUER: expected an https:// URL without a query"
+    ],
+    [
+      { OIDC_ISSUER: "https://id.example.com", OIDC_CLIENT_ID: "scheduling" },
+      "OIDC_ISSUER needs PUBLIC_URL, to which people return from the provider"
+    ],
+    [
+      { ...oidc, OIDC_ROLE_CLAIM: "groups" },
+      "OIDC_ROLE_CLAIM and OIDC_ROLES must be set together"
+    ],
+    [
+      { ...oidc, OIDC_ROLE_CLAIM: "groups", OIDC_ROLES: `staff=${workspaceId}:owner` },
+      `OIDC_ROLES: "staff=${workspaceId}:owner" is not VALUE=WORKSPACE_ID:ROLE with the role viewer, editor or admin`
+    ],
+    [
+      { ...oidc, OIDC_SCOPES: "email" },
+      "OIDC_SCOPES: expected scopes with a space in between, the first of which is openid"
+    ]
+  ] as const)("rejects %j, which is no identity provider", ([env, problem]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* complaint(env), problem)
+    })
+  )
+
+  it.effect("reads the roles of a claim, whose values may have an equals sign", () =>
+    Effect.gen(function* () {
+      const roles = `cn=staff=${workspaceId.toUpperCase()}:viewer, /ops=${workspaceId}:admin`
+      const config = yield* read({ ...oidc, OIDC_ROLE_CLAIM: "groups", OIDC_ROLES: roles })
+      assert.deepStrictEqual(config.oidc?.roles, [
+        { value: "cn=staff", workspaceId, role: "viewer" },
+        { value: "/ops", workspaceId, role: "admin" }
+      ])
     })
   )
 

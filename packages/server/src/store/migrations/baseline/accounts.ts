@@ -15,7 +15,8 @@ export const accounts = Effect.gen(function* () {
 
   // Runs take turns by `lane`: see ADR 19. `disabled_at` is set when an operator disables the
   // account. `pending_email` replaces `email` when its owner has opened a link. A service account
-  // is a user with a workspace, and without an email and a password.
+  // is a user with a workspace, and without an email and a password. Without `has_password`, the
+  // hash is that of a random password that nobody knows.
   yield* sql`
     CREATE TABLE users (
       id uuid PRIMARY KEY,
@@ -25,6 +26,7 @@ export const accounts = Effect.gen(function* () {
       pending_email text,
       name text,
       password_hash text CHECK ((password_hash IS NULL) = (workspace_id IS NOT NULL)),
+      has_password boolean NOT NULL DEFAULT true,
       lane bigint NOT NULL DEFAULT 0,
       disabled_at timestamptz,
       created_at timestamptz NOT NULL
@@ -58,6 +60,8 @@ export const accounts = Effect.gen(function* () {
       lane bigint NOT NULL DEFAULT 0,
       user_agent text,
       ip text,
+      began_with text NOT NULL DEFAULT 'password'
+        CHECK (began_with IN ('password', 'provider', 'passkey', 'proxy')),
       generation integer NOT NULL DEFAULT 1,
       rotated_at timestamptz NOT NULL,
       expires_at timestamptz NOT NULL,
@@ -65,6 +69,26 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX sessions_by_user ON sessions (user_id, id DESC)`
   yield* sql`CREATE INDEX sessions_by_expiry ON sessions (expires_at)`
+
+  // The account of a user at the identity provider.
+  yield* sql`
+    CREATE TABLE identities (
+      issuer text NOT NULL,
+      subject text NOT NULL,
+      user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+      created_at timestamptz NOT NULL,
+      PRIMARY KEY (issuer, subject),
+      UNIQUE (user_id, issuer)
+    )`
+
+  // A session that began at the identity provider, and when the provider was last asked about its
+  // user. `sealed_token` is the provider's refresh token. Null if the provider gave none.
+  yield* sql`
+    CREATE TABLE provider_sessions (
+      session_id uuid PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+      sealed_token text,
+      checked_at timestamptz NOT NULL
+    )`
 
   yield* sql`
     CREATE TABLE login_throttle (
@@ -116,11 +140,14 @@ export const accounts = Effect.gen(function* () {
     END
     $$`
 
+  // `from_claim` means that a claim of the identity provider grants the role, which ends with the
+  // claim.
   yield* sql`
     CREATE TABLE memberships (
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       role text NOT NULL CHECK (role IN ('viewer', 'editor', 'admin', 'owner')),
+      from_claim boolean NOT NULL DEFAULT false CHECK (NOT from_claim OR role <> 'owner'),
       created_at timestamptz NOT NULL,
       PRIMARY KEY (user_id, workspace_id)
     )`

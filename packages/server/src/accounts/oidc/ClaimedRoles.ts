@@ -1,0 +1,178 @@
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import { includesRole, type Role } from "@scheduling/domain/members/Role"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { AppConfig, type RoleOfClaim } from "../../core/index.ts"
+import { EndSignals } from "../../events/index.ts"
+import type { RequestOrigin } from "../../http/index.ts"
+import { Limits, UsageRepo } from "../../plans/index.ts"
+import { transactionOf } from "../../store/index.ts"
+import { authorize } from "../access/authorize.ts"
+import { AccountEvents } from "../AccountEvents.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { InvitationsRepo } from "../members/InvitationsRepo.ts"
+import { type MemberRow, MembersRepo } from "../members/MembersRepo.ts"
+import type { UserRow } from "../users/UsersRepo.ts"
+import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
+
+/**
+ * Gives people the roles that the claims of the identity provider grant, and takes them back when
+ * the claim is gone. A role that a person gave is left alone.
+ */
+export class ClaimedRoles extends Context.Service<
+  ClaimedRoles,
+  {
+    /** Returns true if these values of the role claim grant any role. */
+    readonly grants: (values: ReadonlyArray<string>) => boolean
+    readonly apply: (
+      user: Pick<UserRow, "id" | "email">,
+      values: ReadonlyArray<string>,
+      origin: RequestOrigin
+    ) => Effect.Effect<void>
+  }
+>()("@scheduling/server/accounts/oidc/ClaimedRoles") {
+  static readonly layer: Layer.Layer<
+    ClaimedRoles,
+    never,
+    | AccountEvents
+    | AppConfig
+    | AuditLog
+    | EndSignals
+    | InvitationsRepo
+    | Limits
+    | MembersRepo
+    | SqlClient.SqlClient
+    | UsageRepo
+    | WorkspacesRepo
+  > = Layer.effect(
+    ClaimedRoles,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const transaction = transactionOf(sql)
+      const { oidc } = yield* AppConfig
+      const audit = yield* AuditLog
+      const endSignals = yield* EndSignals
+      const events = yield* AccountEvents
+      const invitations = yield* InvitationsRepo
+      const limits = yield* Limits
+      const members = yield* MembersRepo
+      const usage = yield* UsageRepo
+      const workspaces = yield* WorkspacesRepo
+
+      const record = (
+        action: "member.added" | "member.role_changed" | "member.removed",
+        workspaceId: AuthorizedWorkspaceId,
+        userId: string,
+        origin: RequestOrigin,
+        details: Readonly<Record<string, string>>
+      ) =>
+        audit.recordInWorkspace(action, workspaceId, {
+          actor_id: null,
+          subject_id: userId,
+          origin,
+          details: { ...details, granted_by: "identity provider" }
+        })
+
+      const add = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        userId: string,
+        role: Role,
+        origin: RequestOrigin
+      ) {
+        yield* limits.allowOneMore(workspaceId, "members")
+        const now = yield* DateTime.nowAsDate
+        const membership = { workspace_id: workspaceId, user_id: userId, role, from_claim: true }
+        if (!(yield* members.insert({ ...membership, created_at: now }))) return
+        yield* usage.record("seats", [workspaceId], now)
+        yield* record("member.added", workspaceId, userId, origin, { role })
+      })
+
+      const change = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        member: MemberRow,
+        role: Role,
+        origin: RequestOrigin
+      ) {
+        if (member.role === role) return
+        yield* members.updateRole(workspaceId, member.id, role, true)
+        if (!includesRole(role, member.role)) {
+          yield* invitations.removeCreatedBy(workspaceId, member.id)
+        }
+        const details = { role, was: member.role }
+        yield* record("member.role_changed", workspaceId, member.id, origin, details)
+      })
+
+      const remove = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        member: MemberRow,
+        origin: RequestOrigin
+      ) {
+        yield* members.remove(workspaceId, member.id)
+        yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
+        yield* events.memberEmailRemoved(member.email, [workspaceId], origin)
+        yield* record("member.removed", workspaceId, member.id, origin, { role: member.role })
+        yield* sql.afterCommit(Effect.sync(() => endSignals.send([member.id])))
+      })
+
+      const applyIn = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        userId: string,
+        role: Role | undefined,
+        origin: RequestOrigin
+      ) {
+        if (!(yield* workspaces.lock(workspaceId))) {
+          yield* Effect.logWarning("OIDC_ROLES names a workspace that does not exist").pipe(
+            Effect.annotateLogs({ workspace_id: workspaceId })
+          )
+          return
+        }
+        const member = Option.getOrUndefined(yield* members.find(workspaceId, userId))
+        if (member === undefined) {
+          if (role !== undefined) yield* add(workspaceId, userId, role, origin)
+        } else if (member.from_claim) {
+          if (role === undefined) yield* remove(workspaceId, member, origin)
+          else yield* change(workspaceId, member, role, origin)
+        }
+      }, transaction)
+
+      return ClaimedRoles.of({
+        grants: (values) => oidc !== undefined && grantedRoles(oidc.roles, values).size > 0,
+
+        apply: Effect.fn("ClaimedRoles.apply")(function* ({ id }, values, origin) {
+          if (oidc?.roleClaim === undefined) return
+          const granted = grantedRoles(oidc.roles, values)
+          const now = new Map(
+            (yield* members.listFromClaims(id)).map(({ role, workspace_id }) => [
+              workspace_id as string,
+              role
+            ])
+          )
+          const changed = new Set([...granted.keys(), ...now.keys()])
+          for (const workspaceId of changed) {
+            const role = granted.get(workspaceId)
+            if (role === now.get(workspaceId)) continue
+            // A workspace whose plan allows no more members must not keep people from signing in.
+            yield* Effect.catchTags(applyIn(authorize(workspaceId), id, role, origin), {
+              QuotaExceeded: ({ message }) => Effect.logWarning(message),
+              NotFound: () => Effect.void
+            })
+          }
+        }, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** Returns the highest role that the values grant, by workspace. */
+export const grantedRoles = (
+  rules: ReadonlyArray<RoleOfClaim>,
+  values: ReadonlyArray<string>
+): ReadonlyMap<string, Role> => {
+  const granted = new Map<string, Role>()
+  for (const { role, value, workspaceId } of rules) {
+    const known = granted.get(workspaceId)
+    if (!values.includes(value) || (known !== undefined && includesRole(known, role))) continue
+    granted.set(workspaceId, role)
+  }
+  return granted
+}

@@ -1,0 +1,261 @@
+import { canonicalEmail } from "@scheduling/domain/auth/emailAddress"
+import { Clock, Context, Data, Effect, Layer, Redacted } from "effect"
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+  refreshTokenGrant,
+  ResponseBodyError,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+  type TokenEndpointResponseHelpers,
+  tokenRevocation
+} from "openid-client"
+import { AppConfig, type OidcSettings } from "../../core/index.ts"
+import { panelOidcCallbackPath } from "../../http/index.ts"
+import { boundedFetch, ProviderAway } from "./boundedFetch.ts"
+
+/** The identity provider did not respond, or not in time. */
+export class ProviderUnavailable extends Data.TaggedError("ProviderUnavailable")<{
+  readonly reason: string
+}> {}
+
+/** The identity provider rejected the sign-in, or its response proves nothing. */
+export class ProviderRejected extends Data.TaggedError("ProviderRejected")<{
+  readonly reason: string
+  /** The error code of OAuth, if the provider sent one. */
+  readonly code: string | undefined
+}> {}
+
+export type ProviderFailure = ProviderUnavailable | ProviderRejected
+
+/** A person as the identity provider describes them. */
+export interface ProvidedPerson {
+  readonly subject: string
+  /** The verified email. Undefined if the provider sent none, or has not verified it. */
+  readonly email: string | undefined
+  readonly name: string | undefined
+  /** The values of the role claim. */
+  readonly roles: ReadonlyArray<string>
+  /** With this token the provider can be asked about the person again. */
+  readonly refreshToken: Redacted.Redacted | undefined
+}
+
+/** What the browser keeps of a sign-in until it returns from the provider. */
+export interface SignInSecrets {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+/** The identity provider of the settings. Each exchange has a deadline and bounds its responses. */
+export class IdentityProvider extends Context.Service<
+  IdentityProvider,
+  {
+    readonly settings: OidcSettings
+    readonly redirectUri: string
+    /** Returns the URL at which the person signs in. */
+    readonly authorizationUrl: (
+      secrets: SignInSecrets
+    ) => Effect.Effect<string, ProviderFailure>
+    /** Exchanges the code of the query for the person. */
+    readonly finish: (
+      query: string,
+      secrets: SignInSecrets
+    ) => Effect.Effect<ProvidedPerson, ProviderFailure>
+    /** Asks the provider about a person who signed in before. */
+    readonly findAgain: (
+      token: Redacted.Redacted,
+      subject: string
+    ) => Effect.Effect<ProvidedPerson, ProviderFailure>
+    /** Makes a refresh token useless. */
+    readonly revoke: (token: Redacted.Redacted) => Effect.Effect<void, ProviderFailure>
+  } | undefined
+>()("@scheduling/server/accounts/oidc/IdentityProvider") {
+  static readonly layer: Layer.Layer<IdentityProvider, never, AppConfig> = Layer.effect(
+    IdentityProvider,
+    Effect.gen(function* () {
+      const { oidc, publicUrl } = yield* AppConfig
+      if (oidc === undefined || publicUrl === undefined) return undefined
+      return makeProvider(oidc, `${publicUrl}${panelOidcCallbackPath}`, yield* ProviderDeadlines)
+    })
+  )
+}
+
+// ---------------------------------------------------------------------------
+
+/** How long one exchange with the provider may take, with all its requests. */
+export const ProviderDeadlines = Context.Reference<{
+  readonly signInMs: number
+  readonly refreshMs: number
+}>("@scheduling/server/accounts/oidc/ProviderDeadlines", {
+  defaultValue: () => ({ signInMs: 10_000, refreshMs: 3_000 })
+})
+
+/** How long a discovery document is used. Keys are fetched for each exchange. */
+const metadataMs = 5 * 60 * 1000
+
+const makeProvider = (
+  settings: OidcSettings,
+  redirectUri: string,
+  { refreshMs, signInMs }: typeof ProviderDeadlines.Service
+) => {
+  const { clientId, clientSecret, issuer } = settings
+  const insecure = issuer.startsWith("http:") ? [allowInsecureRequests] : []
+  let known: { readonly metadata: ServerMetadata; readonly until: number } | undefined
+
+  const metadataAt = async (now: number, fetch: ReturnType<typeof boundedFetch>) => {
+    if (known !== undefined && now < known.until) return known.metadata
+    const found = await discovery(new URL(issuer), clientId, undefined, None(), {
+      [customFetch]: fetch,
+      execute: insecure
+    })
+    known = { metadata: { ...found.serverMetadata() }, until: now + metadataMs }
+    return known.metadata
+  }
+
+  /** A new configuration has no keys yet, so a sign-in works at once after the keys have changed. */
+  const configure = async (now: number, deadline: AbortSignal) => {
+    const fetch = boundedFetch(deadline)
+    const metadata = await metadataAt(now, fetch)
+    const configuration = new Configuration(
+      metadata,
+      clientId,
+      {},
+      authenticationFor(metadata, clientSecret)
+    )
+    configuration[customFetch] = fetch
+    for (const allow of insecure) allow(configuration)
+    enableNonRepudiationChecks(configuration)
+    return configuration
+  }
+
+  const exchange = <A>(ms: number, run: (configuration: Configuration) => Promise<A>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.tryPromise({
+        try: async () => run(await configure(now, AbortSignal.timeout(ms))),
+        catch: failureOf
+      })
+    )
+
+  const personOf = async (
+    configuration: Configuration,
+    response: TokenEndpointResponse & TokenEndpointResponseHelpers,
+    subject: string
+  ) => {
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
+    const claims = response.claims()
+    if (claims !== undefined && claims.sub !== subject) {
+      throw new Error("the ID token is about another person")
+    }
+    if (claims === undefined && !hasUserInfo) {
+      throw new ProviderAway("the provider says nothing about the person")
+    }
+    const userInfo = hasUserInfo
+      ? await fetchUserInfo(configuration, response.access_token, subject)
+      : {}
+    return describePerson({ ...claims, ...userInfo, sub: subject }, settings, response)
+  }
+
+  return {
+    settings,
+    redirectUri,
+
+    authorizationUrl: ({ nonce, state, verifier }: SignInSecrets) =>
+      exchange(signInMs, async (configuration) =>
+        buildAuthorizationUrl(configuration, {
+          redirect_uri: redirectUri,
+          scope: settings.scopes,
+          code_challenge: await calculatePKCECodeChallenge(verifier),
+          code_challenge_method: "S256",
+          state,
+          nonce
+        }).toString()
+      ),
+
+    finish: (query: string, { nonce, state, verifier }: SignInSecrets) =>
+      exchange(signInMs, async (configuration) => {
+        const response = await authorizationCodeGrant(
+          configuration,
+          new URL(`${redirectUri}${query}`),
+          {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: verifier,
+            idTokenExpected: true
+          }
+        )
+        return personOf(configuration, response, response.claims()?.sub ?? "")
+      }),
+
+    findAgain: (token: Redacted.Redacted, subject: string) =>
+      exchange(refreshMs, async (configuration) => {
+        const response = await refreshTokenGrant(configuration, Redacted.value(token))
+        return personOf(configuration, response, subject)
+      }),
+
+    revoke: (token: Redacted.Redacted) =>
+      exchange(refreshMs, async (configuration) => {
+        if (configuration.serverMetadata().revocation_endpoint === undefined) return
+        await tokenRevocation(configuration, Redacted.value(token))
+      })
+  }
+}
+
+/** The method that the provider accepts. All must accept the first, if they say nothing. */
+const authenticationFor = (
+  { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] }: ServerMetadata,
+  secret: Redacted.Redacted | undefined
+) => {
+  if (secret === undefined) return None()
+  return methods.includes("client_secret_basic")
+    ? ClientSecretBasic(Redacted.value(secret))
+    : ClientSecretPost(Redacted.value(secret))
+}
+
+const describePerson = (
+  claims: Readonly<Record<string, unknown>> & { readonly sub: string },
+  { emailVerifiedClaim, roleClaim }: OidcSettings,
+  { refresh_token }: TokenEndpointResponse
+): ProvidedPerson => {
+  const { email, name, sub } = claims
+  const verified = claims[emailVerifiedClaim]
+  // Some providers send booleans as text or as a number.
+  const isVerified = verified === true || ["true", "1"].includes(String(verified))
+  return {
+    subject: sub,
+    email: isVerified && typeof email === "string" ? canonicalEmail(email) : undefined,
+    name: typeof name === "string" && name.trim() !== "" ? name.trim().slice(0, 100) : undefined,
+    roles: roleClaim === undefined ? [] : textsOf(claims[roleClaim]),
+    refreshToken:
+      refresh_token === undefined
+        ? undefined
+        : Redacted.make(refresh_token, { label: "refresh_token" })
+  }
+}
+
+const textsOf = (claim: unknown): ReadonlyArray<string> =>
+  (Array.isArray(claim) ? claim : [claim]).filter((value) => typeof value === "string")
+
+const failureOf = (error: unknown): ProviderFailure => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ProviderAway) return new ProviderUnavailable({ reason: cause.message })
+  }
+  const code = error instanceof Error && "error" in error ? String(error.error) : undefined
+  const reasons: Array<string> = []
+  for (let cause = error; cause instanceof Error; cause = cause.cause) reasons.push(cause.message)
+  const description = error instanceof ResponseBodyError ? error.error_description : undefined
+  return new ProviderRejected({
+    code,
+    reason: [...reasons, code, description].filter((text) => text !== undefined).join(": ")
+  })
+}

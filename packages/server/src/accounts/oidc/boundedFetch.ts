@@ -1,0 +1,53 @@
+import type { CustomFetch } from "openid-client"
+
+/** The identity provider cannot be reached, is overloaded, or sends more than it may. */
+export class ProviderAway extends Error {
+  override readonly name = "ProviderAway"
+}
+
+/** The largest response of a provider that is read. Discovery documents have about 5 kB. */
+const maxBytes = 256 * 1024
+
+/**
+ * Creates the `fetch` for one exchange with the identity provider, which ends at the deadline. An
+ * overloaded or broken provider is a failure of its own, because it says nothing about a person.
+ */
+export const boundedFetch =
+  (deadline: AbortSignal): CustomFetch =>
+  async (url, { body, headers, method }) => {
+    const { host } = new URL(url)
+    try {
+      const response = await fetch(url, {
+        body: body as BodyInit | null,
+        headers,
+        method,
+        redirect: "manual",
+        signal: deadline
+      })
+      if (response.status >= 500 || response.status === 429) {
+        await response.body?.cancel()
+        throw new ProviderAway(`${host} responds with the status ${response.status}`)
+      }
+      const content = await readBody(response, host)
+      const { status } = response
+      return new Response(content.length === 0 ? null : content, {
+        status,
+        headers: response.headers
+      })
+    } catch (error) {
+      if (error instanceof ProviderAway) throw error
+      const reason = deadline.aborted ? "did not respond in time" : "cannot be reached"
+      throw new ProviderAway(`${host} ${reason}`, { cause: error })
+    }
+  }
+
+const readBody = async ({ body }: Response, host: string): Promise<Buffer<ArrayBuffer>> => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) throw new ProviderAway(`${host} sends more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

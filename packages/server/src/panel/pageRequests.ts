@@ -1,0 +1,70 @@
+import { InvalidRefreshToken } from "@scheduling/domain/auth/AuthErrors"
+import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
+import {
+  isApiFailure,
+  MalformedJson,
+  OriginRefused,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
+import { Effect, Redacted, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { issuesIn, respond } from "../http/index.ts"
+import { isOnHttps, isOwnPage, sessionCookie } from "./sessionCookie.ts"
+
+export const requestHeaders = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers }) => headers
+)
+
+export const withCookie = (response: HttpServerResponse.HttpServerResponse, token: string | undefined) =>
+  Effect.map(requestHeaders, (headers) =>
+    HttpServerResponse.setHeader(response, "set-cookie", sessionCookie(token, isOnHttps(headers)))
+  )
+
+export const answerWith = ({ access_token, expires_in, refresh_token, token_type }: TokenPair) =>
+  withCookie(
+    HttpServerResponse.jsonUnsafe(
+      { access_token: Redacted.value(access_token), token_type, expires_in },
+      { headers: { "cache-control": "no-store" } }
+    ),
+    Redacted.value(refresh_token)
+  )
+
+/**
+ * Rejects requests from other pages, turns failures into responses, and removes an invalid cookie.
+ */
+export const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+  Effect.flatMap(requestHeaders, (headers) =>
+    isOwnPage(headers) ? answer : respond(new OriginRefused())
+  ).pipe(
+    Effect.catch((error) => {
+      if (!isApiFailure(error)) return Effect.die(error)
+      return Effect.flatMap(respond(error), (response) =>
+        error instanceof InvalidRefreshToken
+          ? withCookie(response, undefined)
+          : Effect.succeed(response)
+      )
+    })
+  )
+
+export const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
+      return yield* new UnsupportedMediaType()
+    }
+    const text = yield* Effect.orDie(request.text)
+    const json = yield* Effect.try({
+      try: (): unknown => JSON.parse(text),
+      catch: () => new MalformedJson()
+    })
+    return yield* Effect.mapError(
+      Schema.decodeUnknownEffect(schema, {
+        errors: "all",
+        onExcessProperty: "error",
+        reportInput: true
+      })(json),
+      ({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })
+    )
+  })
