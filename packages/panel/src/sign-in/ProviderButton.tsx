@@ -38,7 +38,7 @@ export const ProviderButton = ({
       )}
       <Problem error={error} />
       <Button busy={isBusy} onClick={() => void start()}>
-        Sign in with {name}
+        Continue with {name}
       </Button>
     </div>
   )

@@ -4,7 +4,7 @@ import { meOptions } from "../data/queries.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
 import { SignInForm } from "./SignInForm.tsx"
-import { signInOptions } from "./signInOptions.ts"
+import { signInOptions } from "../data/signInOptions.ts"
 
 /** The dialog shown when the session has expired. The page keeps its state, and requests wait. */
 const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
@@ -36,7 +36,7 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
         />
         {options?.provider && (
           <a href="/sign-in" target="_blank" className={`self-start text-sm ${textLinkClass}`}>
-            Sign in with {options.provider.name} in a new tab
+            Continue with {options.provider.name} in a new tab
           </a>
         )}
         <button type="button" className={`self-start text-sm ${textLinkClass}`} onClick={onLeave}>

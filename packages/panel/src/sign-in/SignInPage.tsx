@@ -5,7 +5,7 @@ import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
 import { ProviderButton } from "./ProviderButton.tsx"
 import { SignInForm } from "./SignInForm.tsx"
-import { signInOptions } from "./signInOptions.ts"
+import { signInOptions } from "../data/signInOptions.ts"
 
 export const SignInPage = () => {
   const { next, problem } = useSearch({ from: "/sign-in" })

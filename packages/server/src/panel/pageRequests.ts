@@ -17,7 +17,10 @@ export const requestHeaders = Effect.map(
   ({ headers }) => headers
 )
 
-export const withCookie = (response: HttpServerResponse.HttpServerResponse, token: string | undefined) =>
+export const withCookie = (
+  response: HttpServerResponse.HttpServerResponse,
+  token: string | undefined
+) =>
   Effect.map(requestHeaders, (headers) =>
     HttpServerResponse.setHeader(response, "set-cookie", sessionCookie(token, isOnHttps(headers)))
   )
@@ -34,7 +37,9 @@ export const answerWith = ({ access_token, expires_in, refresh_token, token_type
 /**
  * Rejects requests from other pages, turns failures into responses, and removes an invalid cookie.
  */
-export const ownPagesOnly = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+export const ownPagesOnly = <E, R>(
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
   Effect.flatMap(requestHeaders, (headers) =>
     isOwnPage(headers) ? answer : respond(new OriginRefused())
   ).pipe(

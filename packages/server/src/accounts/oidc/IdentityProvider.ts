@@ -60,26 +60,25 @@ export interface SignInSecrets {
 /** The identity provider of the settings. Each exchange has a deadline and bounds its responses. */
 export class IdentityProvider extends Context.Service<
   IdentityProvider,
-  {
-    readonly settings: OidcSettings
-    readonly redirectUri: string
-    /** Returns the URL at which the person signs in. */
-    readonly authorizationUrl: (
-      secrets: SignInSecrets
-    ) => Effect.Effect<string, ProviderFailure>
-    /** Exchanges the code of the query for the person. */
-    readonly finish: (
-      query: string,
-      secrets: SignInSecrets
-    ) => Effect.Effect<ProvidedPerson, ProviderFailure>
-    /** Asks the provider about a person who signed in before. */
-    readonly findAgain: (
-      token: Redacted.Redacted,
-      subject: string
-    ) => Effect.Effect<ProvidedPerson, ProviderFailure>
-    /** Makes a refresh token useless. */
-    readonly revoke: (token: Redacted.Redacted) => Effect.Effect<void, ProviderFailure>
-  } | undefined
+  | {
+      readonly settings: OidcSettings
+      readonly redirectUri: string
+      /** Returns the URL at which the person signs in. */
+      readonly authorizationUrl: (secrets: SignInSecrets) => Effect.Effect<string, ProviderFailure>
+      /** Exchanges the code of the query for the person. */
+      readonly finish: (
+        query: string,
+        secrets: SignInSecrets
+      ) => Effect.Effect<ProvidedPerson, ProviderFailure>
+      /** Asks the provider about a person who signed in before. */
+      readonly findAgain: (
+        token: Redacted.Redacted,
+        subject: string
+      ) => Effect.Effect<ProvidedPerson, ProviderFailure>
+      /** Makes a refresh token useless. */
+      readonly revoke: (token: Redacted.Redacted) => Effect.Effect<void, ProviderFailure>
+    }
+  | undefined
 >()("@scheduling/server/accounts/oidc/IdentityProvider") {
   static readonly layer: Layer.Layer<IdentityProvider, never, AppConfig> = Layer.effect(
     IdentityProvider,

@@ -234,5 +234,4 @@ export class ProviderLogins extends Context.Service<
 const maxExchanges = 32
 
 const isInDomain = (email: string | undefined, domains: ReadonlyArray<string>) =>
-  email !== undefined &&
-  domains.some((domain) => email.endsWith(`@${domain.toLowerCase()}`))
+  email !== undefined && domains.some((domain) => email.endsWith(`@${domain.toLowerCase()}`))

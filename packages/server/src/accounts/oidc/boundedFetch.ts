@@ -18,7 +18,7 @@ export const boundedFetch =
     const { host } = new URL(url)
     try {
       const response = await fetch(url, {
-        body: body as BodyInit | null,
+        ...(method !== "GET" && { body: body as BodyInit | null }),
         headers,
         method,
         redirect: "manual",

@@ -49,9 +49,7 @@ export const oidcSettings = Config.all({
   issuer: optional(Config.schema(Issuer, "OIDC_ISSUER")),
   clientId: optional(Config.NonEmptyString("OIDC_CLIENT_ID")),
   clientSecret: optional(Config.schema(ClientSecret, "OIDC_CLIENT_SECRET")),
-  name: optional(
-    Config.schema(Schema.NonEmptyString.check(Schema.isMaxLength(40)), "OIDC_NAME")
-  ),
+  name: optional(Config.schema(Schema.NonEmptyString.check(Schema.isMaxLength(40)), "OIDC_NAME")),
   scopes: optional(
     Config.schema(
       Schema.String.check(

@@ -25,9 +25,7 @@ const isFor = (path: string, { url }: IncomingMessage) => url?.split("?")[0] ===
 
 /** Returns from the provider while its token endpoint sends this ID token, with honest claims. */
 const withIdToken = Effect.fnUntraced(function* (
-  make: (
-    claims: Readonly<Record<string, unknown>>
-  ) => Effect.Effect<string, never, TestProvider>
+  make: (claims: Readonly<Record<string, unknown>>) => Effect.Effect<string, never, TestProvider>
 ) {
   const provider = yield* TestProvider
   const { subject } = yield* addPerson()

@@ -20,7 +20,7 @@ layer(RepoLayer)("the list of accounts for operators", (it) => {
           pending_email: null,
           name: null,
           has_password: true,
-      password_hash: "x",
+          password_hash: "x",
           lane: 1n,
           created_at
         }

@@ -219,10 +219,7 @@ describe("Configuration", () => {
       { OIDC_ISSUER: "https://id.example.com", OIDC_CLIENT_ID: "scheduling" },
       "OIDC_ISSUER needs PUBLIC_URL, to which people return from the provider"
     ],
-    [
-      { ...oidc, OIDC_ROLE_CLAIM: "groups" },
-      "OIDC_ROLE_CLAIM and OIDC_ROLES must be set together"
-    ],
+    [{ ...oidc, OIDC_ROLE_CLAIM: "groups" }, "OIDC_ROLE_CLAIM and OIDC_ROLES must be set together"],
     [
       { ...oidc, OIDC_ROLE_CLAIM: "groups", OIDC_ROLES: `staff=${workspaceId}:owner` },
       `OIDC_ROLES: "staff=${workspaceId}:owner" is not VALUE=WORKSPACE_ID:ROLE with the role viewer, editor or admin`

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query"
-import { publicClient } from "../data/session.ts"
+import { publicClient } from "./session.ts"
 
 /** The ways to sign in. They change only when the server starts again. */
 export const signInOptions = queryOptions({
