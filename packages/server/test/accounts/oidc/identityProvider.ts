@@ -221,7 +221,7 @@ export const signInAs = Effect.fnUntraced(function* (
   return yield* returnFrom(yield* visitProvider(url, subject), cookie)
 })
 
-/** The place to which a returning browser is sent. */
+/** The address to which a returning browser is sent. */
 export const destinationOf = ({ headers, status, text }: Answer) => {
   assert.strictEqual(status, 303, text)
   return headers.get("location")

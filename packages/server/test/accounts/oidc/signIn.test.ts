@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { accessStatus, ask, outcome, password, signUp } from "../../support/http.ts"
+import { TestApp } from "../../support/TestApp.ts"
 import {
   addPerson,
   beginSignIn,
@@ -168,42 +169,47 @@ layer(withProvider())("signing in at the identity provider", (it) => {
     })
   )
 
-  it.effect(
-    "starts only from a page of the panel, at its public address, and leads back to it",
-    () =>
-      Effect.gen(function* () {
-        const from = (headers: Readonly<Record<string, string>>, body: object = {}) =>
-          ask("POST", "/panel/oidc", { body, headers: { ...ownPage, ...headers } })
-        assert.strictEqual(
-          outcome(yield* from({ "sec-fetch-site": "cross-site" })),
-          "403 origin_refused"
-        )
-        assert.strictEqual(outcome(yield* from({ "x-panel": "0" })), "403 origin_refused")
-        const elsewhere = yield* from({ origin: "https://other.test" })
-        assert.deepStrictEqual(elsewhere.body, { problem: "other_address" })
-        for (const next of ["//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"]) {
-          assert.strictEqual(outcome(yield* from({}, { next })), "422 validation_failed", next)
-        }
-      })
-  )
-
-  it.effect("tells why the person was not let in", () =>
+  it.effect("starts only from a page of the panel, at its public address, and leads back to it", () =>
     Effect.gen(function* () {
-      const { cookie, url } = yield* beginSignIn()
-      const state = new URL(url).searchParams.get("state")
-      const denied = `/panel/oidc/callback?error=access_denied&state=${state}`
+      const from = (headers: Readonly<Record<string, string>>, body: object = {}) =>
+        ask("POST", "/panel/oidc", { body, headers: { ...ownPage, ...headers } })
       assert.strictEqual(
-        destinationOf(yield* returnFrom(denied, cookie)),
-        "/sign-in?problem=denied"
+        outcome(yield* from({ "sec-fetch-site": "cross-site" })),
+        "403 origin_refused"
       )
+      assert.strictEqual(outcome(yield* from({ "x-panel": "0" })), "403 origin_refused")
+      const elsewhere = yield* from({ origin: "https://other.test" })
+      assert.deepStrictEqual(elsewhere.body, { problem: "other_address" })
+      for (const next of ["//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"]) {
+        assert.strictEqual(outcome(yield* from({}, { next })), "422 validation_failed", next)
+      }
     })
   )
 
-  it.effect("leaves neither codes nor tokens nor secrets in the log and the database", () =>
+  it.effect("says why the person was not let in", () =>
+    Effect.gen(function* () {
+      const { issuer } = yield* TestProvider
+      const { cookie, url } = yield* beginSignIn()
+      const state = new URL(url).searchParams.get("state") ?? ""
+      const query = new URLSearchParams({ error: "access_denied", state, iss: issuer })
+      const denied = `/panel/oidc/callback?${query}`
+      assert.strictEqual(destinationOf(yield* returnFrom(denied, cookie)), "/sign-in?problem=denied")
+    })
+  )
+
+  it.effect("leaves no code in the log, and the provider's token only encrypted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { logs } = yield* TestApp
       const { subject } = yield* addPerson()
-      yield* tokenOf(subject)
+      const { cookie, url } = yield* beginSignIn()
+      const path = yield* visitProvider(url, subject)
+      yield* returnFrom(path, cookie)
+      yield* returnFrom(path, cookie)
+      const code = new URLSearchParams(path.split("?")[1]).get("code") ?? ""
+      assert.isAbove(code.length, 20)
+      assert.isAbove(logs.length, 0)
+      assert.notInclude(logs.join(), code)
       const rows = yield* sql<{ readonly sealed_token: string }>`
         SELECT sealed_token
         FROM provider_sessions`
