@@ -524,6 +524,21 @@ CREATE TABLE identities (
   CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+CREATE TABLE incident_actions (
+  id uuid NOT NULL,
+  incident_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  type text NOT NULL,
+  actor jsonb NOT NULL,
+  message text,
+  until timestamp with time zone,
+  CONSTRAINT incident_actions_pkey PRIMARY KEY (id),
+  CONSTRAINT incident_actions_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE,
+  CONSTRAINT incident_actions_type_check CHECK (type = ANY (ARRAY['acknowledged'::text, 'snoozed'::text, 'note'::text, 'closed'::text]))
+);
+CREATE INDEX incident_actions_by_incident ON incident_actions USING btree (incident_id, id);
+
 CREATE TABLE incident_deliveries (
   incident_id uuid NOT NULL,
   delivery_id uuid NOT NULL,
@@ -535,21 +550,27 @@ CREATE INDEX incident_deliveries_by_delivery ON incident_deliveries USING btree 
 CREATE TABLE incidents (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
-  monitor_id uuid NOT NULL,
-  kind text NOT NULL,
+  subject_kind text NOT NULL,
+  subject_id uuid NOT NULL,
+  subject_name text NOT NULL,
+  monitor_id uuid,
   opened_at timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
+  recovered boolean DEFAULT false NOT NULL,
   cause_code text NOT NULL,
   cause_message text NOT NULL,
   acknowledged_by uuid,
   acknowledged_at timestamp with time zone,
+  snoozed_until timestamp with time zone,
   CONSTRAINT incidents_pkey PRIMARY KEY (id),
-  CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+  CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
+  CONSTRAINT incidents_check CHECK (monitor_id = subject_id)
 );
 CREATE INDEX incidents_by_end ON incidents USING btree (closed_at) WHERE closed_at IS NOT NULL;
-CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id, id DESC);
+CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id) WHERE monitor_id IS NOT NULL;
+CREATE INDEX incidents_by_subject ON incidents USING btree (subject_id, id DESC);
 CREATE INDEX incidents_by_workspace ON incidents USING btree (workspace_id, id DESC);
-CREATE UNIQUE INDEX incidents_open ON incidents USING btree (monitor_id) WHERE closed_at IS NULL;
+CREATE UNIQUE INDEX incidents_open ON incidents USING btree (subject_id) WHERE closed_at IS NULL;
 
 CREATE TABLE invitations (
   id uuid NOT NULL,
@@ -578,6 +599,34 @@ CREATE TABLE login_throttle (
   CONSTRAINT login_throttle_pkey PRIMARY KEY (subject)
 );
 CREATE INDEX login_throttle_by_end ON login_throttle USING btree (window_ends_at);
+
+CREATE TABLE maintenance_windows (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  key text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  name text NOT NULL,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  schedule text,
+  timezone text NOT NULL,
+  duration_seconds integer,
+  everything boolean NOT NULL,
+  tags text[] NOT NULL,
+  monitor_ids uuid[] NOT NULL,
+  task_ids uuid[] NOT NULL,
+  created_by jsonb,
+  updated_by jsonb,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT maintenance_windows_pkey PRIMARY KEY (id),
+  CONSTRAINT maintenance_windows_workspace_id_key_key UNIQUE (workspace_id, key),
+  CONSTRAINT maintenance_windows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT maintenance_windows_check CHECK ((schedule IS NULL) = (duration_seconds IS NULL)),
+  CONSTRAINT maintenance_windows_check1 CHECK ((schedule IS NULL) = (starts_at IS NOT NULL AND ends_at IS NOT NULL))
+);
+CREATE INDEX maintenance_windows_by_workspace ON maintenance_windows USING btree (workspace_id, id DESC);
+CREATE TRIGGER maintenance_windows_versions_removed AFTER DELETE ON public.maintenance_windows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
 CREATE TABLE memberships (
   user_id uuid NOT NULL,
@@ -617,6 +666,7 @@ CREATE TABLE monitors (
   status text NOT NULL,
   changed_at timestamp with time zone NOT NULL,
   open_incident_id uuid,
+  withheld_cause jsonb,
   created_by jsonb,
   updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
@@ -624,11 +674,13 @@ CREATE TABLE monitors (
   CONSTRAINT monitors_pkey PRIMARY KEY (id),
   CONSTRAINT monitors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT monitors_check CHECK (open_incident_id IS NULL OR status = 'down'::text),
+  CONSTRAINT monitors_check1 CHECK (withheld_cause IS NULL OR status = 'down'::text AND open_incident_id IS NULL),
   CONSTRAINT monitors_kind_check CHECK (kind = ANY (ARRAY['heartbeat'::text, 'ssl'::text, 'process'::text, 'http'::text, 'tcp'::text, 'dns'::text])),
   CONSTRAINT monitors_status_check CHECK (status = ANY (ARRAY['new'::text, 'up'::text, 'warning'::text, 'down'::text, 'paused'::text]))
 );
 CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
 CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
+CREATE INDEX monitors_withheld ON monitors USING btree (workspace_id, id) WHERE withheld_cause IS NOT NULL;
 CREATE UNIQUE INDEX monitors_by_key ON monitors USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER monitors_found AFTER INSERT ON public.monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_monitors();
 CREATE TRIGGER monitors_found_again AFTER UPDATE OF name, key, tags ON public.monitors FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_monitors();
@@ -810,6 +862,8 @@ CREATE TABLE problems (
   notified_at timestamp with time zone,
   remind_at timestamp with time zone,
   check_at timestamp with time zone,
+  incident_id uuid,
+  withheld boolean DEFAULT false NOT NULL,
   tags text[] NOT NULL,
   data jsonb NOT NULL,
   CONSTRAINT problems_pkey PRIMARY KEY (subject_id),
@@ -818,6 +872,7 @@ CREATE TABLE problems (
 CREATE INDEX problems_by_workspace ON problems USING btree (workspace_id);
 CREATE INDEX problems_to_check ON problems USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX problems_to_remind ON problems USING btree (remind_at) WHERE remind_at IS NOT NULL;
+CREATE INDEX problems_withheld ON problems USING btree (workspace_id, subject_id) WHERE withheld;
 
 CREATE TABLE process_monitors (
   monitor_id uuid NOT NULL,

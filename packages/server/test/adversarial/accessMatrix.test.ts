@@ -167,10 +167,11 @@ describe("Declared access", () => {
     }
   })
 
-  it("is public only for logins, leaked keys and tokens, plans and health", () => {
+  it("is public only for sign-ins, leaked keys and tokens, plans and health", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ access }) => access?.kind === "public").map(({ name }) => name),
       [
+        "auth.getOptions",
         "auth.register",
         "auth.login",
         "auth.refresh",

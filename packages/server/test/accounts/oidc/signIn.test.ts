@@ -169,21 +169,23 @@ layer(withProvider())("signing in at the identity provider", (it) => {
     })
   )
 
-  it.effect("starts only from a page of the panel, at its public address, and leads back to it", () =>
-    Effect.gen(function* () {
-      const from = (headers: Readonly<Record<string, string>>, body: object = {}) =>
-        ask("POST", "/panel/oidc", { body, headers: { ...ownPage, ...headers } })
-      assert.strictEqual(
-        outcome(yield* from({ "sec-fetch-site": "cross-site" })),
-        "403 origin_refused"
-      )
-      assert.strictEqual(outcome(yield* from({ "x-panel": "0" })), "403 origin_refused")
-      const elsewhere = yield* from({ origin: "https://other.test" })
-      assert.deepStrictEqual(elsewhere.body, { problem: "other_address" })
-      for (const next of ["//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"]) {
-        assert.strictEqual(outcome(yield* from({}, { next })), "422 validation_failed", next)
-      }
-    })
+  it.effect(
+    "starts only from a page of the panel, at its public address, and leads back to it",
+    () =>
+      Effect.gen(function* () {
+        const from = (headers: Readonly<Record<string, string>>, body: object = {}) =>
+          ask("POST", "/panel/oidc", { body, headers: { ...ownPage, ...headers } })
+        assert.strictEqual(
+          outcome(yield* from({ "sec-fetch-site": "cross-site" })),
+          "403 origin_refused"
+        )
+        assert.strictEqual(outcome(yield* from({ "x-panel": "0" })), "403 origin_refused")
+        const elsewhere = yield* from({ origin: "https://other.test" })
+        assert.deepStrictEqual(elsewhere.body, { problem: "other_address" })
+        for (const next of ["//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"]) {
+          assert.strictEqual(outcome(yield* from({}, { next })), "422 validation_failed", next)
+        }
+      })
   )
 
   it.effect("says why the person was not let in", () =>
@@ -193,7 +195,10 @@ layer(withProvider())("signing in at the identity provider", (it) => {
       const state = new URL(url).searchParams.get("state") ?? ""
       const query = new URLSearchParams({ error: "access_denied", state, iss: issuer })
       const denied = `/panel/oidc/callback?${query}`
-      assert.strictEqual(destinationOf(yield* returnFrom(denied, cookie)), "/sign-in?problem=denied")
+      assert.strictEqual(
+        destinationOf(yield* returnFrom(denied, cookie)),
+        "/sign-in?problem=denied"
+      )
     })
   )
 

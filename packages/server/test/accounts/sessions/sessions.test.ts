@@ -217,6 +217,7 @@ layer(testNodesLayer())("a session", (it) => {
         id: open(body.access_token).claims["sid"],
         user_agent: `curl/8 ${"x".repeat(493)}`,
         ip: "198.51.100.7",
+        began_with: "password",
         created_at: newest.created_at,
         last_used_at: newest.created_at,
         current: false
