@@ -59,7 +59,8 @@ const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
         Opened: <At at={incident.opened_at} />,
         Resolved: closed_at === null ? "Not yet" : <At at={closed_at} />,
         Duration: <IncidentDuration incident={incident} />,
-        "Snoozed until": status === "open" && snoozed_until !== null && <At at={snoozed_until} />,
+        ...(status === "open" &&
+          snoozed_until !== null && { "Snoozed until": <At at={snoozed_until} /> }),
         [isTask ? "Task" : "Monitor"]: <SubjectLink subject={subject} />,
         Id: <CopyText text={id} />
       }}

@@ -27,7 +27,7 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
               key={`${entry.at} ${entry.type} ${index}`}
               className="flex items-baseline gap-3 px-5 py-3"
             >
-              <span className="shrink-0">
+              <span className="flex shrink-0 self-start pt-2">
                 <Dot tone={tones[entry.type]} />
               </span>
               <div className="min-w-0 grow wrap-anywhere">

@@ -177,12 +177,14 @@ const Scope = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf
     <>
       <TargetPicker
         label="Monitors"
+        placeholder="None. Type a name to choose"
         {...targets.monitors}
         chosen={values.monitor_ids}
         onChange={(monitor_ids) => set({ monitor_ids })}
       />
       <TargetPicker
         label="Tasks"
+        placeholder="None. Type a name to choose"
         {...targets.tasks}
         chosen={values.task_ids}
         onChange={(task_ids) => set({ task_ids })}

@@ -138,6 +138,7 @@ export const StatusPageSheet = ({
             </Field>
             <TargetPicker
               label="Monitors"
+              placeholder="None. Type a name to choose"
               {...monitors}
               chosen={group.monitor_ids}
               onChange={(monitor_ids) => change(at, { monitor_ids })}

@@ -178,8 +178,15 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
               entry(at, is_good ? "last_good" : "failure", { message, execution_id })
             ),
             entry(opened_at, "opened", { message: cause_message }),
+            // The incident may have been added to a message that was waiting already.
             ...deliveries.map(({ created_at, id }) =>
-              entry(new Date(created_at), "notification", { delivery_id: id })
+              entry(
+                new Date(Math.max(Date.parse(created_at), opened_at.getTime())),
+                "notification",
+                {
+                  delivery_id: id
+                }
+              )
             ),
             ...actions.map(({ actor, at, message, type, until }) =>
               entry(at, type, { actor, message, until: timestampOrNull(until) })

@@ -10,16 +10,18 @@ export interface Target<Id extends string> {
   readonly kind: string
 }
 
-/** Selects tasks or monitors by name. An empty selection means all. */
+/** Selects tasks or monitors by name. The placeholder says what an empty selection means. */
 export const TargetPicker = <Id extends string>({
   chosen,
   find,
   findKey,
   label,
   nameOf,
-  onChange
+  onChange,
+  placeholder = "All. Type a name to choose"
 }: {
   readonly label: string
+  readonly placeholder?: string
   readonly chosen: ReadonlyArray<Id>
   readonly onChange: (chosen: ReadonlyArray<Id>) => void
   readonly nameOf: (id: Id) => string
@@ -77,7 +79,7 @@ export const TargetPicker = <Id extends string>({
             type="search"
             value={text}
             autoComplete="off"
-            placeholder={chosen.length === 0 ? "All. Type a name to choose" : "Type a name to add"}
+            placeholder={chosen.length === 0 ? placeholder : "Type a name to add"}
             onChange={({ target }) => setText(target.value)}
             onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
             className="min-w-0 grow bg-transparent text-base outline-none"
