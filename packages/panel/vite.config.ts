@@ -18,10 +18,15 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ["/v1", "/panel/session", "/panel/oidc", "/docs", "/favicon.ico", "/ping"].map((path) => [
-        path,
-        service
-      ])
+      [
+        "/v1",
+        "/panel/session",
+        "/panel/oidc",
+        "/panel/passkey",
+        "/docs",
+        "/favicon.ico",
+        "/ping"
+      ].map((path) => [path, service])
     )
   }
 })

@@ -82,6 +82,10 @@ const SignInOptions = Schema.Struct({
     description: "True if accounts can sign in with a password.",
     examples: [true]
   }),
+  passkey: Schema.Boolean.annotate({
+    description: "True if accounts can have passkeys.",
+    examples: [true]
+  }),
   provider: Schema.NullOr(
     Schema.Struct({
       name: Schema.String.annotate({ description: "Its name.", examples: ["Keycloak"] })

@@ -17,10 +17,10 @@ if (missing !== undefined) console.warn(missing)
 export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
 
 /** Uses the shared browser and starts a service for one test file, which may stop it. */
-export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}) => {
+export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}, hostname?: string) => {
   let service: Service
   beforeAll(async () => {
-    service = await Service.start(environment)
+    service = await Service.start(environment, hostname)
   })
   afterAll(() => service[Symbol.asyncDispose]())
   return { ...useBrowser(() => service.url), service: () => service }

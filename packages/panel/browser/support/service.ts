@@ -25,14 +25,18 @@ export class Service {
   readonly #environment: NodeJS.ProcessEnv
   #process: ChildProcess | undefined
 
-  private constructor(port: number, environment: NodeJS.ProcessEnv) {
+  private constructor(port: number, environment: NodeJS.ProcessEnv, hostname: string) {
     this.#port = port
     this.#environment = environment
-    this.url = `http://127.0.0.1:${port}`
+    this.url = `http://${hostname}:${port}`
   }
 
-  static async start(environment: NodeJS.ProcessEnv = {}): Promise<Service> {
-    const service = new Service(await freePort(), environment)
+  /** Passkeys work only at a host name, such as `localhost`. */
+  static async start(
+    environment: NodeJS.ProcessEnv = {},
+    hostname = "127.0.0.1"
+  ): Promise<Service> {
+    const service = new Service(await freePort(), environment, hostname)
     await service.start()
     return service
   }

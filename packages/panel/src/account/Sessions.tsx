@@ -32,18 +32,27 @@ const deviceOf = (agent: string | null): string => {
   return name === undefined ? agent : system === undefined ? name : `${name} on ${system}`
 }
 
+const beginnings: Readonly<Record<Session["began_with"], string>> = {
+  password: "with the password",
+  provider: "at the identity provider",
+  passkey: "with a passkey",
+  proxy: "at the proxy"
+}
+
 const columns: ReadonlyArray<Column<Session>> = [
   {
     key: "device",
     head: "Device",
     className: "grow basis-0",
-    cell: ({ current, ip, user_agent }) => (
+    cell: ({ began_with, current, ip, user_agent }) => (
       <>
         <span className="flex items-center gap-2 font-medium" title={user_agent ?? undefined}>
           <span className="truncate">{deviceOf(user_agent)}</span>
           {current && <Badge tone="live">current</Badge>}
         </span>
-        <span className="block truncate font-mono text-xs text-faint">{ip}</span>
+        <span className="block truncate text-xs text-faint">
+          <span className="font-mono">{ip}</span> · {beginnings[began_with]}
+        </span>
       </>
     )
   },

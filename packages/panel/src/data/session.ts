@@ -96,6 +96,16 @@ class Session {
     })
   }
 
+  /** Signs in with the response of a passkey. */
+  async signInWithPasskey(response: object): Promise<void> {
+    this.#keep(await this.askAboutPasskeys<Answer>("/panel/passkey", response))
+  }
+
+  /** Sends a request about passkeys. Its routes read the session cookie, not the access token. */
+  async askAboutPasskeys<A>(path: string, body: object = {}): Promise<A> {
+    return this.#http.request<A>("POST", path, { headers: { "x-panel": "1" }, maxRetries: 0, body })
+  }
+
   async signOut(): Promise<void> {
     await this.#send("DELETE")
     this.#end("signed out")

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
-import { ProviderButton } from "./ProviderButton.tsx"
+import { OtherWays } from "./OtherWays.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 import { signInOptions } from "../data/signInOptions.ts"
 
@@ -45,10 +45,13 @@ export const SignInPage = () => {
         )
       }
     >
-      {options?.provider && !asksForCode && (
-        <div className="mb-5 flex flex-col gap-5 border-b border-line pb-5">
-          <ProviderButton name={options.provider.name} next={next} problem={problem} />
-        </div>
+      {!asksForCode && (
+        <OtherWays
+          options={options}
+          next={next}
+          problem={problem}
+          onSignedIn={() => navigate({ href: next ?? "/", replace: true })}
+        />
       )}
       <SignInForm
         key={times}

@@ -348,6 +348,8 @@ export type SignInMethod = "password" | "provider" | "passkey" | "proxy"
 export interface SignInOptions {
   /** True if accounts can sign in with a password. */
   readonly password: boolean
+  /** True if accounts can have passkeys. */
+  readonly passkey: boolean
   /** The identity provider (OpenID Connect). Null if there is none. */
   readonly provider: {
     /** Its name. */

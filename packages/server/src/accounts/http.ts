@@ -5,6 +5,7 @@ import { Accounts } from "./Accounts.ts"
 import { currentActor } from "./audit/currentActor.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
 import { Logins } from "./sessions/Logins.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
 import { ProviderLogins } from "./oidc/ProviderLogins.ts"
 import { PasswordResets } from "./passwords/PasswordResets.ts"
 import { TotpSettings } from "./totp/TotpSettings.ts"
@@ -17,11 +18,16 @@ export const AuthHandlers = implement(
     const emailLinks = yield* EmailLinks
     const logins = yield* Logins
     const resets = yield* PasswordResets
+    const passkeys = yield* Passkeys
     const providerLogins = yield* ProviderLogins
     return handlers.handleAll({
       getOptions: () => {
         const { name } = providerLogins
-        return Effect.succeed({ password: true, provider: name === undefined ? null : { name } })
+        return Effect.succeed({
+          password: true,
+          passkey: passkeys.areAvailable,
+          provider: name === undefined ? null : { name }
+        })
       },
 
       register: Effect.fnUntraced(function* ({ payload }) {

@@ -36,6 +36,9 @@ import { IdentitiesRepo } from "./oidc/IdentitiesRepo.ts"
 import { IdentityProvider } from "./oidc/IdentityProvider.ts"
 import { ProviderLogins } from "./oidc/ProviderLogins.ts"
 import { ProviderSessions } from "./oidc/ProviderSessions.ts"
+import { Challenges } from "./passkeys/Challenges.ts"
+import { Passkeys } from "./passkeys/Passkeys.ts"
+import { PasskeysRepo } from "./passkeys/PasskeysRepo.ts"
 import { PasswordResets } from "./passwords/PasswordResets.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { Logins } from "./sessions/Logins.ts"
@@ -78,6 +81,7 @@ export { RequestRates } from "./auth/RequestRates.ts"
 export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
 export type { SignInSecrets } from "./oidc/IdentityProvider.ts"
 export { ProviderLogins } from "./oidc/ProviderLogins.ts"
+export { Passkeys } from "./passkeys/Passkeys.ts"
 export { PasswordResets } from "./passwords/PasswordResets.ts"
 export { operatorOrigin } from "./operatorOrigin.ts"
 export { Logins } from "./sessions/Logins.ts"
@@ -103,6 +107,7 @@ const Handlers = Layer.mergeAll(
 const PrivateRepositories = Layer.mergeAll(
   AccountReclaimsRepo.layer,
   IdentitiesRepo.layer,
+  PasskeysRepo.layer,
   TotpRepo.layer,
   UserLinksRepo.layer,
   MembersRepo.layer,
@@ -115,7 +120,8 @@ const PrivateRepositories = Layer.mergeAll(
 
 export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, BootstrapLayer).pipe(
   Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
-  Layer.provideMerge(ProviderLogins.layer),
+  Layer.provideMerge(Layer.mergeAll(ProviderLogins.layer, Passkeys.layer)),
+  Layer.provide(Challenges.layer),
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
   ),

@@ -51,6 +51,7 @@ export type Purpose =
   | "idempotent-answer"
   | "lane"
   | "link-token"
+  | "passkey-challenge"
   | "provider-sign-in"
   | "provider-token"
   | "totp"
@@ -160,6 +161,7 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "idempotent-answer": ring("idempotent-answer"),
     lane: ring("lane"),
     "link-token": ring("link-token"),
+    "passkey-challenge": ring("passkey-challenge"),
     "provider-sign-in": ring("provider-sign-in"),
     "provider-token": ring("provider-token"),
     totp: ring("totp"),

@@ -63,6 +63,17 @@ export const panelSessionPath = "/panel/session"
 export const panelOidcPath = "/panel/oidc"
 export const panelOidcCallbackPath = `${panelOidcPath}/callback`
 
+/** The panel's passkeys. Those below the path of the session read its cookie. */
+export const panelPasskeyPaths = [
+  "/panel/passkey/options",
+  "/panel/passkey",
+  "/panel/session/passkeys/list",
+  "/panel/session/passkeys/options",
+  "/panel/session/passkeys/add",
+  "/panel/session/passkeys/rename",
+  "/panel/session/passkeys/remove"
+] as const
+
 /**
  * The paths of the panel's pages. All of them serve the same file, which renders the right page.
  */
@@ -110,6 +121,7 @@ const unlisted = [
   ["GET", "/assets/:file"],
   ["POST", panelOidcPath],
   ["GET", panelOidcCallbackPath],
+  ...panelPasskeyPaths.map((path) => ["POST", path] as const),
   ...panelPages.map((path) => ["GET", path] as const),
   ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(
     (method) => [method, panelSessionPath] as const
@@ -165,6 +177,6 @@ export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.
   })
   router.on("POST", tokenPath, true)
   router.on("POST", panelSessionPath, true)
-  router.on("POST", panelOidcPath, true)
+  for (const path of [panelOidcPath, ...panelPasskeyPaths] as const) router.on("POST", path, true)
   return (url) => router.find("POST", url) !== undefined
 }

@@ -20,6 +20,7 @@ export {
   noSuchRoute,
   panelOidcCallbackPath,
   panelOidcPath,
+  panelPasskeyPaths,
   panelPages,
   panelSessionPath
 } from "./Routes.ts"

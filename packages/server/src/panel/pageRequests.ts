@@ -9,13 +9,26 @@ import {
 } from "@scheduling/domain/shared/Errors"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { issuesIn, respond } from "../http/index.ts"
-import { isOnHttps, isOwnPage, sessionCookie } from "./sessionCookie.ts"
+import type { Logins } from "../accounts/index.ts"
+import { issuesIn, requestOrigin, respond } from "../http/index.ts"
+import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
 
 export const requestHeaders = Effect.map(
   HttpServerRequest.HttpServerRequest,
   ({ headers }) => headers
 )
+
+export const tokenOfCookie = Effect.map(requestHeaders, (headers) => {
+  const token = readSessionToken(headers["cookie"], isOnHttps(headers))
+  return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
+})
+
+/** Returns the user of the session cookie. */
+export const actorOfCookie = (logins: Logins["Service"]) =>
+  Effect.gen(function* () {
+    const token = (yield* tokenOfCookie) ?? Redacted.make("")
+    return yield* logins.findActor(token, yield* requestOrigin)
+  })
 
 export const withCookie = (
   response: HttpServerResponse.HttpServerResponse,

@@ -1,10 +1,16 @@
 import { Login, PasswordChange } from "@scheduling/domain/auth/AuthApi"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
 import { panelSessionPath, requestOrigin } from "../http/index.ts"
-import { answerWith, bodyAs, ownPagesOnly, requestHeaders, withCookie } from "./pageRequests.ts"
-import { isOnHttps, readSessionToken } from "./sessionCookie.ts"
+import {
+  actorOfCookie,
+  answerWith,
+  bodyAs,
+  ownPagesOnly,
+  tokenOfCookie,
+  withCookie
+} from "./pageRequests.ts"
 
 /**
  * Routes for the panel's login. Scripts of the panel get only access tokens. The refresh token is
@@ -35,10 +41,7 @@ export const sessionRoutesLayer: Layer.Layer<
 
     const changePassword = Effect.gen(function* () {
       const passwords = yield* bodyAs(PasswordChange)
-      const actor = yield* logins.findActor(
-        (yield* tokenOfCookie) ?? Redacted.make(""),
-        yield* requestOrigin
-      )
+      const actor = yield* actorOfCookie(logins)
       return yield* answerWith(yield* accounts.changePassword(actor, passwords))
     })
 
@@ -72,8 +75,3 @@ const first = HttpServerResponse.jsonUnsafe(
   { awaits_first_account: true },
   { headers: { "cache-control": "no-store" } }
 )
-
-const tokenOfCookie = Effect.map(requestHeaders, (headers) => {
-  const token = readSessionToken(headers["cookie"], isOnHttps(headers))
-  return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
-})

@@ -56,6 +56,9 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${id(5)}, 'k.sealed', ${t})`,
     `INSERT INTO identities (issuer, subject, user_id, created_at)
      VALUES ('https://id.example.com', ${odd}, ${user}, ${t})`,
+    `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, last_used_at, created_at)
+     VALUES (${id(29)}, ${user}, ${odd}, 'credential', 'key', 4294967295, ${t}, ${t})`,
+    `INSERT INTO used_challenges (challenge_hash, expires_at) VALUES ('h', ${t})`,
     `INSERT INTO totp (user_id, sealed_secret, last_step, confirmed_at, created_at)
      VALUES (${user}, 'k.sealed', 9223372036854775807, ${t}, ${t})`,
     `INSERT INTO recovery_codes (user_id, code_hash) VALUES (${user}, 'c1'), (${user}, 'c2')`,

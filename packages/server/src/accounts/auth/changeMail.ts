@@ -7,6 +7,14 @@ const texts = {
     subject: "Your password was changed",
     what: (service: string) => `The password of your account at ${service} was changed`
   },
+  "passkey added": {
+    subject: "A passkey was added",
+    what: (service: string) => `A passkey was added to your account at ${service}`
+  },
+  "passkey removed": {
+    subject: "A passkey was removed",
+    what: (service: string) => `A passkey of your account at ${service} was removed`
+  },
   "second factor on": {
     subject: "A second factor was switched on",
     what: (service: string) => `A second factor for your account at ${service} was switched on`

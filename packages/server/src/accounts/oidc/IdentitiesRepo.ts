@@ -23,6 +23,8 @@ export class IdentitiesRepo extends Context.Service<
     /** Inserts an identity. Returns false if it, or another one of the user, exists already. */
     readonly insert: (identity: IdentityRow) => Effect.Effect<boolean>
     readonly findUser: (issuer: string, subject: string) => Effect.Effect<Option.Option<UserRow>>
+    /** Returns true if the user can sign in at this issuer. */
+    readonly isLinked: (userId: string, issuer: string) => Effect.Effect<boolean>
     readonly insertSession: (session: ProviderSessionRow) => Effect.Effect<void>
     /** Finds a session, with its user's subject at this issuer. */
     readonly findSession: (
@@ -54,6 +56,15 @@ export class IdentitiesRepo extends Context.Service<
             WHERE identities.issuer = ${issuer}
               AND identities.subject = ${subject}`
           return Option.fromNullishOr(rows[0])
+        }, Effect.orDie),
+
+        isLinked: Effect.fn("IdentitiesRepo.isLinked")(function* (userId, issuer) {
+          const rows = yield* sql`
+            SELECT user_id
+            FROM identities
+            WHERE user_id = ${userId}
+              AND issuer = ${issuer}`
+          return rows.length > 0
         }, Effect.orDie),
 
         insertSession: Effect.fn("IdentitiesRepo.insertSession")(function* (session) {

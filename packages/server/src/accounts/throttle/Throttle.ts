@@ -152,6 +152,7 @@ const allowed = {
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
   "provider sign-ins": perWindow(200),
+  "passkey sign-ins": perWindow(200),
   "email links": perWindow(50),
   "invitation previews": perWindow(100)
 } satisfies Record<string, Allowance>

@@ -28,7 +28,11 @@ layer(withProvider())("signing in at the identity provider", (it) => {
   it.effect("is offered by name", () =>
     Effect.gen(function* () {
       const { body } = yield* ask("GET", "/v1/auth/options")
-      assert.deepStrictEqual(body, { password: true, provider: { name: "Keycloak" } })
+      assert.deepStrictEqual(body, {
+        password: true,
+        passkey: true,
+        provider: { name: "Keycloak" }
+      })
     })
   )
 

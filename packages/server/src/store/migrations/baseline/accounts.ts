@@ -81,6 +81,29 @@ export const accounts = Effect.gen(function* () {
       UNIQUE (user_id, issuer)
     )`
 
+  // `counter` counts the uses of a passkey on its device. It stays at 0 for passkeys that are copied
+  // to several devices.
+  yield* sql`
+    CREATE TABLE passkeys (
+      id uuid PRIMARY KEY,
+      user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+      name text NOT NULL,
+      credential_id text NOT NULL UNIQUE,
+      public_key text NOT NULL,
+      counter bigint NOT NULL,
+      last_used_at timestamptz,
+      created_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX passkeys_by_user ON passkeys (user_id, id DESC)`
+
+  // Challenges that a passkey has signed, so that each works once.
+  yield* sql`
+    CREATE TABLE used_challenges (
+      challenge_hash text PRIMARY KEY,
+      expires_at timestamptz NOT NULL
+    )`
+  yield* sql`CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_at)`
+
   // A session that began at the identity provider, and when the provider was last asked about its
   // user. `sealed_token` is the provider's refresh token. Null if the provider gave none.
   yield* sql`

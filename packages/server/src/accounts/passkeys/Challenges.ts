@@ -1,0 +1,54 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { randomBytes } from "node:crypto"
+import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import { PasskeysRepo } from "./PasskeysRepo.ts"
+
+/** The purpose of a challenge: to sign in, or to add a passkey to the account with this id. */
+export type ChallengePurpose = "sign in" | `add to ${string}`
+
+/**
+ * Challenges that passkeys sign. The browser keeps a challenge, encrypted, so that people who do not
+ * finish leave nothing behind. Each works once, for five minutes.
+ */
+export class Challenges extends Context.Service<
+  Challenges,
+  {
+    readonly make: (
+      purpose: ChallengePurpose
+    ) => Effect.Effect<{ readonly challenge: string; readonly sealed: string }>
+    /** Returns the challenge, or undefined if it is not ours, not for this purpose, or too old. */
+    readonly read: (purpose: ChallengePurpose, sealed: string) => Effect.Effect<string | undefined>
+    /** Returns false if the challenge was used before. */
+    readonly use: (challenge: string) => Effect.Effect<boolean>
+  }
+>()("@scheduling/server/accounts/passkeys/Challenges") {
+  static readonly layer: Layer.Layer<Challenges, never, PasskeysRepo | Secrets> = Layer.effect(
+    Challenges,
+    Effect.gen(function* () {
+      const repo = yield* PasskeysRepo
+      const ring = (yield* Secrets).keys("passkey-challenge")
+      return Challenges.of({
+        make: Effect.fnUntraced(function* (purpose) {
+          const challenge = randomBytes(32).toString("base64url")
+          const until = (yield* Clock.currentTimeMillis) + challengeMs
+          return { challenge, sealed: seal(ring, purpose, JSON.stringify([challenge, until])) }
+        }),
+
+        read: Effect.fnUntraced(function* (purpose, sealed) {
+          const text = unsealIfKnown(ring, purpose, sealed)
+          if (text === undefined) return undefined
+          const [challenge, until] = JSON.parse(text) as [string, number]
+          return until > (yield* Clock.currentTimeMillis) ? challenge : undefined
+        }),
+
+        use: Effect.fnUntraced(function* (challenge) {
+          const now = yield* Clock.currentTimeMillis
+          const expiresAt = new Date(now + challengeMs)
+          return yield* repo.useChallenge(mac(ring[0], challenge), expiresAt, new Date(now))
+        })
+      })
+    })
+  )
+}
+
+export const challengeMs = 5 * 60 * 1000
