@@ -15,6 +15,7 @@ import { SigningSecrets } from "../engine/index.ts"
 import { ServiceAccountsRepo } from "./service-accounts/ServiceAccountsRepo.ts"
 import { UserLinksRepo } from "./users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "./users/UsersRepo.ts"
+import { PasskeysRepo } from "./passkeys/PasskeysRepo.ts"
 import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
@@ -42,6 +43,7 @@ export class AccountReclaims extends Context.Service<
     | EndSignals
     | InvitationsRepo
     | MembersRepo
+    | PasskeysRepo
     | AccountReclaimsRepo
     | SecondFactors
     | ServiceAccountsRepo
@@ -62,6 +64,7 @@ export class AccountReclaims extends Context.Service<
       const invitations = yield* InvitationsRepo
       const links = yield* UserLinksRepo
       const members = yield* MembersRepo
+      const passkeys = yield* PasskeysRepo
       const repo = yield* AccountReclaimsRepo
       const serviceAccounts = yield* ServiceAccountsRepo
       const signing = yield* SigningSecrets
@@ -114,6 +117,7 @@ export class AccountReclaims extends Context.Service<
           yield* links.removeAny(id, "email")
           yield* record("email.verified", { changed: false })
           if (yield* factors.remove(id)) yield* record("totp.disabled")
+          if ((yield* passkeys.removeAll(id)) > 0) yield* record("passkey.removed")
           for (const workspaceId of yield* repo.lockSolelyOwned(id)) {
             yield* clear(workspaceId, userId, origin)
           }
