@@ -40,7 +40,8 @@ layer(testNodesLayer())("an account", (it) => {
         workspace: {
           id: body.workspace.id,
           name: "Ada's workspace",
-          created_at: body.workspace.created_at
+          created_at: body.workspace.created_at,
+          stopped_at: null
         }
       })
       const nameless = yield* register({})
