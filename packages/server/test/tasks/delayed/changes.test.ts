@@ -136,6 +136,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         version: 2,
         status: "running",
         run_at: "2026-06-01T12:10:00.000Z",
+        execution_id: id,
         last_run: { execution_id: id, status: "queued", finished_at: null },
         updated_at: "2026-06-01T12:10:00.000Z"
       })

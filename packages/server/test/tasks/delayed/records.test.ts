@@ -144,7 +144,8 @@ layer(testAppLayer())("delayed task records", (it) => {
         const { body } = yield* delayed.get(task.id)
         assert.deepStrictEqual((yield* delayed.list()).body.data, [body])
         const { last_run, status } = body
-        assert.deepStrictEqual(body, { ...task, last_run, status })
+        const execution_id = last_run?.execution_id ?? task.execution_id
+        assert.deepStrictEqual(body, { ...task, execution_id, last_run, status })
         return [status, last_run]
       })
       yield* TestClock.adjust("59 minutes")

@@ -24,15 +24,15 @@ layer(testAppLayer())("the execution that a response names", (it) => {
       for (const [kind, task, execution] of [
         ["delayed", delayed, delayed.execution_id],
         ["cron", cron, (yield* run("cron", cron)).id],
-        ["chain", chain, step.execution.id],
-        ["delayed", delayed, (yield* run("delayed", delayed)).id]
+        ["chain", chain, step.execution.id]
       ]) {
         const { body } = yield* ask("GET", `${workspace}/executions/${execution}`, { token })
         assert.deepStrictEqual([body.kind, body.task_id], [kind, task.id])
       }
+      const moved = yield* run("delayed", delayed)
       const { body } = yield* ask("GET", `${workspace}/delayed/${delayed.id}`, { token })
       assert.strictEqual(body.status, "running")
-      assert.strictEqual(body.last_run.execution_id, body.execution_id)
+      assert.strictEqual(body.execution_id, moved.id)
     })
   )
 })
