@@ -392,12 +392,14 @@ describe("pings", () => {
   it("are in the document with their signals, although no endpoint declares them", () => {
     assert.deepStrictEqual(
       Object.keys(document.paths).filter((path) => path.startsWith("/ping")),
-      ["/ping/{ping_id}", "/ping/{ping_id}/{signal}"]
+      ["/ping/{ping_id}", "/ping/{ping_id}/{signal}", "/ping/{ping_key}/{key}/{signal}"]
     )
-    assert.lengthOf(new Set(pings.map(({ operationId }) => operationId)), 6)
+    assert.lengthOf(new Set(pings.map(({ operationId }) => operationId)), 9)
     for (const { operationId, responses: all, security } of pings) {
       assert.deepStrictEqual(security, [], operationId)
-      assert.deepStrictEqual(Object.keys(all), ["200", "400", "404", "503"], operationId)
+      const byKey = operationId.endsWith("ByKey") ? ["201", "429"] : []
+      const statuses = ["200", "400", "404", "503", ...byKey].toSorted()
+      assert.deepStrictEqual(Object.keys(all), statuses, operationId)
     }
     const signal = pings[3]?.parameters[1]?.schema.pattern
     assert(typeof signal === "string")

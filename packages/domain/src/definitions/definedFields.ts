@@ -3,9 +3,9 @@ import { type DefinedKind, definitionOfKind } from "./DefinitionsDocument.ts"
 
 /**
  * Input fields that are not part of a stored definition: `queue_key` and `delay_seconds` only
- * express `queue_id` and `run_at` in another way.
+ * express `queue_id` and `run_at` in another way, and `ping_id` is a secret.
  */
-const derived: ReadonlySet<string> = new Set(["delay_seconds", "queue_key", "version"])
+const derived: ReadonlySet<string> = new Set(["delay_seconds", "ping_id", "queue_key", "version"])
 
 /** Returns the names of the response fields that make up a definition of the kind. */
 export const definedFields = (kind: DefinedKind): ReadonlyArray<string> => {

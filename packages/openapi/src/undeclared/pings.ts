@@ -5,7 +5,10 @@ import type { Method, Operation, Parameter, Response } from "../model.ts"
 /** Pings are handled before the router and return plain text, so no endpoint declares them. */
 export const pingsTag = {
   name: "Pings",
-  description: "How jobs report to their heartbeat monitors. The URL is the credential."
+  description:
+    "How jobs report to their heartbeat monitors. The URL is the credential: the `ping_url` of a monitor, or " +
+    "`/ping/{ping_key}/{key}` with the ping key of the workspace and the key of the monitor, followed by " +
+    "nothing (success) or by a signal."
 }
 
 const monitorsUrl = "$PING_URL"
@@ -33,6 +36,31 @@ const signal: Parameter = {
     pattern: "^(?:start|fail|log|\\d|[1-9]\\d|1\\d\\d|2[0-4]\\d|25[0-5])$",
     examples: ["start"]
   }
+}
+
+const pingKey: Parameter = {
+  name: "ping_key",
+  in: "path",
+  required: true,
+  description: "The ping key of the workspace.",
+  schema: { type: "string", examples: ["fqOOd6-F4MMNuCEnzTU01w"] }
+}
+
+const ownKey: Parameter = {
+  name: "key",
+  in: "path",
+  required: true,
+  description: "The key of the heartbeat.",
+  schema: { type: "string", examples: ["backups:nightly"] }
+}
+
+const create: Parameter = {
+  name: "create",
+  in: "query",
+  required: false,
+  description:
+    "With `1`, a heartbeat that does not exist is created: it expects a ping once a day, with an hour of grace.",
+  schema: { type: "string", enum: ["1"] }
 }
 
 const rid: Parameter = {
@@ -65,6 +93,14 @@ const responses = {
   404: plainResponse("The URL does not exist, or no longer exists.", "this ping URL does not exist")
 }
 
+const createdResponses = {
+  201: plainAnswer("The heartbeat is created, and the ping is stored.", "Created"),
+  429: plainAnswer(
+    "The heartbeat was not created.",
+    "no heartbeat was created: the plan allows no more monitors, or pings created too many in this minute"
+  )
+}
+
 const withoutContent = ({ content: _content, ...response }: Response): Response => response
 
 const pinged = (
@@ -73,10 +109,12 @@ const pinged = (
   parameters: Operation["parameters"]
 ) => {
   const isSignal = parameters.includes(signal)
+  const isByKey = parameters.includes(pingKey)
+  const all = isByKey ? { ...responses, ...createdResponses } : responses
   return {
-    operationId: `pings.${method}${isSignal ? "Signal" : ""}`,
+    operationId: `pings.${method}${isSignal ? "Signal" : ""}${isByKey ? "ByKey" : ""}`,
     tags: [pingsTag.name],
-    summary: `${isSignal ? "Report the state of a run" : "Report a success"}, by ${method.toUpperCase()}`,
+    summary: `${isSignal ? "Report the state of a run" : "Report a success"}, by ${method.toUpperCase()}${isByKey ? ", with the ping key" : ""}`,
     description: `Sent by a job. ${
       method === "post"
         ? `The first ${maxPingBodyBytes} bytes of the body are stored as the job's message.`
@@ -95,11 +133,11 @@ const pinged = (
       method === "head"
         ? {
             ...Object.fromEntries(
-              Object.entries(responses).map(([status, one]) => [status, withoutContent(one)])
+              Object.entries(all).map(([status, one]) => [status, withoutContent(one)])
             ),
             503: unavailable
           }
-        : { ...responses, 503: unavailable },
+        : { ...all, 503: unavailable },
     "x-codeSamples": [
       {
         lang: "Shell",
@@ -117,5 +155,6 @@ const allMethods = (path: string, parameters: Operation["parameters"]) =>
 
 export const pingPaths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>> = {
   "/ping/{ping_id}": allMethods("", [pingId, rid]),
-  "/ping/{ping_id}/{signal}": allMethods("/start", [pingId, signal, rid])
+  "/ping/{ping_id}/{signal}": allMethods("/start", [pingId, signal, rid]),
+  "/ping/{ping_key}/{key}/{signal}": allMethods("/start", [pingKey, ownKey, signal, create, rid])
 }

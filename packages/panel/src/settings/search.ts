@@ -14,6 +14,7 @@ export const subjectKinds = [
   ["service_account", "Service accounts"],
   ["api_key", "API keys"],
   ["signing_secret", "Signing secrets"],
+  ["ping_key", "Ping key"],
   ["billing", "Billing"],
   ["notification_channel", "Notification channels"],
   ["notification_settings", "Notification rules"],

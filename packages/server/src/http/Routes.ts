@@ -109,6 +109,8 @@ const unlisted = [
   ["POST", "/ping/:ping_id"],
   ["GET", "/ping/:ping_id/:signal"],
   ["POST", "/ping/:ping_id/:signal"],
+  ["GET", "/ping/:ping_key/:key/:signal"],
+  ["POST", "/ping/:ping_key/:key/:signal"],
   ["POST", "/v1/billing/webhooks/stripe"],
   ["GET", "/email/verify/:token"],
   ["POST", "/email/verify/:token"],

@@ -206,7 +206,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       yield* monitors.insert({ ...common, kind: table.kind })
       const rowId = { monitor_id: id, workspace_id }
       yield* rows.insert(rowId, { ...settings, ...kind.initialColumns?.(settings, created_at) })
-      yield* kind.afterInsert?.(rowId) ?? Effect.void
+      const problem = yield* kind.afterInsert?.(rowId, input) ?? Effect.undefined
+      if (problem !== undefined) return yield* reject(problem)
       yield* usage.record("monitors", [workspace_id], created_at)
       if (paused) yield* Effect.orDie(pauseAgain(workspace_id, id, true))
       const at = yield* now

@@ -60,7 +60,11 @@ export interface MonitorKind<Types extends KindTypes> {
     settings: Partial<Types["Columns"]>,
     at: Date
   ) => Partial<Types["Columns"]>
-  readonly afterInsert?: (id: RowId) => Effect.Effect<void>
+  /** Writes what a new monitor has beside its row, or returns the field that prevents it. */
+  readonly afterInsert?: (
+    id: RowId,
+    input: Types["Input"]
+  ) => Effect.Effect<FieldProblem | undefined>
   readonly decideSettings: (
     row: Types["Row"],
     settings: Partial<Types["Columns"]>,

@@ -68,6 +68,17 @@ const allSealed: ReadonlyArray<Sealed> = [
     contextOf: ({ id }) => id,
     hash: "ping_hash",
     hashedFor: "ping-url"
+  },
+  {
+    name: "ping keys",
+    purpose: "ping-url-shown",
+    table: "ping_keys",
+    id: "workspace_id",
+    owner: "workspace_id",
+    sealed: "sealed_key",
+    contextOf: ({ id }) => id,
+    hash: "key_hash",
+    hashedFor: "ping-url"
   }
 ]
 

@@ -118,6 +118,8 @@ describe("the contract", () => {
     assert.deepStrictEqual(inputs, [
       ...ofTasks,
       "executions.rerunMany task_id",
+      "heartbeatMonitors.create ping_id",
+      "heartbeatMonitors.upsert ping_id",
       "processMonitors.create worker_id",
       "processMonitors.upsert worker_id",
       "processMonitors.update worker_id",

@@ -145,6 +145,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${heartbeat}, ${workspace}, 4, 60, NULL, 'UTC', 30, ${t}, 9007199254740993, ${json})`,
     `INSERT INTO ping_urls (monitor_id, workspace_id, ping_hash, sealed_ping_id)
      VALUES (${heartbeat}, ${workspace}, 'p1', 'k.sealed')`,
+    `INSERT INTO ping_keys (workspace_id, key_hash, sealed_key, created_at)
+     VALUES (${workspace}, 'pk1', 'k.sealed', ${t})`,
     `INSERT INTO ssl_monitors (monitor_id, workspace_id, host, port, protocol, warn_days, check_interval_seconds, last_check_at, certificate, seen)
      VALUES (${ssl}, ${workspace}, 'example.com', 443, 'tls', '{30,7,1}', 3600, ${t}, ${json}, '[]')`,
     `INSERT INTO checked_monitors (monitor_id, workspace_id, interval_seconds, timeout_seconds, confirm_after, recover_after, target, secret_names, last_check, recorded_at)

@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { MinuteSchedule } from "../../schedules/Schedule.ts"
 import { TimeZone } from "../../schedules/TimeZone.ts"
+import { uuidPattern } from "../../shared/Ids.ts"
 import { patchFields, whenAbsent } from "../../shared/requests/whenAbsent.ts"
 import { keyInput } from "../../shared/requests/OwnKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
@@ -161,6 +162,23 @@ const coherent = Schema.makeFilter<Timing>((timing) => {
   return problem && filterIssue(problem)
 })
 
+/** The field that only a new monitor takes. Responses show it as part of `ping_url`. */
+const pingIdInput = {
+  ping_id: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(uuidPattern, {
+        expected: "a UUID",
+        toJsonSchema: () => ({ format: "uuid" })
+      })
+    ).annotate({
+      description:
+        "The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here. " +
+        "It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change it.",
+      examples: ["5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
+    })
+  )
+}
+
 const fieldsWithKey = fields.mapFields(Struct.assign({ ...keyInput, ...monitorPausedInput }))
 
 /**
@@ -182,11 +200,14 @@ const exampleDefinition = {
   max_duration_seconds: 3600
 }
 
-export const HeartbeatMonitorInput = fieldsWithKey.check(coherent, exactlyOne).annotate({
-  identifier: "HeartbeatMonitorInput",
-  description: "A heartbeat monitor to create. Requires either `period_seconds` or `schedule`.",
-  examples: [exampleDefinition]
-})
+export const HeartbeatMonitorInput = fieldsWithKey
+  .mapFields(Struct.assign(pingIdInput))
+  .check(coherent, exactlyOne)
+  .annotate({
+    identifier: "HeartbeatMonitorInput",
+    description: "A heartbeat monitor to create. Requires either `period_seconds` or `schedule`.",
+    examples: [exampleDefinition]
+  })
 export type HeartbeatMonitorInput = typeof HeartbeatMonitorInput.Type
 
 export const HeartbeatMonitorUpdate = fieldsWithKey
@@ -270,7 +291,7 @@ export type HeartbeatMonitor = typeof HeartbeatMonitor.Type
 
 export const HeartbeatMonitorDefinition = Schema.Struct(
   putFields(
-    { ...fields.fields, ...putTiming, ...monitorPausedInput, ...versionInput },
+    { ...fields.fields, ...putTiming, ...pingIdInput, ...monitorPausedInput, ...versionInput },
     HeartbeatMonitor
   )
 )

@@ -1,8 +1,10 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { NotFound } from "../../shared/Errors.ts"
+import { inPath, WorkspaceId } from "../../shared/Ids.ts"
+import { Location } from "../../shared/Location.ts"
 import { monitorEndpoints, monitorParams } from "../monitorEndpoints.ts"
 import { HeartbeatEventPage } from "./HeartbeatEvent.ts"
 import {
@@ -12,6 +14,7 @@ import {
   HeartbeatMonitorPage,
   HeartbeatMonitorUpdate
 } from "./HeartbeatMonitor.ts"
+import { PingKey } from "./PingKey.ts"
 
 const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
   params: monitorParams("heartbeat"),
@@ -23,6 +26,30 @@ const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
     docs(
       "Replace the ping URL",
       "Creates a new `ping_url`. The old URL responds with 404 immediately."
+    )
+  )
+
+const params = { workspace_id: inPath(WorkspaceId) }
+
+const getPingKey = HttpApiEndpoint.get("getPingKey", "/ping-key", { params, success: PingKey })
+  .annotate(Access, Access.role("editor"))
+  .annotateMerge(
+    docs(
+      "Get the ping key",
+      "With the ping key of the workspace, jobs ping heartbeats by their keys: `/ping/{ping_key}/{key}`."
+    )
+  )
+
+const rotatePingKey = HttpApiEndpoint.post("rotatePingKey", "/ping-key/rotate", {
+  params,
+  success: PingKey.pipe(HttpApiSchema.status(201))
+})
+  .annotate(Access, Access.role("admin"))
+  .annotate(Location, "/v1/workspaces/:workspace_id/monitors/heartbeat/ping-key")
+  .annotateMerge(
+    docs(
+      "Create or replace the ping key",
+      "Creates a new ping key. URLs with the old key answer 404 at once. The `ping_url` of each monitor stays."
     )
   )
 
@@ -53,7 +80,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
           "Pings and missed pings, newest first, kept for 30 days by default. Pings beyond 60 per minute " +
           "count, but are not listed."
       },
-      own: [rotateUrl]
+      own: [rotateUrl, getPingKey, rotatePingKey]
     })
   )
   .middleware(Authentication)

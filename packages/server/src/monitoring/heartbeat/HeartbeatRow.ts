@@ -71,11 +71,18 @@ export const toPingColumns = (rules: HeartbeatRules, state: HeartbeatState): Pin
  * A heartbeat monitor with the secret part of its ping URL. The whole URL depends on the request.
  */
 export interface Heartbeat extends Omit<HeartbeatMonitor, "ping_url"> {
-  /** Null if it was encrypted with a secret that this node no longer has. */
-  readonly ping_id: string | null
+  /**
+   * Null if it was encrypted with a secret that this node no longer has. It has another name than the
+   * field of an input, so that exports and versions do not contain it.
+   */
+  readonly shown_ping_id: string | null
 }
 
-export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null, now: Date): Heartbeat => ({
+export const toHeartbeat = (
+  row: HeartbeatRow,
+  shown_ping_id: string | null,
+  now: Date
+): Heartbeat => ({
   ...toMonitorFields(row, now, row.alert_at, row.expected_at),
   period_seconds: row.period_seconds,
   schedule: row.schedule,
@@ -83,7 +90,7 @@ export const toHeartbeat = (row: HeartbeatRow, ping_id: string | null, now: Date
   grace_seconds: row.grace_seconds,
   max_duration_seconds: row.max_duration_seconds,
   min_interval_seconds: row.min_interval_seconds,
-  ping_id,
+  shown_ping_id,
   last_ping_at: timestampOrNull(row.last_ping_at),
   last_duration_ms: row.last_duration_ms,
   running_since: timestampOrNull(dateOrNull(row.runs[0]?.started_at ?? null)),

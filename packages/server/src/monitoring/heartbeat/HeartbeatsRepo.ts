@@ -69,6 +69,8 @@ export class HeartbeatsRepo extends Context.Service<
     /** Writes decisions about locked rows, and sets `check_at` to the exact deadline. */
     readonly updateLocked: (decided: ReadonlyArray<DecidedHeartbeat>) => Effect.Effect<void>
     readonly updatePingUrl: (url: PingUrlRow) => Effect.Effect<void>
+    /** Returns false if another monitor has this ping id. Then the transaction has failed. */
+    readonly insertPingUrl: (url: PingUrlRow) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/monitoring/heartbeat/HeartbeatsRepo") {
   static readonly layer: Layer.Layer<HeartbeatsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -166,7 +168,15 @@ export class HeartbeatsRepo extends Context.Service<
             INSERT INTO ping_urls ${sql.insert({ ...url })}
             ON CONFLICT (monitor_id) DO UPDATE
             SET ping_hash = EXCLUDED.ping_hash, sealed_ping_id = EXCLUDED.sealed_ping_id`
-        }, Effect.orDie)
+        }, Effect.orDie),
+
+        insertPingUrl: Effect.fn("HeartbeatsRepo.insertPingUrl")((url) =>
+          sql`INSERT INTO ping_urls ${sql.insert({ ...url })}`.pipe(
+            Effect.as(true),
+            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.succeed(false)),
+            Effect.orDie
+          )
+        )
       })
     })
   )

@@ -6,6 +6,7 @@ import {
   timingProblem,
   timezoneWithoutSchedule
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
+import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import type { MonitorDecision, MonitorKind } from "../MonitorKind.ts"
 import { decideHeartbeat, type HeartbeatRules, type HeartbeatSignal } from "./decideHeartbeat.ts"
@@ -43,12 +44,17 @@ export const heartbeatKind = Effect.gen(function* () {
   const kind: MonitorKind<HeartbeatTypes> = {
     table: heartbeatTable,
     rows,
-    toSettings: (input) => ({ ...heartbeatDefaults, ...input }),
+    toSettings: ({ ping_id: _, ...input }) => ({ ...heartbeatDefaults, ...input }),
     changeSettings: (row, changes) => {
       const rules = { ...row, ...rulesFrom(changes) }
       return problemOf(changes, rules) ?? rules
     },
-    afterInsert: (id) => rows.updatePingUrl(urls.make(id)),
+    afterInsert: (id, { ping_id }) =>
+      ping_id === undefined
+        ? Effect.as(rows.updatePingUrl(urls.make(id)), undefined)
+        : Effect.map(rows.insertPingUrl(urls.renew(id, ping_id.toLowerCase())), (isInserted) =>
+            isInserted ? undefined : pingIdTaken
+          ),
     decideSettings: (row, settings, at) => {
       const rules = { ...row, ...settings }
       return timing.some((field) => rules[field] !== row[field])
@@ -70,6 +76,12 @@ export const heartbeatKind = Effect.gen(function* () {
   }
   return kind
 })
+
+const pingIdTaken: FieldProblem = {
+  path: ["ping_id"],
+  code: "invalid",
+  problem: "is the ping id of another monitor; give each monitor a UUID of its own"
+}
 
 const decide = (
   row: HeartbeatRow,

@@ -1,8 +1,10 @@
 import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
-import { Effect, Option } from "effect"
+import { OwnKey } from "@scheduling/domain/shared/requests/OwnKey"
+import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { plainBody } from "../../http/index.ts"
 import { Meters } from "../../core/index.ts"
+import { PingKeys, type PingName } from "./PingKeys.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**
@@ -13,6 +15,7 @@ export const handlePingsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {
+    const keys = yield* PingKeys
     const pings = yield* Pings
     const count = (yield* Meters).counts(
       "scheduling_pings_total",
@@ -21,14 +24,14 @@ export const handlePingsOr = <E, R>(
       ["received", "unknown", "bad"]
     )
     const counted = (response: HttpServerResponse.HttpServerResponse) => {
-      count(response.status === 200 ? "received" : response === bad ? "bad" : "unknown")
+      count(response.status < 300 ? "received" : response === bad ? "bad" : "unknown")
       return response
     }
     return Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
       (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
         request.url.startsWith("/ping/") && methods.has(request.method)
-          ? Effect.map(answerPing(pings, request), counted)
+          ? Effect.map(answerPing(pings, keys, request), counted)
           : answer
     )
   })
@@ -37,18 +40,25 @@ export const handlePingsOr = <E, R>(
 export const readPing = (
   url: string
 ):
-  | (Pick<Ping, "pingId" | "signal"> & { readonly exit_status: number | null })
+  | (Pick<Ping, "signal"> & {
+      /** The id in a ping URL, or the name with a ping key. */
+      readonly monitor: string | PingName
+      readonly creates: boolean
+      readonly exit_status: number | null
+    })
   | "bad"
   | "unknown" => {
-  const [, pingId = "", signal, query = ""] = shape.exec(url) ?? []
-  if (!uuid.test(pingId)) return "unknown"
+  const [, pingId, pingKey = "", slug = "", signal, query = ""] = shape.exec(url) ?? []
+  if (pingId === undefined && !isOwnKey(slug)) return "unknown"
   if (signal !== undefined && !known.test(signal)) return /^\d+$/.test(signal) ? "bad" : "unknown"
-  const rid = new URLSearchParams(query).get("rid")?.toLowerCase() ?? null
+  const parameters = new URLSearchParams(query)
+  const rid = parameters.get("rid")?.toLowerCase() ?? null
   if (rid !== null && !uuid.test(rid)) return "bad"
   const exit_status = /^\d/.test(signal ?? "") ? Number(signal) : null
   const isFailure = signal === "fail" || (exit_status !== null && exit_status > 0)
   return {
-    pingId: pingId.toLowerCase(),
+    monitor: pingId?.toLowerCase() ?? { pingKey, slug },
+    creates: parameters.get("create") === "1",
     exit_status,
     signal: isFailure
       ? { type: "fail", rid, exit_status }
@@ -60,7 +70,11 @@ export const readPing = (
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST"])
 
-const shape = /^\/ping\/([^/?]+)(?:\/([^/?]+))?(?:\?(.*))?$/
+const isOwnKey = Schema.is(OwnKey)
+
+/** A UUID, or a ping key and the key of a heartbeat, and then the signal and the query. */
+const shape =
+  /^\/ping\/(?:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})|([\w-]{22})\/([^/?]+))(?:\/([^/?]+))?(?:\?(.*))?$/i
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -73,17 +87,30 @@ const plain = (status: number, text: string) =>
   })
 
 const received = plain(200, "OK")
+const created = plain(201, "Created")
+const full = plain(
+  429,
+  "no heartbeat was created: the plan allows no more monitors, or pings created too many in this minute"
+)
 const notFound = plain(404, "this ping URL does not exist")
 const bad = plain(400, "rid must be a UUID, and the exit status a number from 0 to 255")
 
 const answerPing = Effect.fnUntraced(function* (
   pings: Pings["Service"],
+  keys: PingKeys["Service"],
   request: HttpServerRequest.HttpServerRequest
 ) {
   const read = readPing(request.url)
   if (read === "unknown") return notFound
   if (read === "bad") return bad
-  const { exit_status, pingId, signal } = read
+  const { creates, exit_status, monitor, signal } = read
+  const named =
+    typeof monitor === "string"
+      ? { pingId: monitor, isNew: false }
+      : yield* creates ? keys.resolveOrCreate(monitor) : keys.resolve(monitor)
+  if (named === "unknown") return notFound
+  if (named === "full") return full
+  const { isNew, pingId } = named
   const body = request.method === "POST" ? yield* plainBody(request, maxPingBodyBytes) : ""
   const ip = Option.getOrUndefined(request.remoteAddress)
   const user_agent = request.headers["user-agent"]?.slice(0, 200)
@@ -99,5 +126,6 @@ const answerPing = Effect.fnUntraced(function* (
       ...(body === "" ? {} : { body })
     }
   })
-  return isKnown ? received : notFound
+  if (!isKnown) return notFound
+  return isNew ? created : received
 })

@@ -90,6 +90,15 @@ export const monitoring = Effect.gen(function* () {
     CREATE TRIGGER ping_urls_lane BEFORE INSERT ON ping_urls
     FOR EACH ROW EXECUTE FUNCTION lane_of_workspace()`
 
+  // The key of a workspace, in ping URLs that name a heartbeat by its key.
+  yield* sql`
+    CREATE TABLE ping_keys (
+      workspace_id uuid PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
+      key_hash text NOT NULL UNIQUE,
+      sealed_key text NOT NULL,
+      created_at timestamptz NOT NULL
+    )`
+
   // `check_at` is when to check the certificate next. While a node is checking the certificate,
   // `check_at` is the end of its lease. `seen` contains the certificates that the host presented
   // recently, each with its remaining days when the workspace was last notified about it.
