@@ -52,8 +52,27 @@ const expectOf = (
   say(`scheduling ${args[0]}: ${code}`)
 }
 
+/** Checks the processor time of a start, the least of five, because other work disturbs it. */
+const checkStart = () => {
+  const program = join(project, "node_modules/.bin/scheduling")
+  const seconds = Array.from({ length: 5 }, () => {
+    const said = run("A start", "sh", ["-c", `"${program}" --version > /dev/null; times`], project)
+    const [, children = ""] = said.trim().split("\n")
+    return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+      (sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest),
+      0
+    )
+  })
+  const least = Math.min(...seconds)
+  if (least > maxStartSeconds) throw new Error(`a start takes ${least} s of processor time`)
+  say(`a start takes ${Math.round(least * 1000)} ms of processor time`)
+}
+
+const maxStartSeconds = 0.15
+
 try {
   await install()
+  checkStart()
   expectOf(["--help"], 0, "Exit statuses")
   expectOf(["next", "0 3 * * *", "--from", "2027-01-01T00:00:00Z"], 0, "2027-01-01T03:00")
   {

@@ -832,6 +832,21 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_by_subject ON outbox USING btree (subject_id) WHERE callback_url IS NULL;
 CREATE INDEX outbox_in_order ON outbox USING btree ((callback_url IS NOT NULL), ordinal);
 
+CREATE TABLE passkeys (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  name text NOT NULL,
+  credential_id text NOT NULL,
+  public_key text NOT NULL,
+  counter bigint NOT NULL,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id, id DESC);
+
 CREATE TABLE ping_keys (
   workspace_id uuid NOT NULL,
   key_hash text NOT NULL,
@@ -1351,6 +1366,13 @@ CREATE TABLE usage_days (
   CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day)
 ) WITH (fillfactor=80);
 CREATE INDEX usage_days_by_day ON usage_days USING btree (day);
+
+CREATE TABLE used_challenges (
+  challenge_hash text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT used_challenges_pkey PRIMARY KEY (challenge_hash)
+);
+CREATE INDEX used_challenges_by_expiry ON used_challenges USING btree (expires_at);
 
 CREATE TABLE user_links (
   user_id uuid NOT NULL,

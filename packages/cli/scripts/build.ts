@@ -7,6 +7,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import manifest from "../package.json" with { type: "json" }
+import { commands } from "../src/commands.ts"
+import { manPage } from "../src/manPage.ts"
 
 const cli = fileURLToPath(new URL("..", import.meta.url))
 const dist = join(cli, "dist")
@@ -36,10 +38,12 @@ const published = {
   ...repository(),
   type: "module",
   bin: { scheduling: "scheduling.js" },
-  files: ["scheduling.js"],
+  man: ["scheduling.1"],
+  files: ["scheduling.1", "scheduling.js"],
   engines: { node: ">=22.19" },
   publishConfig: { access: "public" }
 }
+await writeFile(join(dist, "scheduling.1"), manPage(commands, version))
 await writeFile(join(dist, "package.json"), `${JSON.stringify(published, null, 2)}\n`)
 await cp(join(cli, "README.md"), join(dist, "README.md"))
 await cp(join(cli, "../../LICENSE"), join(dist, "LICENSE"))

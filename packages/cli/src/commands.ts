@@ -4,7 +4,7 @@ import { definitionCommands } from "./commands/definitions.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exec } from "./commands/exec.ts"
 import { familyCommands } from "./commands/families.ts"
-import { importCrontab } from "./commands/importCrontab.ts"
+import { importCommands } from "./commands/importCommands.ts"
 import { next } from "./commands/next.ts"
 import { runCommands } from "./commands/runCommands.ts"
 import { sessionCommands } from "./commands/sessionCommands.ts"
@@ -16,7 +16,7 @@ export const commands: ReadonlyArray<Command> = [
   ...runCommands,
   exec,
   next,
-  importCrontab,
+  ...importCommands,
   ...familyCommands,
   doctor,
   completionOf(() => commands)

@@ -1,7 +1,19 @@
 import type { Command, Option } from "./Command.ts"
 import { bold } from "./output.ts"
 
-/** Renders the help of all commands. */
+export const environmentLines = [
+  "SCHEDULING_URL, SCHEDULING_API_KEY, SCHEDULING_WORKSPACE_ID win over the context of `login`.",
+  "NO_COLOR turns colors off."
+]
+
+export const exitStatusLines = [
+  [0, "done"],
+  [1, "failed, or rejected"],
+  [2, "a plan has changes, or a run could not begin"],
+  [64, "the command line is wrong"]
+] as const
+
+/** The help of all commands. */
 export const overview = (commands: ReadonlyArray<Command>): string => {
   const families = Map.groupBy(commands, ({ name }) => name.split(" ")[0] ?? "")
   const lines = [...families].map(([first, [command, ...others]]) => {
@@ -19,31 +31,32 @@ ${bold("Commands")}
 ${lines.join("\n")}
 
 ${bold("Environment")}
-  SCHEDULING_URL, SCHEDULING_API_KEY, SCHEDULING_WORKSPACE_ID win over the context of \`login\`.
-  NO_COLOR turns colors off.
+${environmentLines.map((line) => `  ${line}`).join("\n")}
 
 ${bold("Exit statuses")}
-  0  done        1  failed, or rejected
-  2  a plan has changes, or a run could not begin
-  64 the command line is wrong
+${exitStatusLines.map(([status, meaning]) => `  ${String(status).padEnd(2)} ${meaning}`).join("\n")}
 `
 }
 
-/** Renders the help of one command. */
-export const helpOf = ({
-  details,
-  examples,
-  name,
-  options = {},
-  summary,
-  usage
-}: Command): string => {
-  const lines = Object.entries({ ...options, help }).map(
-    ([option, { description, short, value }]) => {
-      const text = `${short === undefined ? "    " : `-${short}, `}--${option}${value === undefined ? "" : ` ${value}`}`
-      return `  ${text.padEnd(26)} ${description}`
-    }
-  )
+interface ShownOption {
+  /** The option as it is written, with its short form and its value. */
+  readonly flags: string
+  readonly description: string
+}
+
+export const optionsOf = ({ options = {} }: Command): ReadonlyArray<ShownOption> =>
+  Object.entries({ ...options, help }).map(([name, { description, short, value }]) => ({
+    flags: `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+    description
+  }))
+
+/** The help of one command. */
+export const helpOf = (command: Command): string => {
+  const { details, examples, name, summary, usage } = command
+  const lines = optionsOf(command).map(({ description, flags }) => {
+    const text = flags.startsWith("--") ? `    ${flags}` : flags
+    return `  ${text.padEnd(26)} ${description}`
+  })
   return `${summary}
 
 Usage: scheduling ${name}${usage === undefined ? "" : ` ${usage}`}

@@ -1,8 +1,8 @@
 // @tags processes long
 import { SchedulingClient } from "@scheduling/sdk"
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vites
 // oxlint-disable-next-line house/borders -- the service as users have it, which the SDK starts too
 import { type Server, startServer } from "../../sdk/test/support/server.ts"
 import { commands } from "../src/commands.ts"
-import { readCrontab } from "../src/commands/readCrontab.ts"
+import { readCrontab } from "../src/importers/readCrontab.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "scheduling-cli-"))
@@ -334,10 +334,12 @@ describe("crontabs", () => {
       "0 1 * * * date +%F",
       "0 1 * * *"
     ].join("\n")
-    const { document: made, lines } = readCrontab(text, { timezone: "UTC", isSystem: false })
-    const written = text.split("\n").flatMap((line, index) => (line === "" ? [] : [index + 1]))
-    expect(lines.map(({ line }) => line)).toEqual(written)
-    expect(lines.filter(({ text: what }) => what.startsWith("not carried over"))).toHaveLength(4)
+    const { document: made, reports } = readCrontab(text, { timezone: "UTC", isSystem: false })
+    const written = text
+      .split("\n")
+      .flatMap((line, index) => (line === "" ? [] : [`line ${index + 1}`]))
+    expect(reports.map(({ source }) => source)).toEqual(written)
+    expect(reports.filter(({ text: what }) => what.startsWith("not carried over"))).toHaveLength(4)
     writeFileSync(join(folder, "crontab"), text)
     const imported = await shell("scheduling import crontab crontab > imported.yaml")
     expect(imported.code).toBe(0)
@@ -399,48 +401,83 @@ describe("the examples of the help", () => {
     expect(new Set(examples.map(([, line]) => line)).size).toBe(examples.length)
   })
 
-  it("run", async () => {
-    const { client, email } = await account()
-    const session = await SchedulingClient.login({ email, password, baseUrl: server.url })
-    const worker = await session.workers.create({ name: "a worker" })
-    writeFileSync(join(folder, "password.txt"), `${password}\n`)
-    writeFileSync(join(folder, "token.txt"), "a token\n")
-    writeFileSync(join(folder, "crontab.txt"), "0 3 * * * backup\n")
-    const files = {
-      cron: "{ name: a, schedule: 0 3 * * *, url: https://a.example/ }",
-      delayed: "{ url: https://a.example/, delay_seconds: 3600 }",
-      chains: "{ name: a, steps: [{ name: a, url: https://a.example/ }] }",
-      queues: "{ name: a, max_concurrency: 1 }",
-      monitors: "{ kind: ssl, name: a, host: www.example.com }",
-      channels: "{ name: a, kind: webhook, config: { url: https://a.example/ } }",
-      keys: "{ name: a, scopes: [tasks:read] }",
-      workers: "{ name: a }"
+  const isTerminalThere = spawnSync("script", ["--version"]).error === undefined
+
+  /** Runs the line with a pseudo-terminal as its input and its output. */
+  const atTerminal = async (line: string, options: Options) => {
+    const quoted = line.replaceAll("'", "'\\''")
+    const ran = await shell(`script -qec '${quoted}' /dev/null < /dev/null`, options)
+    return { ...ran, stderr: ran.stderr + ran.stdout }
+  }
+
+  it.skipIf(!isTerminalThere)(
+    "are shown in bold at a terminal, and plainly in a pipe",
+    async () => {
+      const line = "scheduling next '0 3 * * *' --from 2027-01-01T00:00:00Z"
+      const { stderr: terminal } = await atTerminal("scheduling --help", {})
+      expect(terminal).toContain("\u001B[1mscheduling\u001B[0m")
+      const { stderr: plain } = await atTerminal("scheduling --help", { env: { NO_COLOR: "1" } })
+      expect(plain).not.toContain("\u001B[")
+      expect((await atTerminal(line, {})).code).toBe(0)
+      expect((await atTerminal("scheduling fly", {})).code).toBe(64)
+      expect((await shell("scheduling --help")).stdout).not.toContain("\u001B[")
     }
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(join(folder, `${name}.yaml`), text)
-    const env = {
-      SCHEDULING_API_KEY: "",
-      SCHEDULING_URL: "",
-      XDG_CONFIG_HOME: join(folder, "examples")
-    }
-    const login = `scheduling login --url ${server.url} --email ${email} < password.txt`
-    const { key: fresh } = await client.apiKeys.create({ name: "k", scopes: ["workspace:read"] })
-    writeFileSync(join(folder, "key.txt"), `${fresh}\n`)
-    let isPrepared = false
-    for (const [name, example] of examples) {
-      if (!isPrepared) await shell(`${login} && scheduling apply`, { env })
-      isPrepared = !/^log(?:in|out)|delete$/.test(name)
-      const id = await idFor(name, client, worker.id)
-      const line = example
-        .replaceAll("https://scheduling.example.com", server.url)
-        .replaceAll("ada@example.com", email)
-        .replaceAll("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", id)
-      const before = name === "secrets delete" ? secrets : ""
-      const { code, stderr } = await shell(`${before}${line}`, { env: { ...env, EDITOR: "true" } })
-      const allowed = line.includes("scheduling plan") ? [0, 2] : [0]
-      assert.include(allowed, code, `${line}: ${stderr}`)
-    }
-  }, 240_000)
+  )
+
+  const ways = [
+    ["in a pipe", shell],
+    ...(isTerminalThere ? [["at a terminal", atTerminal] as const] : [])
+  ] as const
+
+  it.each(ways)(
+    "run %s",
+    async (_, runLine) => {
+      const { client, email } = await account()
+      const session = await SchedulingClient.login({ email, password, baseUrl: server.url })
+      const worker = await session.workers.create({ name: "a worker" })
+      writeFileSync(join(folder, "password.txt"), `${password}\n`)
+      writeFileSync(join(folder, "token.txt"), "a token\n")
+      writeFileSync(join(folder, "crontab.txt"), "0 3 * * * backup\n")
+      cpSync(join(import.meta.dirname, "fixtures"), folder, { recursive: true })
+      const files = {
+        cron: "{ name: a, schedule: 0 3 * * *, url: https://a.example/ }",
+        delayed: "{ url: https://a.example/, delay_seconds: 3600 }",
+        chains: "{ name: a, steps: [{ name: a, url: https://a.example/ }] }",
+        queues: "{ name: a, max_concurrency: 1 }",
+        monitors: "{ kind: ssl, name: a, host: www.example.com }",
+        channels: "{ name: a, kind: webhook, config: { url: https://a.example/ } }",
+        keys: "{ name: a, scopes: [tasks:read] }",
+        workers: "{ name: a }"
+      }
+      for (const [name, text] of Object.entries(files))
+        writeFileSync(join(folder, `${name}.yaml`), text)
+      const env = {
+        SCHEDULING_API_KEY: "",
+        SCHEDULING_URL: "",
+        XDG_CONFIG_HOME: join(folder, "examples", email)
+      }
+      const login = `scheduling login --url ${server.url} --email ${email} < password.txt`
+      const { key: fresh } = await client.apiKeys.create({ name: "k", scopes: ["workspace:read"] })
+      writeFileSync(join(folder, "key.txt"), `${fresh}\n`)
+      let isPrepared = false
+      for (const [name, example] of examples) {
+        if (!isPrepared) await shell(`${login} && scheduling apply`, { env })
+        isPrepared = !/^log(?:in|out)|delete$/.test(name)
+        const id = await idFor(name, client, worker.id)
+        const line = example
+          .replaceAll("https://scheduling.example.com", server.url)
+          .replaceAll("ada@example.com", email)
+          .replaceAll("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", id)
+        const before = name === "secrets delete" ? secrets : ""
+        const { code, stderr } = await runLine(`${before}${line}`, {
+          env: { ...env, EDITOR: "true" }
+        })
+        const allowed = line.includes("scheduling plan") ? [0, 2] : [0]
+        assert.include(allowed, code, `${line}: ${stderr}`)
+      }
+    },
+    360_000
+  )
 
   const secrets = "scheduling secrets set API_TOKEN --host a.example < token.txt; "
 

@@ -94,8 +94,8 @@ const responses = {
 }
 
 const createdResponses = {
-  201: plainAnswer("The heartbeat is created, and the ping is stored.", "Created"),
-  429: plainAnswer(
+  201: plainResponse("The heartbeat is created, and the ping is stored.", "Created"),
+  429: plainResponse(
     "The heartbeat was not created.",
     "no heartbeat was created: the plan allows no more monitors, or pings created too many in this minute"
   )

@@ -728,6 +728,12 @@ export interface HeartbeatMonitorInDocument {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
+   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
+   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
+   * it.
+   */
+  readonly ping_id?: string | undefined
+  /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
    */

@@ -338,6 +338,44 @@ export class HeartbeatMonitorsResource extends Resource {
   }
 
   /**
+   * Get the ping key.
+   *
+   * With the ping key of the workspace, jobs ping heartbeats by their keys:
+   * `/ping/{ping_key}/{key}`.
+   *
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
+   *
+   * @example
+   * const pingKey = await client.heartbeatMonitors.getPingKey()
+   */
+  getPingKey(options?: RequestOptions & InWorkspace): ApiPromise<PingKey> {
+    return this.call({
+      verb: "GET",
+      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/ping-key",
+      options
+    })
+  }
+
+  /**
+   * Create or replace the ping key.
+   *
+   * Creates a new ping key. URLs with the old key answer 404 at once. The `ping_url` of each monitor
+   * stays.
+   *
+   * Needs an access token of a member who is at least `admin`; API keys are rejected.
+   *
+   * @example
+   * const pingKey = await client.heartbeatMonitors.rotatePingKey()
+   */
+  rotatePingKey(options?: RequestOptions & InWorkspace): ApiPromise<PingKey> {
+    return this.call({
+      verb: "POST",
+      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/ping-key/rotate",
+      options
+    })
+  }
+
+  /**
    * List a heartbeat monitor's events.
    *
    * Pings and missed pings, newest first, kept for 30 days by default. Pings beyond 60 per minute
@@ -499,6 +537,12 @@ export interface HeartbeatMonitorDefinition {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
+   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
+   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
+   * it.
+   */
+  readonly ping_id?: string | undefined
+  /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
    */
@@ -542,6 +586,12 @@ export type HeartbeatMonitorInput = {
    * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
+  /**
+   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
+   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
+   * it.
+   */
+  readonly ping_id?: string | undefined
 } & (
   | {
       /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
@@ -603,6 +653,19 @@ export interface HeartbeatMonitorUpdate {
    * is 412 `stale`. 1 to 2,147,483,647.
    */
   readonly version?: number | undefined
+}
+
+/** The ping key of a workspace. Anybody who has it can ping all heartbeats that have a key. */
+export interface PingKey {
+  /** The secret. Null until a key is created by rotating it. */
+  readonly ping_key: string | null
+  /**
+   * Append `/`, the key of a heartbeat, and what a ping reports, such as `/start`. Null without a
+   * key.
+   */
+  readonly ping_url: string | null
+  /** When the key was created. */
+  readonly created_at: Timestamp | null
 }
 
 export interface HeartbeatMonitorsListQuery extends PageQuery {

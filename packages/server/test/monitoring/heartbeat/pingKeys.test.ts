@@ -25,9 +25,11 @@ const begin = Effect.gen(function* () {
     rotate,
     heartbeats: heartbeatsOf({ ...member, access_token: key }),
     ping: (rest: string, method = "GET", body?: string) =>
-      ask(method, `/ping/${pingKey}/${rest}`, {
-        ...(body === undefined ? {} : { body, headers: { "content-type": "text/plain" } })
-      })
+      ask(
+        method,
+        `/ping/${pingKey}/${rest}`,
+        body === undefined ? {} : { body, headers: { "content-type": "text/plain" } }
+      )
   }
 })
 

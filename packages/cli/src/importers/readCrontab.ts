@@ -1,35 +1,23 @@
 import { readSchedule } from "@scheduling/schedules/readSchedule"
+import { documentOf, type Fields, type Imported, makeKeys, type Report } from "./Imported.ts"
 
 interface Options {
   readonly timezone: string
   readonly isSystem: boolean
 }
 
-interface Report {
-  readonly line: number
-  readonly text: string
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-export interface Crontab {
-  readonly document: Fields
-  /** The result for each line, in the order of the lines. */
-  readonly lines: ReadonlyArray<Report>
-}
-
 const assignment = /^\s*(\w+)\s*=\s*(.*?)\s*$/
 const nicknames = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 
 /** Converts a crontab to tasks, and reports the result of every line. */
-export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): Crontab => {
-  const lines: Array<Report> = []
+export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): Imported => {
+  const reports: Array<Report> = []
   const tasks: Array<Fields> = []
   const monitors: Array<Fields> = []
-  const keys = new Set<string>()
+  const keyOf = makeKeys()
   let timezone = zone
   for (const [index, raw] of text.split("\n").entries()) {
-    const say = (what: string) => void lines.push({ line: index + 1, text: what })
+    const say = (what: string) => void reports.push({ source: `line ${index + 1}`, text: what })
     const line = raw.trim()
     if (line === "") continue
     if (line.startsWith("#")) {
@@ -50,7 +38,7 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
       continue
     }
     const { command, schedule } = entry
-    const key = freeKey(command, keys)
+    const key = keyOf(programOf(command))
     const common = {
       key,
       name: command.slice(0, 200),
@@ -66,12 +54,7 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
       say(`the cron task ${key}`)
     }
   }
-  const document = {
-    version: 1,
-    ...(tasks.length > 0 && { tasks }),
-    ...(monitors.length > 0 && { monitors })
-  }
-  return { document, lines }
+  return { document: documentOf(tasks, monitors), reports }
 }
 
 const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/, "$2")
@@ -105,11 +88,8 @@ const entryOf = (
   return { schedule, command }
 }
 
-/**
- * Converts a plain `curl` or `wget` of a URL to a call. A command with a pipe or other options
- * stays a command.
- */
-const callOf = (command: string): Fields | undefined => {
+/** A plain call of a URL. One that is piped or has other options stays a command. */
+export const callOf = (command: string): Fields | undefined => {
   const [, url] =
     /^(?:\S*\/)?(?:curl(?:\s+-(?:[fsSLk]+|-fail|-silent|-show-error|-location))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
       command
@@ -117,19 +97,10 @@ const callOf = (command: string): Fields | undefined => {
   return url === undefined ? undefined : { url, method: "GET" }
 }
 
-/** Returns a key derived from the program's name, with a number if the key is taken. */
-const freeKey = (command: string, keys: Set<string>): string => {
+/** The program of the command, after which its key is named. */
+const programOf = (command: string): string => {
   const program = command
     .split(/\s+/)
     .find((word) => !/^-|=|^(?:cd|\/bin\/sh|sh|bash|env|nice|test|\[)$/.test(word))
-  const last = (program ?? "job").replaceAll(/["']/g, "").split("/").at(-1) ?? "job"
-  const base =
-    last
-      .replaceAll(/[^A-Za-z0-9._~:@-]+/g, "-")
-      .replace(/^[^A-Za-z0-9]+/, "")
-      .slice(0, 60) || "job"
-  let key = base
-  for (let number = 2; keys.has(key); number++) key = `${base}-${number}`
-  keys.add(key)
-  return key
+  return (program ?? "job").replaceAll(/["']/g, "").split("/").at(-1) ?? "job"
 }
