@@ -1,5 +1,6 @@
 import { idempotencyErrors } from "@scheduling/domain/shared/Errors"
 import type { JsonSchema } from "effect"
+import type { Deprecation } from "@scheduling/domain/shared/Deprecated"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import manifest from "../package.json" with { type: "json" }
 import { describeAccess, securitySchemes } from "./operations/access.ts"
@@ -29,11 +30,11 @@ const localServer: OpenApi.OpenAPISpecServer = {
 }
 
 /**
- * These lengths exist only on the decoded side, so `shared/Text.ts` annotates them on the encoded
- * side.
+ * The lengths exist only on the decoded side, so `shared/Text.ts` annotates them on the encoded
+ * side. A field that will go is annotated with `deprecated: true`.
  */
 const fromApiOptions: OpenApi.FromApiOptions = {
-  includeAnnotationKey: (key) => key === "minLength" || key === "maxLength"
+  includeAnnotationKey: (key) => ["deprecated", "maxLength", "minLength"].includes(key)
 }
 
 /**
@@ -86,6 +87,10 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
 const notPromised =
   "Only for the control panel: may change or disappear in any version without notice."
 
+/** Says since when an endpoint is deprecated, what replaces it, and when it may be gone. */
+export const announcement = ({ instead, since, sunset }: Deprecation): string =>
+  `since ${since}. ${instead}${sunset === undefined ? "" : ` The operation may be gone from ${sunset} on.`}`
+
 const describeOperation = (
   endpoint: Endpoint,
   operation: OpenApi.OpenAPISpecOperation,
@@ -100,13 +105,17 @@ const describeOperation = (
     description: [
       operation.description,
       access.sentence,
-      ...(endpoint.isInternal ? [notPromised] : [])
+      ...(endpoint.isInternal ? [notPromised] : []),
+      ...(endpoint.deprecation === undefined
+        ? []
+        : [`Deprecated ${announcement(endpoint.deprecation)}`])
     ]
       .filter(Boolean)
       .join("\n\n"),
     tags,
     ...access.fields,
     ...(endpoint.isInternal && { "x-internal": true }),
+    ...(endpoint.deprecation !== undefined && { deprecated: true }),
     parameters: describeParameters(endpoint, operation.parameters, components),
     ...(content !== undefined && { requestBody: { required: true, content } }),
     responses: {
@@ -161,7 +170,9 @@ const successResponses = (
   const always = [
     ...(endpoint.access.kind === "public" ? [] : ["ratelimit", "ratelimit-policy"]),
     ...(endpoint.successes.some(holdsSecret) ? ["cache-control"] : []),
-    ...(takesIdempotencyKey(endpoint) ? ["idempotent-replayed"] : [])
+    ...(takesIdempotencyKey(endpoint) ? ["idempotent-replayed"] : []),
+    ...(endpoint.deprecation === undefined ? [] : ["deprecation", "link"]),
+    ...(endpoint.deprecation?.sunset === undefined ? [] : ["sunset"])
   ]
   const successes: Record<string, Response> = {}
   for (const [status, { content }] of Object.entries(responses)) {

@@ -52,6 +52,7 @@ export interface Operation {
   readonly "x-required-role"?: string
   /** For the control panel only, without compatibility guarantees. */
   readonly "x-internal"?: true
+  readonly deprecated?: true
   readonly parameters: ReadonlyArray<Parameter>
   readonly requestBody?: {
     readonly required: boolean

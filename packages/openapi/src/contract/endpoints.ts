@@ -1,6 +1,7 @@
 import { Context, Option, type Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup, type HttpApiMiddleware } from "effect/http-api"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
+import { Deprecated, type Deprecation } from "@scheduling/domain/shared/Deprecated"
 import { Internal } from "@scheduling/domain/shared/Internal"
 import type { Method } from "../model.ts"
 import { subschemas } from "./subschemas.ts"
@@ -24,6 +25,7 @@ export interface Endpoint {
   readonly access: AccessRule
   /** Only for the control panel; see `Internal`. */
   readonly isInternal: boolean
+  readonly deprecation: Deprecation | undefined
   readonly params: ReadonlyArray<string>
   readonly query: Schema.Top | undefined
   readonly headers: Schema.Top | undefined
@@ -52,6 +54,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
           () => new Error(`${name} has no Access annotation`)
         ),
         isInternal: Option.isSome(Context.getOption(endpoint.annotations, Internal)),
+        deprecation: Option.getOrUndefined(Context.getOption(endpoint.annotations, Deprecated)),
         params: [...endpoint.path.matchAll(/:(\w+)/g)].map(([, param = ""]) => param),
         query: endpoint.query,
         headers: endpoint.headers,

@@ -2,6 +2,7 @@ import type { SharedDocument } from "../published/withSharedParameters.ts"
 
 /** Document fields that do not affect the data that clients send or receive. */
 const texts = new Set([
+  "deprecated",
   "description",
   "example",
   "examples",

@@ -16,6 +16,11 @@ const known: Readonly<Record<string, KnownHeader>> = {
     description: "Always `no-store`, because the response contains a secret.",
     schema: { type: "string", enum: ["no-store"] }
   },
+  deprecation: {
+    name: "Deprecation",
+    description: "Since when the operation is deprecated (RFC 9745).",
+    schema: { type: "string", examples: ["@1798761600"] }
+  },
   "idempotency-key": {
     name: "Idempotency-Key",
     description:
@@ -33,6 +38,11 @@ const known: Readonly<Record<string, KnownHeader>> = {
     description:
       "The id of the last received event, or a time by the clock of the service. The stream continues after it.",
     schema: { type: "string" }
+  },
+  link: {
+    name: "Link",
+    description: "Where the deprecation is described.",
+    schema: { type: "string", examples: ['</docs>; rel="deprecation"; type="text/html"'] }
   },
   location: {
     name: "Location",
@@ -60,6 +70,11 @@ const known: Readonly<Record<string, KnownHeader>> = {
     name: "Retry-After",
     description: "How many seconds to wait before retrying.",
     schema: { type: "integer", minimum: 0, examples: [1] }
+  },
+  sunset: {
+    name: "Sunset",
+    description: "From when on the operation may be gone (RFC 8594).",
+    schema: { type: "string", examples: ["Sat, 01 Jan 2028 00:00:00 GMT"] }
   },
   "www-authenticate": {
     name: "WWW-Authenticate",

@@ -142,7 +142,7 @@ export const readContract = (): Contract => {
       verb: endpoint.method.toUpperCase(),
       path: endpoint.path,
       summary: operation.summary,
-      description: operation.description,
+      description: operation.description.replace(/^Deprecated since/m, "@deprecated Since"),
       isPublic: endpoint.access.kind === "public",
       inWorkspace,
       acceptsKey: hasHeader(operation, "idempotency-key"),

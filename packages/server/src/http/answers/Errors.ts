@@ -25,6 +25,7 @@ import { isMalformedJson } from "../../core/index.ts"
 import { requestId } from "../request/RequestId.ts"
 import { noteRoute } from "../request/RequestRecord.ts"
 import { explainSqlError, isTemporaryFailure } from "../../store/index.ts"
+import { deprecationHeaders } from "./deprecationHeaders.ts"
 import { issuesIn } from "./validationIssues.ts"
 
 /**
@@ -36,7 +37,7 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
     Effect.withFiber(({ context }) => {
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
       noteRoute(NodeHttpServerRequest.toIncomingMessage(request), endpoint.path)
-      return Effect.catch(answer, (error) => {
+      const shaped = Effect.catch(answer, (error) => {
         const answered = isApiFailure(error)
           ? errorAnswer(error, requestId(request))
           : HttpApiError.HttpApiSchemaError.is(error)
@@ -44,6 +45,10 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
             : undefined
         return answered === undefined ? Effect.die(error) : Effect.succeed(answered)
       })
+      const headers = deprecationHeaders(endpoint)
+      return headers === undefined
+        ? shaped
+        : Effect.map(shaped, HttpServerResponse.setHeaders(headers))
     })
 )
 

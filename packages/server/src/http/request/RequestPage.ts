@@ -45,5 +45,5 @@ export class PageRules {
 const openToAll = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
-    "x-request-id, location, idempotent-replayed, retry-after, ratelimit, ratelimit-policy, www-authenticate"
+    "x-request-id, location, idempotent-replayed, retry-after, ratelimit, ratelimit-policy, www-authenticate, deprecation, sunset, link"
 }
