@@ -142,7 +142,7 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
       "ALTER TABLE users ALTER COLUMN name SET DEFAULT ''",
       "ALTER TABLE users DISABLE TRIGGER ALL",
       "ALTER TABLE users SET (fillfactor = 50)",
-      "ALTER TABLE sessions DROP CONSTRAINT sessions_pkey",
+      "ALTER TABLE sessions DROP CONSTRAINT sessions_pkey CASCADE",
       "CREATE INDEX more ON users (name)",
       "CREATE TABLE more ()",
       "CREATE FUNCTION more() RETURNS integer LANGUAGE sql AS 'SELECT 1'",
