@@ -179,7 +179,7 @@ const others = [
   guardsOf("notifications/channels/ChannelsRepo", channels, {
     "whose channels a rule names": ["findIds: workspace_id", "TRUE"]
   }),
-  guardsOf("panel/sessionRoutes", "panel/session", {
+  guardsOf("panel/pageRequests", "panel/session", {
     "the pages of the panel's session": ["ownPagesOnly: isOwnPage", "true"]
   }),
   guardsOf("billing/Provider", "billing/webhooks", {

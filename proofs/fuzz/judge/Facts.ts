@@ -87,6 +87,7 @@ const inUtc = (time: string) => time.replace(/[+-]00:00$/, "Z")
 const inAscii = (host: string) => domainToASCII(host) || host
 
 const spellings: Readonly<Record<string, (asked: string) => string>> = {
+  anchor: inUtc,
   starts_at: inUtc,
   ends_at: inUtc,
   host: inAscii,

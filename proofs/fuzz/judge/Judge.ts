@@ -10,6 +10,8 @@ import { judgeFacts } from "./Facts.ts"
 import type { WireResponse } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
 
+const timing = ["schedule", "every", "anchor"]
+
 /**
  * Fields with rules about other fields or the current time, which no schema expresses. A valid
  * request may break such a rule.
@@ -18,12 +20,13 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "auth.register": ["password"],
   "auth.changePassword": ["new_password"],
   "auth.updateMe": ["current_password"],
-  "chains.create": ["ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "cron.create": ["retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "chains.update": ["ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "cron.update": ["retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "chains.upsert": ["ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "cron.upsert": ["retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "chains.create": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "cron.create": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "chains.update": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "cron.update": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "chains.upsert": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "cron.preview": timing,
+  "cron.upsert": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
   "delayed.create": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
   "delayed.update": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
   "delayed.upsert": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
