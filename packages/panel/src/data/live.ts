@@ -48,7 +48,10 @@ const refetchTypeNow = () => (document.hidden ? "none" : "active")
 /** Refetches the queries of the given nouns, or all queries if `nouns` is undefined. */
 const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) => {
   // The list of workspaces says which of them are stopped.
-  if (nouns === undefined) void queries.invalidateQueries(workspacesOptions)
+  if (nouns === undefined) {
+    const { queryKey } = workspacesOptions
+    void queries.invalidateQueries({ queryKey, refetchType: refetchTypeNow() })
+  }
   return queries.invalidateQueries({
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
