@@ -96,6 +96,25 @@ layer(withProvider())("signing in at the identity provider", (it) => {
     })
   )
 
+  it.effect("lets an account without a password remove its only passkey", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { email, subject } = yield* addPerson()
+      const cookie = sessionCookieOf(yield* signInAs(subject))
+      const [passkey] = yield* sql<{ readonly id: string }>`
+        INSERT INTO passkeys (id, user_id, name, credential_id, public_key, counter, created_at)
+        SELECT gen_random_uuid(), id, 'key', gen_random_uuid()::text, '', 0, now()
+        FROM users
+        WHERE email = ${email}
+        RETURNING id`
+      const removed = yield* ask("POST", "/panel/session/passkeys/remove", {
+        body: { id: passkey?.id },
+        headers: { ...ownPage, cookie }
+      })
+      assert.strictEqual(removed.status, 200, removed.text)
+    })
+  )
+
   it.effect("does not link an email that the provider has not verified", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
