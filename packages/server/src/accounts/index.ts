@@ -70,6 +70,7 @@ export {
   type RecordedKind,
   type DefinitionChange
 } from "./audit/ChangeLog.ts"
+export { type DefinitionColumns, makeNamedDefinitions } from "./audit/makeNamedDefinitions.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
 export { actingAs, currentAuthor } from "./audit/currentAuthor.ts"
 export { versionHandlers } from "./audit/versionHandlers.ts"

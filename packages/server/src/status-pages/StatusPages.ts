@@ -1,5 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Conflict, type NotFound, Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import {
+  type Conflict,
+  type NotFound,
+  type Stale,
+  ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import { StatusPageId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import {
@@ -7,16 +12,15 @@ import {
   type StatusPage,
   type StatusPageDefinition
 } from "@scheduling/domain/status-pages/StatusPage"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
-  checkVersion,
-  Ids,
-  matchesDefinition,
-  orNotFound,
-  type UpsertResult
-} from "../core/index.ts"
+  type ChangeLog,
+  changesOf,
+  makeNamedDefinitions,
+  type RecordedDefinition
+} from "../accounts/index.ts"
+import { type Ids, orNotFound, type UpsertResult } from "../core/index.ts"
 import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
@@ -52,11 +56,7 @@ export class StatusPages extends Context.Service<
     StatusPages,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
-      const changeLog = yield* ChangeLog
-      const ids = yield* Ids
       const repo = yield* StatusPagesRepo
-
-      const changeOf = changesOf("status_page", definitionOf, ({ slug }) => ({ details: { slug } }))
 
       /** Rejects monitors that the workspace does not have. */
       const checkMonitors = Effect.fnUntraced(function* (
@@ -74,48 +74,23 @@ export class StatusPages extends Context.Service<
         }
       })
 
-      const create = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        slug: string,
-        defined: Defined
-      ) {
-        if ((yield* repo.count(workspaceId)) >= maxStatusPages) {
-          const message = `A workspace can have at most ${maxStatusPages} status pages.`
-          return yield* new Conflict({ resource: "status_page", message })
-        }
-        const now = yield* DateTime.nowAsDate
-        const row: StatusPageRow = {
-          id: yield* ids.next,
-          workspace_id: workspaceId,
+      const definitions = yield* makeNamedDefinitions({
+        resource: "status_page",
+        repo,
+        changeOf: changesOf("status_page", definitionOf, ({ slug }) => ({ details: { slug } })),
+        toRow: (columns, slug, defined: Defined): StatusPageRow => ({
+          ...columns,
           slug,
-          version: 1,
-          ...defined,
-          created_by: (yield* currentAuthor).actor,
-          updated_by: null,
-          created_at: now,
-          updated_at: now
+          ...defined
+        }),
+        limit: {
+          count: maxStatusPages,
+          message: `A workspace can have at most ${maxStatusPages} status pages.`
+        },
+        taken: {
+          field: "slug",
+          message: (slug) => `The address /status/${slug} is taken. Choose another slug.`
         }
-        if (!(yield* repo.insert(row))) {
-          const message = `The address /status/${slug} is taken. Choose another slug.`
-          return yield* new Conflict({ resource: "status_page", field: "slug", message })
-        }
-        yield* changeLog.record(changeOf(undefined, row))
-        return row
-      })
-
-      /** Changes a locked page. */
-      const change = Effect.fnUntraced(function* (before: StatusPageRow, defined: Defined) {
-        if (matchesDefinition(before, defined)) return before
-        const after = {
-          ...before,
-          ...defined,
-          version: before.version + 1,
-          updated_by: (yield* currentAuthor).actor,
-          updated_at: yield* DateTime.nowAsDate
-        }
-        yield* repo.update(after)
-        yield* changeLog.record(changeOf(before, after))
-        return after
       })
 
       return StatusPages.of({
@@ -135,22 +110,11 @@ export class StatusPages extends Context.Service<
         ) {
           const defined = withDefaults(definition)
           yield* checkMonitors(workspaceId, defined.groups)
-          const known = yield* repo.findForUpdate(workspaceId, slug)
-          if (Option.isNone(known)) {
-            if (version !== undefined) return yield* new Stale({ version: null })
-            const created = yield* create(workspaceId, slug, defined)
-            return { isNew: true, record: toStatusPage(created) }
-          }
-          yield* checkVersion(known.value, version)
-          return { isNew: false, record: toStatusPage(yield* change(known.value, defined)) }
+          const { isNew, row } = yield* definitions.upsert(workspaceId, slug, defined, version)
+          return { isNew, record: toStatusPage(row) }
         }, transaction),
 
-        remove: Effect.fn("StatusPages.remove")(function* (workspaceId, slug, version) {
-          const row = yield* found(repo.findForUpdate(workspaceId, slug))
-          yield* checkVersion(row, version)
-          yield* repo.remove(workspaceId, slug)
-          yield* changeLog.record(changeOf(row))
-        }, transaction)
+        remove: Effect.fn("StatusPages.remove")(definitions.remove, transaction)
       })
     })
   )

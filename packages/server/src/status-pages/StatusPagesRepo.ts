@@ -1,25 +1,18 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { StatusPage } from "@scheduling/domain/status-pages/StatusPage"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import type { DefinitionColumns } from "../accounts/index.ts"
 import { orWorkspaceNotFound, type PageRequest } from "../store/index.ts"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 
-export interface StatusPageRow {
-  readonly id: string
-  readonly workspace_id: AuthorizedWorkspaceId
+export interface StatusPageRow extends DefinitionColumns {
   readonly slug: string
-  readonly version: number
   readonly title: string
   readonly description: string | null
   readonly published: boolean
   readonly groups: StatusPage["groups"]
   readonly notices: StatusPage["notices"]
-  readonly created_by: Actor | null
-  readonly updated_by: Actor | null
-  readonly created_at: Date
-  readonly updated_at: Date
 }
 
 export class StatusPagesRepo extends Context.Service<

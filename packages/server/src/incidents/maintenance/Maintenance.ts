@@ -4,18 +4,13 @@ import {
   type MaintenanceWindowDefinition,
   maxMaintenanceWindows
 } from "@scheduling/domain/maintenance/MaintenanceWindow"
-import { Conflict, Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { MaintenanceWindowId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  ChangeLog,
-  changesOf,
-  currentAuthor,
-  type RecordedDefinition
-} from "../../accounts/index.ts"
-import { checkVersion, Ids, matchesDefinition, orNotFound } from "../../core/index.ts"
+import { changesOf, makeNamedDefinitions, type RecordedDefinition } from "../../accounts/index.ts"
+import { orNotFound } from "../../core/index.ts"
 import {
   pageRequest,
   timestampOf,
@@ -32,13 +27,7 @@ export class Maintenance extends Context.Service<Maintenance>()(
   {
     make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
-      const changeLog = yield* ChangeLog
-      const ids = yield* Ids
       const repo = yield* MaintenanceRepo
-
-      const changeOf = changesOf("maintenance_window", definitionOf, ({ key }) => ({
-        details: { key }
-      }))
 
       /** Rejects monitors and tasks that the workspace does not have. */
       const checkSubjects = Effect.fnUntraced(function* (
@@ -59,48 +48,26 @@ export class Maintenance extends Context.Service<Maintenance>()(
         }
       })
 
-      const create = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        key: string,
-        defined: Defined
-      ) {
-        if ((yield* repo.count(workspaceId)) >= maxMaintenanceWindows) {
-          const message = `A workspace can have at most ${maxMaintenanceWindows} maintenance windows. Delete one that is over.`
-          return yield* new Conflict({ resource: "maintenance_window", message })
-        }
-        const now = yield* DateTime.nowAsDate
-        const row: MaintenanceRow = {
-          id: yield* ids.next,
-          workspace_id: workspaceId,
+      const definitions = yield* makeNamedDefinitions({
+        resource: "maintenance_window",
+        repo,
+        changeOf: changesOf("maintenance_window", definitionOf, ({ key }) => ({
+          details: { key }
+        })),
+        toRow: (columns, key, defined: Defined): MaintenanceRow => ({
+          ...columns,
           key,
-          version: 1,
-          ...defined,
-          created_by: (yield* currentAuthor).actor,
-          updated_by: null,
-          created_at: now,
-          updated_at: now
+          ...defined
+        }),
+        limit: {
+          count: maxMaintenanceWindows,
+          message: `A workspace can have at most ${maxMaintenanceWindows} maintenance windows. Delete one that is over.`
+        },
+        taken: {
+          field: "key",
+          message: (key) =>
+            `Somebody has just created the maintenance window "${key}". Send the request again to change it.`
         }
-        if (!(yield* repo.insert(row))) {
-          const message = `Somebody has just created the maintenance window "${key}". Send the request again to change it.`
-          return yield* new Conflict({ resource: "maintenance_window", field: "key", message })
-        }
-        yield* changeLog.record(changeOf(undefined, row))
-        return row
-      })
-
-      /** Changes a locked window. */
-      const change = Effect.fnUntraced(function* (before: MaintenanceRow, defined: Defined) {
-        if (matchesDefinition(before, defined)) return before
-        const after = {
-          ...before,
-          ...defined,
-          version: before.version + 1,
-          updated_by: (yield* currentAuthor).actor,
-          updated_at: yield* DateTime.nowAsDate
-        }
-        yield* repo.update(after)
-        yield* changeLog.record(changeOf(before, after))
-        return after
       })
 
       const shown = (row: MaintenanceRow) =>
@@ -132,25 +99,11 @@ export class Maintenance extends Context.Service<Maintenance>()(
         ) {
           const defined = withDefaults(definition)
           yield* checkSubjects(workspaceId, defined)
-          const known = yield* repo.findForUpdate(workspaceId, key)
-          if (Option.isNone(known)) {
-            if (version !== undefined) return yield* new Stale({ version: null })
-            return { isNew: true, record: yield* shown(yield* create(workspaceId, key, defined)) }
-          }
-          yield* checkVersion(known.value, version)
-          return { isNew: false, record: yield* shown(yield* change(known.value, defined)) }
+          const { isNew, row } = yield* definitions.upsert(workspaceId, key, defined, version)
+          return { isNew, record: yield* shown(row) }
         }, transaction),
 
-        remove: Effect.fn("Maintenance.remove")(function* (
-          workspaceId: AuthorizedWorkspaceId,
-          key: string,
-          version?: number
-        ) {
-          const row = yield* found(repo.findForUpdate(workspaceId, key))
-          yield* checkVersion(row, version)
-          yield* repo.remove(workspaceId, key)
-          yield* changeLog.record(changeOf(row))
-        }, transaction)
+        remove: Effect.fn("Maintenance.remove")(definitions.remove, transaction)
       }
     })
   }

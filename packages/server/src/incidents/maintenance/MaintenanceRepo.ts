@@ -1,27 +1,18 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { MaintenanceWindow } from "@scheduling/domain/maintenance/MaintenanceWindow"
-import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import type { DefinitionColumns } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, type PageRequest } from "../../store/index.ts"
 import type { Coverage } from "./Coverage.ts"
 import { isInProgress, type WindowTimes } from "./occurrences.ts"
 
 export interface MaintenanceRow
   extends
+    DefinitionColumns,
     WindowTimes,
-    Pick<
-      MaintenanceWindow,
-      "everything" | "key" | "monitor_ids" | "name" | "tags" | "task_ids" | "version"
-    > {
-  readonly id: string
-  readonly workspace_id: AuthorizedWorkspaceId
-  readonly created_by: Actor | null
-  readonly updated_by: Actor | null
-  readonly created_at: Date
-  readonly updated_at: Date
-}
+    Pick<MaintenanceWindow, "everything" | "key" | "monitor_ids" | "name" | "tags" | "task_ids"> {}
 
 export class MaintenanceRepo extends Context.Service<
   MaintenanceRepo,
@@ -158,6 +149,7 @@ export class MaintenanceRepo extends Context.Service<
         }, Effect.orDie),
 
         findCoverage: Effect.fn("MaintenanceRepo.findCoverage")(function* (workspaceIds, now) {
+          if (workspaceIds.length === 0) return new Map<string, Coverage>()
           const rows = yield* sql<MaintenanceRow>`
             SELECT *
             FROM maintenance_windows
