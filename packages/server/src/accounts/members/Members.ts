@@ -1,21 +1,22 @@
 import { Forbidden, type InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Member } from "@scheduling/domain/members/Member"
-import { includesRole, type Role } from "@scheduling/domain/members/Role"
+import type { Role } from "@scheduling/domain/members/Role"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
-import { UsageRepo } from "../../plans/index.ts"
-import { AccountEvents } from "../AccountEvents.ts"
+import type { UsageRepo } from "../../plans/index.ts"
+import type { AccountEvents } from "../AccountEvents.ts"
 import { orNotFound } from "../../core/index.ts"
-import { EndSignals } from "../../events/index.ts"
+import type { EndSignals } from "../../events/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import { makeWorkspaceLock } from "../workspaces/makeWorkspaceLock.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
-import { InvitationsRepo } from "./InvitationsRepo.ts"
+import type { InvitationsRepo } from "./InvitationsRepo.ts"
+import { makeMembershipChanges } from "./makeMembershipChanges.ts"
 import { type MemberRow, MembersRepo, toMember } from "./MembersRepo.ts"
 
 export class Members extends Context.Service<
@@ -56,27 +57,12 @@ export class Members extends Context.Service<
   > = Layer.effect(
     Members,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transaction = transactionOf(sql)
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
-      const events = yield* AccountEvents
-      const endSignals = yield* EndSignals
-      const invitations = yield* InvitationsRepo
+      const memberships = yield* makeMembershipChanges
       const repo = yield* MembersRepo
-      const usage = yield* UsageRepo
       const workspaces = yield* WorkspacesRepo
       const lockAs = makeWorkspaceLock(workspaces)
-
-      const remove = Effect.fnUntraced(function* (
-        workspaceId: AuthorizedWorkspaceId,
-        { email, id }: MemberRow,
-        { origin }: Actor
-      ) {
-        yield* repo.remove(workspaceId, id)
-        yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
-        yield* events.memberEmailRemoved(email, [workspaceId], origin)
-        yield* sql.afterCommit(Effect.sync(() => endSignals.send([id])))
-      })
 
       /** Fails if the member is the last owner. Call it before an owner leaves or changes role. */
       const requireOtherOwner = Effect.fnUntraced(function* (
@@ -122,10 +108,7 @@ export class Members extends Context.Service<
             return yield* new Forbidden({ required_role: "owner" })
           }
           yield* requireOtherOwner(workspaceId, member)
-          yield* repo.updateRole(workspaceId, userId, role)
-          // Deletes invitations to roles higher than the member's new role.
-          if (!includesRole(role, member.role))
-            yield* invitations.removeCreatedBy(workspaceId, userId)
+          yield* memberships.changeRole(workspaceId, member, role)
           yield* record("member.role_changed", workspaceId, member, actor, {
             role,
             was: member.role
@@ -140,7 +123,7 @@ export class Members extends Context.Service<
             return yield* new Forbidden({ required_role: "owner" })
           }
           yield* requireOtherOwner(workspaceId, member)
-          yield* remove(workspaceId, member, actor)
+          yield* memberships.remove(workspaceId, member, actor.origin)
           yield* record("member.removed", workspaceId, member, actor)
         }, transaction),
 
@@ -153,7 +136,7 @@ export class Members extends Context.Service<
             () => Effect.fail(new NotFound({ resource: "workspace" }))
           )
           yield* requireOtherOwner(workspaceId, member)
-          yield* remove(workspaceId, member, actor)
+          yield* memberships.remove(workspaceId, member, actor.origin)
           yield* record("member.left", workspaceId, member, actor)
         }, transaction)
       })

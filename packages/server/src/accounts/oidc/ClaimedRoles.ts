@@ -3,14 +3,15 @@ import { includesRole, type Role } from "@scheduling/domain/members/Role"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig, type RoleOfClaim } from "../../core/index.ts"
-import { EndSignals } from "../../events/index.ts"
+import type { EndSignals } from "../../events/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { authorize } from "../access/authorize.ts"
-import { AccountEvents } from "../AccountEvents.ts"
+import type { AccountEvents } from "../AccountEvents.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { InvitationsRepo } from "../members/InvitationsRepo.ts"
+import type { InvitationsRepo } from "../members/InvitationsRepo.ts"
+import { makeMembershipChanges } from "../members/makeMembershipChanges.ts"
 import { type MemberRow, MembersRepo } from "../members/MembersRepo.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
@@ -47,15 +48,12 @@ export class ClaimedRoles extends Context.Service<
   > = Layer.effect(
     ClaimedRoles,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transaction = transactionOf(sql)
+      const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { oidc } = yield* AppConfig
       const audit = yield* AuditLog
-      const endSignals = yield* EndSignals
-      const events = yield* AccountEvents
-      const invitations = yield* InvitationsRepo
       const limits = yield* Limits
       const members = yield* MembersRepo
+      const memberships = yield* makeMembershipChanges
       const usage = yield* UsageRepo
       const workspaces = yield* WorkspacesRepo
 
@@ -94,10 +92,7 @@ export class ClaimedRoles extends Context.Service<
         origin: RequestOrigin
       ) {
         if (member.role === role) return
-        yield* members.updateRole(workspaceId, member.id, role, true)
-        if (!includesRole(role, member.role)) {
-          yield* invitations.removeCreatedBy(workspaceId, member.id)
-        }
+        yield* memberships.changeRole(workspaceId, member, role, true)
         const details = { role, was: member.role }
         yield* record("member.role_changed", workspaceId, member.id, origin, details)
       })
@@ -107,11 +102,8 @@ export class ClaimedRoles extends Context.Service<
         member: MemberRow,
         origin: RequestOrigin
       ) {
-        yield* members.remove(workspaceId, member.id)
-        yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
-        yield* events.memberEmailRemoved(member.email, [workspaceId], origin)
+        yield* memberships.remove(workspaceId, member, origin)
         yield* record("member.removed", workspaceId, member.id, origin, { role: member.role })
-        yield* sql.afterCommit(Effect.sync(() => endSignals.send([member.id])))
       })
 
       const applyIn = Effect.fnUntraced(function* (
