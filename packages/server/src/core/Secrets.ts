@@ -6,7 +6,8 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomBytes
+  randomBytes,
+  timingSafeEqual
 } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -92,6 +93,10 @@ export class AppSecretUnreadable extends Schema.TaggedError<AppSecretUnreadable>
 export const mac = (key: DerivedKey, text: string): string =>
   createHmac("sha256", key.secret).update(text).digest("base64url")
 
+/** Compares two texts in a time that depends only on their length. */
+export const isSameText = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+
 /**
  * Encrypts with AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. The context is authenticated,
  * so a ciphertext that is copied to another row cannot be decrypted.
@@ -134,6 +139,27 @@ export const unsealIfKnown = (
   } catch {
     return undefined
   }
+}
+
+/** Encrypts a value that a browser keeps for a while. Read it with `unsealInTime`. */
+export const sealUntil = (
+  ring: KeyRing,
+  context: string,
+  value: unknown,
+  untilMs: number
+): string => seal(ring, context, JSON.stringify([value, untilMs]))
+
+/** Returns undefined if the value was not encrypted by this service, or its time is over. */
+export const unsealInTime = <A>(
+  ring: KeyRing,
+  context: string,
+  sealed: string,
+  nowMs: number
+): A | undefined => {
+  const text = unsealIfKnown(ring, context, sealed)
+  if (text === undefined) return undefined
+  const [value, untilMs] = JSON.parse(text) as [A, number]
+  return untilMs > nowMs ? value : undefined
 }
 
 // ---------------------------------------------------------------------------

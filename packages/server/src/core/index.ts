@@ -30,12 +30,15 @@ export {
   type AppSecretUnreadable,
   type DerivedKey,
   type KeyRing,
+  isSameText,
   mac,
   type Purpose,
   seal,
+  sealUntil,
   Secrets,
   unseal,
-  unsealIfKnown
+  unsealIfKnown,
+  unsealInTime
 } from "./Secrets.ts"
 export {
   makeSpanId,

@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ProviderLogins, type SignInSecrets } from "../accounts/index.ts"
-import { AppConfig, seal, Secrets, unsealIfKnown } from "../core/index.ts"
+import { AppConfig, sealUntil, Secrets, unsealInTime } from "../core/index.ts"
 import { panelOidcCallbackPath, panelOidcPath, requestOrigin } from "../http/index.ts"
 import { bodyAs, ownPagesOnly, requestHeaders } from "./pageRequests.ts"
 import {
@@ -36,7 +36,7 @@ export const oidcRoutesLayer: Layer.Layer<
       }
       const { secrets, url } = yield* logins.begin(yield* requestOrigin)
       const until = (yield* Clock.currentTimeMillis) + signInSeconds * 1000
-      const kept = seal(ring, context, JSON.stringify({ ...secrets, next, until }))
+      const kept = sealUntil(ring, context, { ...secrets, next }, until)
       return HttpServerResponse.jsonUnsafe(
         { url },
         { headers: { ...notStored, "set-cookie": signInCookie(kept, isSecure) } }
@@ -55,10 +55,8 @@ export const oidcRoutesLayer: Layer.Layer<
 
     const readKept = Effect.gen(function* () {
       const text = readSignInSecrets((yield* requestHeaders)["cookie"], isSecure)
-      const json = text === undefined ? undefined : unsealIfKnown(ring, context, text)
-      if (json === undefined) return undefined
-      const kept = JSON.parse(json) as KeptSignIn
-      return kept.until > (yield* Clock.currentTimeMillis) ? kept : undefined
+      const now = yield* Clock.currentTimeMillis
+      return text === undefined ? undefined : unsealInTime<KeptSignIn>(ring, context, text, now)
     })
 
     const finish = Effect.gen(function* () {
@@ -101,7 +99,6 @@ const context = "sign-in"
 
 interface KeptSignIn extends SignInSecrets {
   readonly next?: string
-  readonly until: number
 }
 
 /** A page of the panel. `//evil.example` would lead to another site. */

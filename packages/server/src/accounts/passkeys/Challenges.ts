@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
-import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import { mac, sealUntil, Secrets, unsealInTime } from "../../core/index.ts"
 import { PasskeysRepo } from "./PasskeysRepo.ts"
 
 /** The purpose of a challenge: to sign in, or to add a passkey to the account with this id. */
@@ -31,14 +31,11 @@ export class Challenges extends Context.Service<
         make: Effect.fnUntraced(function* (purpose) {
           const challenge = randomBytes(32).toString("base64url")
           const until = (yield* Clock.currentTimeMillis) + challengeMs
-          return { challenge, sealed: seal(ring, purpose, JSON.stringify([challenge, until])) }
+          return { challenge, sealed: sealUntil(ring, purpose, challenge, until) }
         }),
 
         read: Effect.fnUntraced(function* (purpose, sealed) {
-          const text = unsealIfKnown(ring, purpose, sealed)
-          if (text === undefined) return undefined
-          const [challenge, until] = JSON.parse(text) as [string, number]
-          return until > (yield* Clock.currentTimeMillis) ? challenge : undefined
+          return unsealInTime<string>(ring, purpose, sealed, yield* Clock.currentTimeMillis)
         }),
 
         use: Effect.fnUntraced(function* (challenge) {

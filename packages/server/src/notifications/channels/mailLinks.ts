@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto"
-import { dayMs, type KeyRing, mac } from "../../core/index.ts"
+import { dayMs, isSameText, type KeyRing, mac } from "../../core/index.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 import type { MailLink } from "../kinds/Kind.ts"
 
@@ -47,9 +46,6 @@ export const checkToken = (
 ): "valid" | "expired" | "invalid" => {
   const end = shape.exec(token)?.[2] ?? ""
   if ((what === "confirm") !== (end !== "")) return "invalid"
-  if (!ring.some((key) => isSame(tokenOf(key, what, channel, end), token))) return "invalid"
+  if (!ring.some((key) => isSameText(tokenOf(key, what, channel, end), token))) return "invalid"
   return end !== "" && Number(end) <= now.getTime() ? "expired" : "valid"
 }
-
-const isSame = (a: string, b: string) =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

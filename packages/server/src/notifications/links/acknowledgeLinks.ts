@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto"
-import { dayMs, type KeyRing, mac } from "../../core/index.ts"
+import { dayMs, isSameText, type KeyRing, mac } from "../../core/index.ts"
 
 /** After this time the link in a message no longer works. */
 const validDays = 7
@@ -44,9 +43,6 @@ export const readAcknowledgeToken = (
   const [, incidentId = "", channelId = "", end = ""] = shape.exec(token) ?? []
   if (incidentId === "") return undefined
   const content = { incidentId, channelId, expiresMs: Number(end) }
-  const isSigned = ring.some((key) => isSame(tokenOf(key, content), token))
+  const isSigned = ring.some((key) => isSameText(tokenOf(key, content), token))
   return isSigned && content.expiresMs > now.getTime() ? content : undefined
 }
-
-const isSame = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
