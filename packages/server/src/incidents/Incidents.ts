@@ -59,10 +59,21 @@ export class Incidents extends Context.Service<Incidents>()(
         return { ...toIncident(row), deliveries, timeline: yield* timeline.list(row, deliveries) }
       })
 
+      /** Records an action. Acknowledgements and the end of an incident happen once. */
       const record = Effect.fnUntraced(function* (
-        incident: IncidentRow,
+        { id: incident_id, workspace_id }: IncidentRow,
         actor: Actor,
         action: Pick<IncidentAction, "at" | "message" | "type" | "until">
+      ) {
+        const id = yield* ids.next
+        yield* timeline.insertAction({ ...action, id, incident_id, workspace_id, actor })
+      })
+
+      /** Records an action that may be repeated, up to a bound. */
+      const recordRepeatable = Effect.fnUntraced(function* (
+        incident: IncidentRow,
+        actor: Actor,
+        action: Parameters<typeof record>[2]
       ) {
         if ((yield* timeline.countActions(incident)) >= maxIncidentActions) {
           return yield* new Conflict({
@@ -71,33 +82,8 @@ export class Incidents extends Context.Service<Incidents>()(
             message: `The incident already has ${maxIncidentActions} notes and actions. Close it, or continue elsewhere.`
           })
         }
-        const { id: incident_id, workspace_id } = incident
-        yield* timeline.insertAction({
-          ...action,
-          id: yield* ids.next,
-          incident_id,
-          workspace_id,
-          actor
-        })
+        yield* record(incident, actor, action)
       })
-
-      /** Records an acknowledgement or the end of an incident, which happen once. */
-      const recordOnce = (
-        incident: IncidentRow,
-        actor: Actor,
-        type: "acknowledged" | "closed",
-        at: Date
-      ) =>
-        Effect.flatMap(ids.next, (id) =>
-          timeline.insertAction({
-            id,
-            incident_id: incident.id,
-            workspace_id: incident.workspace_id,
-            at,
-            type,
-            actor
-          })
-        )
 
       return {
         list: Effect.fn("Incidents.list")(function* (
@@ -122,7 +108,7 @@ export class Incidents extends Context.Service<Incidents>()(
           const at = yield* now
           const { actor, workspaceId } = access
           if (yield* repo.updateAcknowledged(workspaceId, id, actor.id, at)) {
-            yield* recordOnce(before, actor, "acknowledged", at)
+            yield* record(before, actor, { at, type: "acknowledged" })
             if (before.closed_at === null) yield* subscribers.silenced(before, at)
           }
           return yield* get(access, id)
@@ -145,7 +131,7 @@ export class Incidents extends Context.Service<Incidents>()(
               `must be in the future, and at most ${maxSnoozeDays} days ahead`
             )
           }
-          yield* record(incident, access.actor, { at, type: "snoozed", until: end })
+          yield* recordRepeatable(incident, access.actor, { at, type: "snoozed", until: end })
           yield* repo.updateSnoozed(access.workspaceId, id, end)
           if (incident.acknowledged_at === null) yield* subscribers.snoozed(incident, end, at)
           return yield* get(access, id)
@@ -157,7 +143,7 @@ export class Incidents extends Context.Service<Incidents>()(
           message: string
         ) {
           const incident = yield* find(access, id)
-          yield* record(incident, access.actor, { at: yield* now, type: "note", message })
+          yield* recordRepeatable(incident, access.actor, { at: yield* now, type: "note", message })
           return yield* get(access, id)
         }, transaction),
 
@@ -167,7 +153,7 @@ export class Incidents extends Context.Service<Incidents>()(
           if (incident.closed_at === null) {
             const at = yield* now
             yield* repo.updateClosedByHand(incident, at)
-            yield* recordOnce(incident, access.actor, "closed", at)
+            yield* record(incident, access.actor, { at, type: "closed" })
             const { subject_id, workspace_id } = incident
             yield* outbox.forget({ workspace_id, subject_id })
             yield* subscribers.silenced(incident, at)
