@@ -43,7 +43,7 @@ interface Family {
   readonly actions: ReadonlyArray<Action>
   /** The key of a record in the examples. */
   readonly example: string
-  /** Whether paths accept `key:<key>`. */
+  /** True if the paths of the family accept `key:<key>`. */
   readonly hasKeys: boolean
 }
 

@@ -1,14 +1,15 @@
+import { readSchedule } from "@scheduling/schedules/readSchedule"
 import { CommandError } from "../Command.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What became of one line or one record of the source. */
+/** The result of importing one line or one record of the source. */
 export interface Report {
   readonly source: string
   readonly text: string
 }
 
-/** A document, and what became of everything in the source. */
+/** A document, and the result of everything in the source. */
 export interface Imported {
   readonly document: Fields
   readonly reports: ReadonlyArray<Report>
@@ -76,6 +77,12 @@ export class Source {
   get left(): ReadonlyArray<string> {
     return [...this.#left].toSorted()
   }
+}
+
+/** Returns why the service does not accept the cron expression, or undefined if it does. */
+export const scheduleProblem = (schedule: string): string | undefined => {
+  const reading = readSchedule(schedule)
+  return reading.ok ? undefined : reading.issues.map(({ message }) => message).join("; ")
 }
 
 /** Makes keys from names, each once. */

@@ -1,5 +1,11 @@
-import { readSchedule } from "@scheduling/schedules/readSchedule"
-import { documentOf, type Fields, type Imported, makeKeys, type Report } from "./Imported.ts"
+import {
+  documentOf,
+  type Fields,
+  type Imported,
+  makeKeys,
+  type Report,
+  scheduleProblem
+} from "./Imported.ts"
 
 interface Options {
   readonly timezone: string
@@ -77,10 +83,8 @@ const entryOf = (
   if (isNickname && !nicknames.test(words[0] ?? "")) {
     return `not carried over: ${words[0]} is not a time`
   }
-  const reading = readSchedule(schedule)
-  if (!reading.ok) {
-    return `not carried over: ${reading.issues.map(({ message }) => message).join("; ")}`
-  }
+  const problem = scheduleProblem(schedule)
+  if (problem !== undefined) return `not carried over: ${problem}`
   if (words.length <= count + (isSystem ? 1 : 0)) return "not carried over: it has no command"
   if (/(?<!\\)%/.test(command)) {
     return "not carried over: a % begins the standard input of the command"

@@ -1,4 +1,3 @@
-import { readSchedule } from "@scheduling/schedules/readSchedule"
 import {
   convertAll,
   type Converted,
@@ -6,11 +5,12 @@ import {
   type Imported,
   makeKeys,
   recordsIn,
+  scheduleProblem,
   type Source,
   tagsOf
 } from "./Imported.ts"
 
-/** What a check is doing, and addresses that follow from its UUID. */
+/** Fields with the state of a check, and addresses that follow from its UUID. */
 const state = [
   "badge_url",
   "last_duration",
@@ -37,8 +37,8 @@ export const readHealthchecks = (value: unknown): Imported => {
     const timezone = check.text("tz")
     const period_seconds = check.number("timeout", 30, longest)
     if (schedule !== "") {
-      const reading = readSchedule(schedule)
-      if (!reading.ok) return `${schedule}: ${reading.issues.map((one) => one.message).join("; ")}`
+      const problem = scheduleProblem(schedule)
+      if (problem !== undefined) return `${schedule}: ${problem}`
     } else if (period_seconds === undefined) return "it has neither a period nor a schedule"
     const ping_id = check.text("uuid")
     return {

@@ -1,4 +1,3 @@
-import { readSchedule } from "@scheduling/schedules/readSchedule"
 import { callOf } from "./readCrontab.ts"
 import {
   convertAll,
@@ -8,6 +7,7 @@ import {
   type Imported,
   isFields,
   makeKeys,
+  scheduleProblem,
   type Source
 } from "./Imported.ts"
 
@@ -41,8 +41,8 @@ const convert =
     if (kind !== "CronJob") return `a ${kind || "document without a kind"}`
     const schedule = String(spec["schedule"] ?? "")
     const [, inline, expression = ""] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/.exec(schedule) ?? []
-    const reading = readSchedule(expression)
-    if (!reading.ok) return `${schedule}: ${reading.issues.map((one) => one.message).join("; ")}`
+    const problem = scheduleProblem(expression)
+    if (problem !== undefined) return `${schedule}: ${problem}`
     const zone = spec["timeZone"] ?? inline
     const containers = listOf(at(spec, "jobTemplate", "spec", "template", "spec", "containers"))
     const call = containers.length === 1 ? callOf(commandOf(containers[0])) : undefined
@@ -70,7 +70,7 @@ const convert =
       : { section: "tasks", record: definedOnly({ ...common, ...call, overlap }), notes }
   }
 
-/** What a `concurrencyPolicy` is called here. */
+/** The `overlap` that corresponds to a `concurrencyPolicy`. */
 const overlaps: ReadonlyMap<string, string> = new Map([
   ["Forbid", "skip"],
   ["Allow", "allow"]

@@ -11,7 +11,7 @@ import {
   tagsOf
 } from "./Imported.ts"
 
-/** What a monitor is doing, and defaults that Uptime Kuma writes for each kind. */
+/** Fields with the state of a monitor, and defaults that Uptime Kuma writes for each kind. */
 const state = [
   "accepted_statuscodes_json",
   "childrenIDs",

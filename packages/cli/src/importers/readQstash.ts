@@ -1,4 +1,3 @@
-import { readSchedule } from "@scheduling/schedules/readSchedule"
 import {
   convertAll,
   type Converted,
@@ -8,6 +7,7 @@ import {
   type Imported,
   makeKeys,
   recordsIn,
+  scheduleProblem,
   type Source
 } from "./Imported.ts"
 
@@ -33,9 +33,8 @@ export const readQstash = (value: unknown): Imported => {
   const convert = (one: Source): Converted => {
     const url = one.text("destination")
     const [, zone, schedule = ""] = /^(?:CRON_TZ=(\S+)\s+)?(.*)$/.exec(one.text("cron")) ?? []
-    const reading = readSchedule(schedule)
-    if (!reading.ok)
-      return `${schedule}: ${reading.issues.map((issue) => issue.message).join("; ")}`
+    const problem = scheduleProblem(schedule)
+    if (problem !== undefined) return `${schedule}: ${problem}`
     if (!/^https?:\/\//.test(url)) return `the destination ${url} is a group of addresses`
     const headers = headersOf(one.object("header"))
     const encoded = one.text("bodyBase64")

@@ -26,7 +26,7 @@ export const IncidentSubjectKind = oneOf(subjectKinds, {
 })
 export type IncidentSubjectKind = typeof IncidentSubjectKind.Type
 
-/** What an incident is about. */
+/** The task or monitor that an incident is about. */
 export const IncidentSubject = Schema.Struct({
   kind: IncidentSubjectKind,
   id: RecordId,

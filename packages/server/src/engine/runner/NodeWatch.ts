@@ -64,16 +64,16 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     yield* endOverdueWithin(everyMs, dueInMs, endOverdue, uptime)
     const present = uptime()
     if (present === undefined) return
-    const judged = yield* engine.clock.sample(checkNodes(sql, present))
+    const checked = yield* engine.clock.sample(checkNodes(sql, present))
     if (engine.clock.doubt !== undefined) return
-    completionDueInMs = judged.completion_due_in_ms
-    if (judged.released) engine.feedWaker.wake()
+    completionDueInMs = checked.completion_due_in_ms
+    if (checked.released) engine.feedWaker.wake()
     yield* runAllInSequence([
-      judged.to_take_back ? recoverLost : Effect.void,
-      judged.some_stopped ? hold(sql) : Effect.void,
-      judged.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
-      judged.overdue ? endOverdue(present) : Effect.void,
-      judged.parked ? walk : Effect.void
+      checked.to_take_back ? recoverLost : Effect.void,
+      checked.some_stopped ? hold(sql) : Effect.void,
+      checked.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
+      checked.overdue ? endOverdue(present) : Effect.void,
+      checked.parked ? walk : Effect.void
     ])
   })
 })
