@@ -70,12 +70,14 @@ export class Accounts extends Context.Service<
      */
     readonly createVerified: (
       input: Pick<Registration, "email"> & {
+        /** The result of `unknownPassword`, which takes too long for a transaction. */
+        readonly password_hash: string
         readonly name: string | undefined
         /** False if the person gets into another workspace. */
         readonly hasWorkspace: boolean
       },
       origin: RequestOrigin
-    ) => Effect.Effect<UserRow, EmailTaken | RateLimited>
+    ) => Effect.Effect<UserRow, EmailTaken>
     /** Returns the hash of a password that nobody knows. */
     readonly unknownPassword: (origin: RequestOrigin) => Effect.Effect<string, RateLimited>
     readonly get: (id: string) => Effect.Effect<User, InvalidToken>
@@ -227,7 +229,7 @@ export class Accounts extends Context.Service<
         unknownPassword: (origin) => passwords.hash(makeLinkToken(), origin.ip),
 
         createVerified: Effect.fn("Accounts.createVerified")(function* (
-          { email, hasWorkspace, name },
+          { email, hasWorkspace, name, password_hash },
           origin
         ) {
           const now = yield* DateTime.nowAsDate
@@ -236,7 +238,7 @@ export class Accounts extends Context.Service<
               email,
               email_verified_at: now,
               name: name ?? null,
-              password_hash: yield* passwords.hash(makeLinkToken(), origin.ip),
+              password_hash,
               has_password: false
             },
             origin

@@ -174,10 +174,11 @@ export class ProviderLogins extends Context.Service<
         if (!mayRegister(person, allowedDomains)) {
           return yield* new ProviderSignInRefused({ problem: "registration_closed" })
         }
+        const password_hash = yield* accounts.unknownPassword(origin)
         return yield* transaction(
           Effect.gen(function* () {
             const user = yield* accounts.createVerified(
-              { email, name, hasWorkspace: !claimedRoles.grants(roles) },
+              { email, name, password_hash, hasWorkspace: !claimedRoles.grants(roles) },
               origin
             )
             yield* link(user, person, issuer, origin)

@@ -95,10 +95,9 @@ export class ProviderSessions extends Context.Service<
         }, Effect.uninterruptible),
 
         prepareRevocation: Effect.fn("ProviderSessions.prepareRevocation")(function* (sessionId) {
+          if (provider === undefined) return Effect.void
           const token = Option.getOrUndefined(yield* find(sessionId))?.token
-          return provider === undefined || token === undefined
-            ? Effect.void
-            : Effect.ignore(provider.revoke(token))
+          return token === undefined ? Effect.void : Effect.ignore(provider.revoke(token))
         })
       })
     })
