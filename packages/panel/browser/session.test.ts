@@ -1,7 +1,8 @@
+import type { Request } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { look } from "./support/look.ts"
+import { setVisibility } from "./support/setVisibility.ts"
 import { missing, useOwnPanel } from "./support/panel.ts"
-import { password, signIn, somebody } from "./support/people.ts"
+import { password, signIn, signOut, somebody } from "./support/people.ts"
 
 describe.skipIf(missing !== undefined)("being signed in", () => {
   const panel = useOwnPanel()
@@ -53,16 +54,35 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
     await page.getByRole("heading", { name: "Cron tasks" }).waitFor()
   })
 
-  it("ends in all tabs at once", async () => {
+  it("ends in all tabs simultaneously", async () => {
     const { context, page, person } = await panel.openAs()
     const other = await context.newPage()
     await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     await other.getByRole("heading", { name: "Cron tasks" }).waitFor()
-    await page.getByRole("button", { name: "Your account" }).click()
-    await page.getByRole("menuitem", { name: "Sign out" }).click()
+    await signOut(page)
     await other.getByRole("heading", { name: "Sign in" }).waitFor()
     await other.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     await other.getByRole("heading", { name: "Sign in" }).waitFor()
+  })
+
+  it("ends from a menu that stays in the window while the page loads", async () => {
+    const { page, person } = await panel.openAs()
+    let show = () => {}
+    const isShown = new Promise<void>((resolve) => {
+      show = resolve
+    })
+    await page.route("**/executions/stats*", async (route) => {
+      await isShown
+      await route.continue()
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    await page.getByRole("button", { name: "Your account" }).click()
+    const signOutItem = page.getByRole("menuitem", { name: "Sign out" })
+    await signOutItem.waitFor()
+    show()
+    await page.getByRole("heading", { name: "Next runs" }).waitFor()
+    await signOutItem.click({ timeout: 5_000 })
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
   })
 
   it("leads to no other site after the sign-in", async () => {
@@ -128,18 +148,30 @@ describe.skipIf(missing !== undefined)("being signed in", () => {
   it("makes no requests in a hidden tab", async () => {
     const { page, person } = await panel.openAs()
     await page.clock.install()
+    const pending = new Set<Request>()
+    page
+      .on("request", (request) => pending.add(request))
+      .on("requestfinished", (request) => pending.delete(request))
+      .on("requestfailed", (request) => pending.delete(request))
     await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
     await page.getByText("Live").waitFor()
-    await look(page, "hidden")
+    await setVisibility(page, "hidden")
     await page.getByText("Live").waitFor({ state: "detached" })
+    // The page completes the action that was in progress.
+    await expect
+      .poll(async () => {
+        await page.clock.runFor("00:01")
+        return pending.size
+      })
+      .toBe(0)
     const asked: Array<string> = []
-    // Requests for files of the panel do not count.
+    // Requests for the panel's own files do not count.
     page.on("request", (request) => {
       if (!request.url().includes("/assets/")) asked.push(request.url())
     })
     await page.clock.runFor("10:00")
     expect(asked).toEqual([])
-    await look(page, "visible")
+    await setVisibility(page, "visible")
     await page.getByText("Live").waitFor()
     expect(asked.length).toBeGreaterThan(0)
   })

@@ -8,13 +8,13 @@ import { queries, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { IconButton } from "../ui/actions/Button.tsx"
 import { Dialog } from "../ui/actions/Dialog.tsx"
-import { AwayStrip } from "./AwayStrip.tsx"
+import { UnreachableStrip } from "./UnreachableStrip.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { StoppedStrip } from "./StoppedStrip.tsx"
 import { TitleMark } from "../ui/layout/titleMark.ts"
-import { notifyProblem } from "../ui/messages/toast.ts"
+import { showErrorToast } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
 
@@ -82,7 +82,7 @@ export const Shell = () => {
             {sidebar}
           </Dialog>
           <main id="main" tabIndex={-1} className="min-w-0 outline-none">
-            <AwayStrip />
+            <UnreachableStrip />
             <StoppedStrip workspace={shownId === undefined ? undefined : current} />
             <Outlet />
           </main>
@@ -108,7 +108,7 @@ const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | unde
   }, [])
   const fail = useEffectEvent((error: unknown) => {
     close()
-    notifyProblem(error)
+    showErrorToast(error)
   })
   useEffect(() => {
     if (!isOpen || !isMissing) return
@@ -124,7 +124,7 @@ const usePalette = (isOpen: boolean, close: () => void): PaletteComponent | unde
   return Palette
 }
 
-/** Returns the current workspace. On the account pages, this is the last visited one. */
+/** Returns the current workspace. On account pages, this is the last visited workspace. */
 const useCurrentWorkspace = (workspaceId: string | undefined) => {
   const { data: workspaces } = useQuery(workspacesOptions)
   const wanted = workspaceId ?? lastWorkspace()
@@ -132,8 +132,8 @@ const useCurrentWorkspace = (workspaceId: string | undefined) => {
 }
 
 /**
- * The dialog in which the user signs in again after the session has expired, without losing the
- * page. After signing out, the user goes to the sign-in page.
+ * Returns the dialog in which the user signs in again after the session has expired, without losing
+ * the page. After signing out, the user is sent to the sign-in page instead.
  */
 const useSignInAgain = (): ReactNode => {
   const navigate = useNavigate()

@@ -1,12 +1,12 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
-import { BookOpen, LogOut, Search, UserRound } from "lucide-react"
+import { BookOpen, Check, LogOut, Search, UserRound } from "lucide-react"
 import { useOpenIncidents } from "../data/incidents.ts"
 import { meOptions } from "../data/queries.ts"
-import { session } from "../data/session.ts"
+import { useSignOut } from "../sign-in/useSignOut.ts"
 import { classes } from "../ui/classes.ts"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
-import { notifyProblem } from "../ui/messages/toast.ts"
+import { rowDensity } from "../ui/lists/density.ts"
 import { Badge } from "../ui/values/Status.tsx"
 import { navigation } from "./navigation.tsx"
 import { WorkspaceSwitcher } from "./WorkspaceSwitcher.tsx"
@@ -27,7 +27,7 @@ export const Sidebar = ({
 }) => {
   const may = useHasRole()
   return (
-    <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
+    <div className="flex h-full flex-col gap-4 p-3">
       <WorkspaceSwitcher workspaceId={workspaceId} />
       <button
         type="button"
@@ -35,14 +35,17 @@ export const Sidebar = ({
           onLeave()
           onSearch()
         }}
-        className={`${item} border border-line bg-surface shadow-card`}
+        className={`${item} shrink-0 border border-line bg-surface shadow-card`}
       >
         <Search />
         <span className="grow text-left">Search</span>
         <kbd className="font-mono text-xs text-faint">{isMac ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       {workspaceId !== undefined && (
-        <nav aria-label="Workspace" className="flex grow flex-col gap-4">
+        <nav
+          aria-label="Workspace"
+          className="-mx-3 flex min-h-0 grow flex-col gap-4 overflow-y-auto px-3"
+        >
           {navigation.map(([group, entries]) => (
             <div key={group ?? ""} className="flex flex-col gap-px">
               {group !== undefined && (
@@ -101,18 +104,15 @@ const OpenIncidents = ({ workspaceId }: { readonly workspaceId: string }) => {
 const AccountMenu = () => {
   const { data: me } = useQuery(meOptions)
   const navigate = useNavigate()
-  const signOut = async () => {
-    try {
-      await session.signOut()
-      await navigate({ to: "/sign-in", ignoreBlocker: true })
-    } catch (error) {
-      notifyProblem(error)
-    }
-  }
+  const signOut = useSignOut()
+  const density = rowDensity.use()
   const name = me?.name ?? me?.email ?? " "
   return (
     <Menu
       align="start"
+      // There is never room below. Chromium forgets that it has moved the menu to the other side when
+      // the page's content replaces its placeholder.
+      side="top"
       label="Your account"
       className={`${item} w-full text-left`}
       button={
@@ -131,7 +131,14 @@ const AccountMenu = () => {
       <MenuItem icon={<UserRound />} onSelect={() => void navigate({ to: "/account/settings" })}>
         Your account
       </MenuItem>
-      <MenuItem icon={<LogOut />} onSelect={signOut}>
+      <MenuItem
+        isChecked={density === "comfortable"}
+        icon={density === "comfortable" && <Check />}
+        onSelect={() => rowDensity.set(density === "compact" ? "comfortable" : "compact")}
+      >
+        High rows in lists
+      </MenuItem>
+      <MenuItem icon={<LogOut />} onSelect={() => void signOut()}>
         Sign out
       </MenuItem>
     </Menu>

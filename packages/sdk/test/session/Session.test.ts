@@ -34,7 +34,7 @@ const clientOf = (
     fetch,
     maxRetries: 0
   })
-  /** `GET /v1/auth/me access-1` */
+  /** Lists the requests in the form `GET /v1/auth/me access-1`. */
   const log = () =>
     sent.map(({ headers, path, verb }) =>
       [verb, path, headers.get("authorization")?.replace("Bearer ", "")].join(" ").trim()

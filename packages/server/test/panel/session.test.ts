@@ -18,7 +18,7 @@ import { TestApp, testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 
 const session = "/panel/session"
 
-/** The headers that the panel sends from its own page. */
+/** The headers that the panel's own page sends. */
 const own = Effect.map(TestApp, ({ url }) => ({
   origin: url,
   "sec-fetch-site": "same-origin",
@@ -67,7 +67,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
       )
       const secure = cookieOf(answer)
       assert.strictEqual(outcome(yield* withCookie(secure, "PUT", { headers })), "200")
-      // This cookie was set by an attacker between a browser on http and the service.
+      // An attacker between a browser that uses plain HTTP and the service has set this cookie.
       const planted = cookieOf(yield* logIn(email))
       assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204")
     })
@@ -87,7 +87,8 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         const planted = `${name}=${value}`
         assert.strictEqual(outcome(yield* withCookie(planted, "PUT", { headers })), "204", name)
         const beside = `${planted}; ${reader.cookie}`
-        // The person's session continues. The rotated token is valid for ten more seconds.
+        // The user's session continues, because the rotated token stays valid for another ten
+        // seconds.
         assert.strictEqual(outcome(yield* withCookie(beside, "PUT", { headers })), "200", name)
         assert.strictEqual(outcome(yield* withCookie(planted, "DELETE", { headers })), "204", name)
       }
@@ -112,7 +113,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
     })
   )
 
-  it.effect("survives two tabs that refresh at once", () =>
+  it.effect("survives two tabs that refresh simultaneously", () =>
     Effect.gen(function* () {
       const cookie = cookieOf(yield* logIn((yield* signUp()).email))
       const answers = yield* together([withCookie(cookie, "PUT"), withCookie(cookie, "PUT")])
@@ -184,7 +185,7 @@ layer(testNodesLayer())("the session of the panel", (it) => {
         assert.strictEqual(outcome(yield* change(cookie, password)), "401 invalid_refresh_token")
       }
       yield* TestClock.adjust("11 seconds")
-      // A token from before the last rotation counts as stolen.
+      // A token that was replaced before the last rotation is treated as stolen.
       const used = yield* change(cookieOf(changed), new_password)
       assert.strictEqual(outcome(used), "401 invalid_refresh_token")
     })

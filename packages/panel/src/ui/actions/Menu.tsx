@@ -5,24 +5,28 @@ import { classes } from "../classes.ts"
 
 /**
  * A button that opens a menu as a native popover. The menu supports the arrow keys, Home, End and
- * letters.
+ * typing letters.
  */
 export const Menu = ({
   align = "end",
   button,
   children,
   className,
-  label
+  label,
+  side = "bottom"
 }: {
   readonly label: string
   readonly button: ReactNode
   readonly children: ReactNode
   readonly className?: string
   readonly align?: "start" | "end"
+  /** The side of the button on which the menu opens if there is room. */
+  readonly side?: "top" | "bottom"
 }) => {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
-  // A list has one menu per row, and most are never opened.
+  // The items are rendered only while the menu is open. A list has one menu per row, and most are
+  // never opened.
   const [isOpen, setOpen] = useState(false)
   const anchor = `--menu-${id.replaceAll(/[^\w-]/g, "")}`
   const items = () => [
@@ -74,7 +78,7 @@ export const Menu = ({
         onClick={() => menu.current?.hidePopover()}
         style={{
           positionAnchor: anchor,
-          positionArea: align === "end" ? "bottom span-left" : "bottom span-right",
+          positionArea: `${side} ${align === "end" ? "span-left" : "span-right"}`,
           positionTryFallbacks: "flip-block, flip-inline"
         }}
         className="m-0 my-1 max-h-[70vh] min-w-48 overflow-auto rounded-lg border border-line bg-raised p-1 text-ink shadow-float open:appear"
@@ -101,6 +105,7 @@ export const menuItem =
 export const MenuItem = ({
   children,
   icon,
+  isChecked,
   isDanger = false,
   onSelect
 }: {
@@ -108,10 +113,13 @@ export const MenuItem = ({
   readonly onSelect: () => void
   readonly icon?: ReactNode
   readonly isDanger?: boolean
+  /** Whether the option is on. Undefined for an action. */
+  readonly isChecked?: boolean
 }) => (
   <button
     type="button"
-    role="menuitem"
+    role={isChecked === undefined ? "menuitem" : "menuitemcheckbox"}
+    aria-checked={isChecked}
     tabIndex={-1}
     onClick={onSelect}
     className={classes(menuItem, isDanger && "text-bad")}
