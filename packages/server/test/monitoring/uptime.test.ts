@@ -13,15 +13,15 @@ import { leap } from "../support/leap.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { beginWith } from "./monitors.ts"
 
-type Scene = Effect.Success<ReturnType<typeof beginWith>>
+type Fixture = Effect.Success<ReturnType<typeof beginWith>>
 
-const get = ({ id, key, member }: Scene, path: string) =>
+const get = ({ id, key, member }: Fixture, path: string) =>
   ask("GET", `${member.workspace}/monitors/${id}/${path}`, { token: key })
 
-/** What happens to a monitor, and the time until the next thing happens. */
+/** A monitor's event, and the number of seconds until the next event. */
 type Step = readonly [what: "down" | "up" | "pause" | "resume", seconds: number]
 
-/** Seconds per day, so that a history of weeks takes few steps. */
+/** The number of seconds in a day. */
 const day = 86_400
 
 const history: ReadonlyArray<Step> = [
@@ -42,7 +42,10 @@ const history: ReadonlyArray<Step> = [
   ["down", 250]
 ]
 
-/** How long a monitor was down and watched in a window, by the raw events. */
+/**
+ * Calculates from the raw events how long a monitor was down, and how long it was monitored, within
+ * a window.
+ */
 const byEvents = (
   events: ReadonlyArray<{ readonly atMs: number; readonly status: string }>,
   fromMs: number,
@@ -63,27 +66,27 @@ const byEvents = (
 layer(testAppLayer())("the uptime of a monitor", (it) => {
   it.effect("is exact in every period, across outages and pauses", () =>
     Effect.gen(function* () {
-      const scene = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
+      const fixture = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
       const events = [{ atMs: testNow, status: "new" }]
       let atMs = testNow
       for (const [what, seconds] of history) {
         const statusOf = { up: "up", down: "down", pause: "paused", resume: "new" }
-        if (what === "up") yield* scene.ping()
-        else if (what === "down") yield* scene.ping("/fail")
-        else yield* scene.heartbeats.act(scene.id, what)
+        if (what === "up") yield* fixture.ping()
+        else if (what === "down") yield* fixture.ping("/fail")
+        else yield* fixture.heartbeats.act(fixture.id, what)
         events.push({ atMs, status: statusOf[what] })
         atMs += seconds * 1_000
         yield* leap(seconds * 1_000)
       }
       for (const period of ["24h", "7d", "30d", "90d", "365d"]) {
-        const { body: total, status } = yield* get(scene, `uptime?period=${period}`)
+        const { body: total, status } = yield* get(fixture, `uptime?period=${period}`)
         assert.strictEqual(status, 200)
         const fromMs = Date.parse(total.from)
         const expected = byEvents(events, fromMs, atMs)
         assert.strictEqual(total.down_seconds, expected.down / 1_000, period)
         assert.strictEqual(total.watched_seconds, expected.watched / 1_000, period)
         assert.closeTo(total.uptime, 1 - expected.down / expected.watched, 1e-9, period)
-        const { body: series } = yield* get(scene, `series?period=${period}`)
+        const { body: series } = yield* get(fixture, `series?period=${period}`)
         const widthMs = series.bucket_seconds * 1_000
         assert.strictEqual(Date.parse(series.buckets[0].start), fromMs)
         for (const { down_seconds, start, watched_seconds } of series.buckets) {
@@ -100,9 +103,9 @@ layer(testAppLayer())("the uptime of a monitor", (it) => {
 
   it.effect("is null until the monitor is watched, and counts an outage that lasts", () =>
     Effect.gen(function* () {
-      const scene = yield* beginWith()
+      const fixture = yield* beginWith()
       yield* TestClock.adjust("10 minutes")
-      const { body: before } = yield* get(scene, "uptime")
+      const { body: before } = yield* get(fixture, "uptime")
       assert.deepInclude(before, {
         period: "24h",
         uptime: null,
@@ -111,31 +114,31 @@ layer(testAppLayer())("the uptime of a monitor", (it) => {
         checks: 0,
         latency_ms: null
       })
-      yield* scene.ping("/fail")
+      yield* fixture.ping("/fail")
       yield* TestClock.adjust("7 minutes")
-      const { body: during } = yield* get(scene, "uptime")
+      const { body: during } = yield* get(fixture, "uptime")
       assert.deepInclude(during, { uptime: 0, down_seconds: 420, watched_seconds: 420 })
       const stranger = yield* beginWith()
-      const foreign = yield* get({ ...scene, key: stranger.key }, "uptime")
+      const foreign = yield* get({ ...fixture, key: stranger.key }, "uptime")
       assert.strictEqual(outcome(foreign), "403 workspace_forbidden")
-      const unknown = yield* get({ ...scene, id: stranger.id }, "series")
+      const unknown = yield* get({ ...fixture, id: stranger.id }, "series")
       assert.strictEqual(outcome(unknown), "404 not_found")
-      assert.strictEqual((yield* get(scene, "uptime?period=1h")).status, 422)
+      assert.strictEqual((yield* get(fixture, "uptime?period=1h")).status, 422)
     })
   )
 
   it.effect("keeps roll-ups for their time, whatever the retention of events is", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const scene = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
-      yield* scene.ping("/fail")
+      const fixture = yield* beginWith({ period_seconds: 365 * day, grace_seconds: 365 * day })
+      yield* fixture.ping("/fail")
       yield* TestClock.adjust("10 minutes")
-      yield* scene.ping()
+      yield* fixture.ping()
       const kept = Effect.map(
         sql<{ readonly seconds: number }>`
           SELECT DISTINCT seconds
           FROM uptime_buckets
-          WHERE monitor_id = ${scene.id}
+          WHERE monitor_id = ${fixture.id}
           ORDER BY seconds`,
         (rows) => rows.map(({ seconds }) => seconds)
       )

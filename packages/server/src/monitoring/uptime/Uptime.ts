@@ -1,8 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
-  type MonitorSeries,
+  uptimeBucketStarts,
+  type MonitorUptimeSeries,
   type MonitorUptime,
-  periods,
   type UptimePeriod
 } from "@scheduling/domain/monitors/MonitorUptime"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
@@ -27,8 +27,8 @@ export class Uptime extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: MonitorId,
       period: UptimePeriod | undefined
-    ) => Effect.Effect<MonitorSeries, NotFound>
-    /** Returns the uptime of many monitors on each of the last days, oldest first. */
+    ) => Effect.Effect<MonitorUptimeSeries, NotFound>
+    /** Returns many monitors' uptime on each of the last days, oldest first. */
     readonly daily: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
@@ -49,17 +49,11 @@ export class Uptime extends Context.Service<
           period: UptimePeriod
         ) {
           const [watched] = yield* repo.findMonitors(workspaceId, [id])
-          const monitor = yield* found(Effect.succeed(Option.fromNullishOr(watched)))
+          const monitor = yield* requireMonitor(Effect.succeed(Option.fromNullishOr(watched)))
           const toMs = (yield* now).getTime()
-          const { bucketSeconds, seconds } = periods[period]
-          const widthMs = bucketSeconds * 1_000
-          const fromMs = Math.floor((toMs - seconds * 1_000) / widthMs) * widthMs
+          const { bucketSeconds, fromMs, starts, widthMs } = uptimeBucketStarts(period, toMs)
           const rows = yield* repo.list(workspaceId, [id], bucketSeconds, new Date(fromMs))
           const counted = new Map(rows.map((row) => [row.starts_at.getTime(), row]))
-          const starts = Array.from(
-            { length: Math.ceil((toMs - fromMs) / widthMs) },
-            (_, index) => fromMs + index * widthMs
-          )
           return {
             range: { period, from: timestampOf(new Date(fromMs)), to: timestampOf(new Date(toMs)) },
             bucketSeconds,
@@ -126,9 +120,11 @@ export class Uptime extends Context.Service<
     )
 }
 
-const found = orNotFound("monitor")
+const requireMonitor = orNotFound("monitor")
 
-/** The share of time in which a monitor was not down. Null for a time without monitoring. */
+/**
+ * The fraction of the monitored time in which a monitor was not down. Null if it was not monitored.
+ */
 export interface DailyUptime {
   readonly uptime: number | null
   readonly days: ReadonlyArray<{ readonly day: string; readonly uptime: number | null }>
@@ -138,7 +134,10 @@ interface Bucket extends Omit<UptimeBucketRow, "monitor_id" | "starts_at" | "unw
   readonly watched_ms: number
 }
 
-/** Returns the figures of a bucket: the stored ones, and the time since the last status change. */
+/**
+ * Returns a bucket's totals: the stored totals plus the time since the last status change, which is
+ * not stored yet.
+ */
 const bucketOf = (
   stored: UptimeBucketRow | undefined,
   { changed_at, created_at, status }: WatchedMonitor,

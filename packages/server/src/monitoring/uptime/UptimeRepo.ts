@@ -8,7 +8,10 @@ import type { StoredStatus } from "../MonitorRows.ts"
 export interface StatusSpan {
   readonly monitor_id: string
   readonly status: StoredStatus
-  /** Null for the time since the stored change of status. */
+  /**
+   * The beginning of the span. Null if the span began with the last stored status change of the
+   * monitor.
+   */
   readonly from: number | null
   readonly to: number
 }
@@ -30,19 +33,22 @@ export interface UptimeBucketRow {
   readonly latencies: ReadonlyArray<number> | null
 }
 
-/** The lengths of the buckets in seconds, and for how many days they are kept. */
+/**
+ * The lengths of the buckets in seconds, and the number of days for which buckets of each length
+ * are kept.
+ */
 const kept = [
   { seconds: 300, days: 8 },
   { seconds: 3_600, days: 92 },
   { seconds: 86_400, days: 400 }
 ] as const
 
-/** SQL of a table with the lengths of the buckets, and for how many days they are kept. */
+/** SQL for a table of the bucket lengths, and of how many days each is kept. */
 export const bucketWidths = `(
   VALUES ${kept.map(({ days, seconds }) => `(${seconds}, ${days})`).join(", ")}
 ) AS width (seconds, days)`
 
-/** SQL that adds the inserted figures to an existing bucket. */
+/** SQL that adds the inserted totals to an existing bucket. */
 export const addToBucket = `
   ON CONFLICT (monitor_id, seconds, starts_at) DO UPDATE
   SET
@@ -64,7 +70,7 @@ export class UptimeRepo extends Context.Service<
   UptimeRepo,
   {
     /**
-     * Adds the times that monitors were down or not watched to the buckets that they overlap. Call
+     * Adds spans in which monitors were down or not watched to the buckets that they overlap. Call
      * it before the new statuses are written.
      */
     readonly addSpans: (spans: ReadonlyArray<StatusSpan>) => Effect.Effect<void>
@@ -136,8 +142,7 @@ const removeSome = (sql: SqlClient.SqlClient, seconds: number, before: Date) =>
     RETURNING monitor_id`
 
 /**
- * The rows of one monitor and bucket are added up first, because one statement may not write a row
- * twice.
+ * Sums the rows of each monitor and bucket first, because one statement may not write a row twice.
  */
 const addSpans = (
   sql: SqlClient.SqlClient,

@@ -1,23 +1,24 @@
 /**
- * Latencies are counted in buckets, each 26 % wider than the one before, from 1 ms to one minute.
- * The counts of two histograms can be added, and percentiles are accurate within an eighth.
+ * The number of histogram buckets per doubling of the latency. Buckets range from 1 ms to one
+ * minute, and each is 26 % wider than the bucket before it, so that percentiles are accurate within
+ * an eighth. The counts of two histograms can be added.
  */
 const perDoubling = 3
 
 export const latencyBuckets = 48
 
-/** The index of the bucket of a latency, from 0. */
+/** Returns the index of a latency's bucket, from 0. */
 export const latencyBucket = (ms: number): number =>
   Math.min(latencyBuckets - 1, Math.floor(Math.log2(Math.max(1, ms)) * perDoubling))
 
-/** Returns the histogram of a single latency. */
+/** Returns the histogram of one latency. */
 export const countsOfLatency = (ms: number): ReadonlyArray<number> => {
   const counts = Array<number>(latencyBuckets).fill(0)
   counts[latencyBucket(ms)] = 1
   return counts
 }
 
-/** Adds two histograms. Null is an empty one. */
+/** Adds two histograms. Null stands for an empty histogram. */
 export const addLatencies = (
   a: ReadonlyArray<number> | null,
   b: ReadonlyArray<number> | null
@@ -25,8 +26,8 @@ export const addLatencies = (
   a === null ? b : b === null ? a : a.map((count, index) => count + (b[index] ?? 0))
 
 /**
- * Returns the latency that this share of the counted ones does not exceed, as the middle of its
- * bucket.
+ * Returns a percentile of the latencies: the middle of the bucket that contains it. `share` is the
+ * fraction of all latencies that lie below it.
  */
 const percentile = (counts: ReadonlyArray<number>, share: number): number => {
   const total = counts.reduce((sum, count) => sum + count, 0)
