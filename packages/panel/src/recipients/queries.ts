@@ -1,0 +1,38 @@
+import type {
+  ExecutionKind,
+  MonitorKind,
+  NotificationsGetRecipientsQuery,
+  WorkspaceId
+} from "@scheduling/sdk"
+import { keepPreviousData, queryOptions } from "@tanstack/react-query"
+import { clientOf } from "../data/client.ts"
+
+export const notificationsKey = (workspaceId: WorkspaceId) =>
+  ["w", workspaceId, "notifications"] as const
+
+export const settingsOptions = (workspaceId: WorkspaceId) =>
+  queryOptions({
+    queryKey: [...notificationsKey(workspaceId), "settings"],
+    queryFn: ({ signal }) => clientOf(workspaceId).notifications.getSettings({ signal })
+  })
+
+/** The query for the channels that would be notified about a problem. */
+export const recipientsOptions = (
+  workspaceId: WorkspaceId,
+  query: NotificationsGetRecipientsQuery
+) =>
+  queryOptions({
+    queryKey: [...notificationsKey(workspaceId), "recipients", query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => clientOf(workspaceId).notifications.getRecipients(query, { signal })
+  })
+
+/** Returns the event that reports a task's or monitor's problem. */
+export const problemOf = (
+  kind: ExecutionKind | MonitorKind
+): NotificationsGetRecipientsQuery["event"] =>
+  kind === "cron" || kind === "delayed"
+    ? "execution.failed"
+    : kind === "chain"
+      ? "chain_run.failed"
+      : "incident.opened"
