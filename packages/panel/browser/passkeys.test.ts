@@ -1,9 +1,10 @@
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { missing, useOwnPanel } from "./support/panel.ts"
-import { password } from "./support/people.ts"
+import { password, signOut } from "./support/people.ts"
+import { totpCode } from "./support/totpCode.ts"
 
-/** Gives the browser an authenticator of its own, as another device has. */
+/** Gives the browser its own authenticator, as if it ran on a separate device. */
 const addAuthenticator = async (context: BrowserContext, page: Page) => {
   const devtools = await context.newCDPSession(page)
   await devtools.send("WebAuthn.enable")
@@ -22,7 +23,7 @@ const addAuthenticator = async (context: BrowserContext, page: Page) => {
 
 type Device = Awaited<ReturnType<typeof addAuthenticator>>
 
-/** Returns the only passkey on the device, with its private key. */
+/** Returns the device's only passkey, with its private key. */
 const passkeyOn = async ({ authenticatorId, devtools }: Device) => {
   const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
   expect(credentials).toHaveLength(1)
@@ -38,11 +39,12 @@ const addPasskey = async (page: Page, url: string, name: string) => {
   await page.getByRole("list", { name: "Passkeys" }).getByText(name).waitFor()
 }
 
-const signOut = async (page: Page, url: string) => {
+/** Opens the start page, which redirects to a workspace, and signs out there. */
+const leave = async (page: Page, url: string) => {
   await page.goto(url)
-  await page.getByRole("button", { name: "Your account" }).click()
-  await page.getByRole("menuitem", { name: "Sign out" }).click()
-  await page.getByRole("heading", { name: "Sign in" }).waitFor()
+  // The redirect would close an open menu.
+  await page.waitForURL(/\/w\//)
+  await signOut(page)
 }
 
 const usePasskey = async (page: Page, url: string) => {
@@ -58,14 +60,14 @@ describe.skipIf(missing !== undefined)("passkeys", () => {
     const { context, page, person, problems } = await panel.openAs()
     await addAuthenticator(context, page)
     await addPasskey(page, url, "Laptop")
-    await signOut(page, url)
+    await leave(page, url)
     await usePasskey(page, url)
     await page.waitForURL(/\/w\//)
 
     const other = await panel.openAs(person)
     await addAuthenticator(other.context, other.page)
     await addPasskey(other.page, url, "Phone")
-    await signOut(other.page, url)
+    await leave(other.page, url)
     await usePasskey(other.page, url)
     await other.page.waitForURL(/\/w\//)
 
@@ -79,15 +81,47 @@ describe.skipIf(missing !== undefined)("passkeys", () => {
     await page.getByLabel("Your password").fill(password)
     await page.getByRole("button", { name: "Remove passkey" }).click()
     await page.getByText("The passkey was removed").waitFor()
-    await signOut(other.page, url)
+    await leave(other.page, url)
     await usePasskey(other.page, url)
-    await other.page.getByText("This passkey is unknown here").waitFor()
+    await other.page.getByText("This passkey is unknown or was removed").waitFor()
     // The first device still has its passkey.
-    await signOut(page, url)
+    await leave(page, url)
     await usePasskey(page, url)
     await page.waitForURL(/\/w\//)
     await page.goto(`${url}/account/settings`)
     await page.getByText("with a passkey", { exact: false }).first().waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("replace the code after the password", async () => {
+    const url = panel.url()
+    const { context, page, person, problems } = await panel.openAs()
+    await addAuthenticator(context, page)
+    await addPasskey(page, url, "Laptop")
+    await page.getByRole("button", { name: "Set up second factor" }).click()
+    await page.getByLabel("Your password").fill(password)
+    await page.getByRole("button", { name: "Continue" }).click()
+    const secret = (await page.getByRole("region", { name: "secret" }).textContent()) ?? ""
+    await page.getByLabel("Code from the app").fill(totpCode(secret))
+    await page.getByRole("button", { name: "Confirm code" }).click()
+    const codes = await page.getByRole("region", { name: "recovery codes" }).textContent()
+    await page.getByRole("button", { name: "I have saved the codes" }).click()
+
+    const enterPassword = async () => {
+      await leave(page, url)
+      await page.getByLabel("Email").fill(person.email)
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.getByRole("heading", { name: "Enter your code" }).waitFor()
+    }
+    await enterPassword()
+    await page.getByRole("button", { name: "Use a passkey" }).click()
+    await page.waitForURL(/\/w\//)
+    // A recovery code still works without the device.
+    await enterPassword()
+    await page.getByLabel("Code").fill(codes?.split("\n")[0] ?? "")
+    await page.getByRole("button", { name: "Confirm code" }).click()
+    await page.waitForURL(/\/w\//)
     expect(problems).toEqual([])
   })
 
@@ -97,7 +131,7 @@ describe.skipIf(missing !== undefined)("passkeys", () => {
     const device = await addAuthenticator(context, page)
     await addPasskey(page, url, "Security key")
     const copy = await passkeyOn(device)
-    await signOut(page, url)
+    await leave(page, url)
     await usePasskey(page, url)
     await page.waitForURL(/\/w\//)
 
@@ -109,6 +143,6 @@ describe.skipIf(missing !== undefined)("passkeys", () => {
       credential: copy
     })
     await usePasskey(thief.page, url)
-    await thief.page.getByText("This passkey is unknown here").waitFor()
+    await thief.page.getByText("This passkey is unknown or was removed").waitFor()
   })
 })

@@ -1,15 +1,15 @@
 import { Clock, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ProviderLogins, type SignInSecrets } from "../accounts/index.ts"
-import { AppConfig, sealUntil, Secrets, unsealInTime } from "../core/index.ts"
+import { AppConfig, sealExpiringValue, Secrets, unsealExpiringValue } from "../core/index.ts"
 import { panelOidcCallbackPath, panelOidcPath, requestOrigin } from "../http/index.ts"
-import { bodyAs, ownPagesOnly, requestHeaders } from "./pageRequests.ts"
+import { readBodyAs, rejectOtherPages, requestHeaders } from "./pageRequests.ts"
 import {
   readSignInSecrets,
   sessionCookie,
   signInCookie,
   signInCookieKey,
-  signInSeconds
+  signInTimeoutSeconds
 } from "./sessionCookie.ts"
 
 /**
@@ -29,14 +29,15 @@ export const oidcRoutesLayer: Layer.Layer<
     const address = URL.canParse(publicUrl) ? new URL(publicUrl).origin : undefined
 
     const begin = Effect.gen(function* () {
-      const { next } = yield* bodyAs(SignInStart)
-      // The cookie of another address would not be sent to the callback.
+      const { next } = yield* readBodyAs(SignInStart)
+      // The provider sends the browser back to the address in `PUBLIC_URL`. A cookie that was set
+      // at another address would not be sent there.
       if (logins.name !== undefined && (yield* requestHeaders)["origin"] !== address) {
         return problemResponse("other_address")
       }
       const { secrets, url } = yield* logins.begin(yield* requestOrigin)
-      const until = (yield* Clock.currentTimeMillis) + signInSeconds * 1000
-      const kept = sealUntil(ring, context, { ...secrets, next }, until)
+      const until = (yield* Clock.currentTimeMillis) + signInTimeoutSeconds * 1000
+      const kept = sealExpiringValue(ring, context, { ...secrets, next }, until)
       return HttpServerResponse.jsonUnsafe(
         { url },
         { headers: { ...notStored, "set-cookie": signInCookie(kept, isSecure) } }
@@ -56,7 +57,9 @@ export const oidcRoutesLayer: Layer.Layer<
     const readKept = Effect.gen(function* () {
       const text = readSignInSecrets((yield* requestHeaders)["cookie"], isSecure)
       const now = yield* Clock.currentTimeMillis
-      return text === undefined ? undefined : unsealInTime<KeptSignIn>(ring, context, text, now)
+      return text === undefined
+        ? undefined
+        : unsealExpiringValue<KeptSignIn>(ring, context, text, now)
     })
 
     const finish = Effect.gen(function* () {
@@ -80,20 +83,18 @@ export const oidcRoutesLayer: Layer.Layer<
       const cookie = sessionCookie(Redacted.value(tokens.refresh_token), isSecure)
       return HttpServerResponse.setHeader(redirect(kept.next ?? "/"), "set-cookie", cookie)
     }).pipe(
-      // The secrets work once, whatever the provider says.
+      // The cookie is removed even if the sign-in fails, because its secrets can be used only once.
       Effect.map((response) =>
         HttpServerResponse.expireCookieUnsafe(response, ...signInCookieKey(isSecure))
       )
     )
 
     return Layer.merge(
-      HttpRouter.add("POST", panelOidcPath, ownPagesOnly(begin)),
+      HttpRouter.add("POST", panelOidcPath, rejectOtherPages(begin)),
       HttpRouter.add("GET", panelOidcCallbackPath, finish)
     )
   })
 )
-
-// ---------------------------------------------------------------------------
 
 const context = "sign-in"
 
@@ -101,7 +102,10 @@ interface KeptSignIn extends SignInSecrets {
   readonly next?: string
 }
 
-/** A page of the panel. `//evil.example` would lead to another site. */
+/**
+ * The page of the panel that opens after the sign-in. `//evil.example` is rejected, because the
+ * browser would open another site.
+ */
 const SignInStart = Schema.Struct({
   next: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(1000), Schema.isPattern(/^\/(?![/\\])[\x21-\x7e]*$/))
@@ -116,7 +120,10 @@ const redirect = (location: string) =>
 const problemResponse = (problem: string) =>
   HttpServerResponse.jsonUnsafe({ problem }, { headers: notStored })
 
-/** Writes the reason to the log, where the operator needs it. The person sees only what to do. */
+/**
+ * Logs the cause of a problem for the operator, and returns the problem. The person who signs in
+ * sees only what to do.
+ */
 const problemOf = (problem: string, reason?: string) =>
   Effect.as(
     Effect.annotateLogs(Effect.logInfo("a sign-in at the identity provider failed"), {

@@ -17,13 +17,13 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 
 /**
- * Gives people the roles that the claims of the identity provider grant, and takes them back when
- * the claim is gone. A role that a person gave is left alone.
+ * Gives people the roles that the identity provider's claims grant, and takes these roles away when
+ * a claim is gone. Roles assigned by a person are not changed.
  */
 export class ClaimedRoles extends Context.Service<
   ClaimedRoles,
   {
-    /** Returns true if these values of the role claim grant any role. */
+    /** Returns true if any of these role claim values grants a role. */
     readonly grants: (values: ReadonlyArray<string>) => boolean
     readonly apply: (
       user: Pick<UserRow, "id" | "email">,
@@ -106,7 +106,7 @@ export class ClaimedRoles extends Context.Service<
         yield* record("member.removed", workspaceId, member.id, origin, { role: member.role })
       })
 
-      const applyIn = Effect.fnUntraced(function* (
+      const applyInWorkspace = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         userId: string,
         role: Role | undefined,
@@ -143,8 +143,8 @@ export class ClaimedRoles extends Context.Service<
           for (const workspaceId of changed) {
             const role = granted.get(workspaceId)
             if (role === now.get(workspaceId)) continue
-            // A workspace whose plan allows no more members must not keep people from signing in.
-            yield* Effect.catchTags(applyIn(authorize(workspaceId), id, role, origin), {
+            // People must be able to sign in even if a workspace's plan allows no more members.
+            yield* Effect.catchTags(applyInWorkspace(authorize(workspaceId), id, role, origin), {
               QuotaExceeded: ({ message }) => Effect.logWarning(message),
               NotFound: () => Effect.void
             })
@@ -155,7 +155,7 @@ export class ClaimedRoles extends Context.Service<
   )
 }
 
-/** Returns the highest role that the values grant, by workspace. */
+/** Returns the highest role per workspace that the claim values grant. */
 export const grantedRoles = (
   rules: ReadonlyArray<RoleOfClaim>,
   values: ReadonlyArray<string>

@@ -11,22 +11,27 @@ export interface IdentityRow {
 
 export interface ProviderSessionRow {
   readonly session_id: string
-  /** The provider's refresh token, encrypted. Null if the provider gave none. */
+  /** The provider's refresh token, encrypted. Null if the provider issued none. */
   readonly sealed_token: string | null
   readonly checked_at: Date
 }
 
-/** Stores the accounts of users at identity providers, and the sessions that began there. */
+/**
+ * Stores users' accounts at identity providers, and the sessions that began with a sign-in there.
+ */
 export class IdentitiesRepo extends Context.Service<
   IdentitiesRepo,
   {
-    /** Inserts an identity. Returns false if it, or another one of the user, exists already. */
+    /**
+     * Inserts an identity. Returns false if the identity already exists, or if the user already has
+     * another identity.
+     */
     readonly insert: (identity: IdentityRow) => Effect.Effect<boolean>
     readonly findUser: (issuer: string, subject: string) => Effect.Effect<Option.Option<UserRow>>
-    /** Returns true if the user can sign in at this issuer. */
-    readonly isLinked: (userId: string, issuer: string) => Effect.Effect<boolean>
+    readonly list: (userId: string) => Effect.Effect<ReadonlyArray<IdentityRow>>
+    readonly removeAll: (userId: string) => Effect.Effect<number>
     readonly insertSession: (session: ProviderSessionRow) => Effect.Effect<void>
-    /** Finds a session, with its user's subject at this issuer. */
+    /** Finds a session, with the subject that identifies its user at this issuer. */
     readonly findSession: (
       sessionId: string,
       issuer: string
@@ -58,13 +63,20 @@ export class IdentitiesRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        isLinked: Effect.fn("IdentitiesRepo.isLinked")(function* (userId, issuer) {
-          const rows = yield* sql`
-            SELECT user_id
+        list: Effect.fn("IdentitiesRepo.list")(function* (userId) {
+          return yield* sql<IdentityRow>`
+            SELECT *
             FROM identities
             WHERE user_id = ${userId}
-              AND issuer = ${issuer}`
-          return rows.length > 0
+            ORDER BY issuer`
+        }, Effect.orDie),
+
+        removeAll: Effect.fn("IdentitiesRepo.removeAll")(function* (userId) {
+          const rows = yield* sql`
+            DELETE FROM identities
+            WHERE user_id = ${userId}
+            RETURNING user_id`
+          return rows.length
         }, Effect.orDie),
 
         insertSession: Effect.fn("IdentitiesRepo.insertSession")(function* (session) {

@@ -29,16 +29,16 @@ export class ProviderUnavailable extends Data.TaggedError("ProviderUnavailable")
   readonly reason: string
 }> {}
 
-/** The identity provider rejected the sign-in, or its response proves nothing. */
+/** The identity provider rejected the sign-in, or its response does not prove who the person is. */
 export class ProviderRejected extends Data.TaggedError("ProviderRejected")<{
   readonly reason: string
-  /** The error code of OAuth, if the provider sent one. */
+  /** The OAuth error code, if the provider sent one. */
   readonly code: string | undefined
 }> {}
 
 export type ProviderFailure = ProviderUnavailable | ProviderRejected
 
-/** A person as the identity provider describes them. */
+/** A person as described by the identity provider. */
 export interface ProvidedPerson {
   readonly subject: string
   /** The verified email. Undefined if the provider sent none, or has not verified it. */
@@ -46,18 +46,20 @@ export interface ProvidedPerson {
   readonly name: string | undefined
   /** The values of the role claim. */
   readonly roles: ReadonlyArray<string>
-  /** With this token the provider can be asked about the person again. */
+  /** The token for requesting the person's details from the provider again. */
   readonly refreshToken: Redacted.Redacted | undefined
 }
 
-/** What the browser keeps of a sign-in until it returns from the provider. */
+/** The values that the browser keeps while the person signs in at the provider. */
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
 }
 
-/** The identity provider of the settings. Each exchange has a deadline and bounds its responses. */
+/**
+ * The configured identity provider. Each exchange has a deadline and limits the size of responses.
+ */
 export class IdentityProvider extends Context.Service<
   IdentityProvider,
   | {
@@ -65,17 +67,17 @@ export class IdentityProvider extends Context.Service<
       readonly redirectUri: string
       /** Returns the URL at which the person signs in. */
       readonly authorizationUrl: (secrets: SignInSecrets) => Effect.Effect<string, ProviderFailure>
-      /** Exchanges the code of the query for the person. */
+      /** Exchanges the code in the callback URL's query for the person's details. */
       readonly finish: (
         query: string,
         secrets: SignInSecrets
       ) => Effect.Effect<ProvidedPerson, ProviderFailure>
-      /** Asks the provider about a person who signed in before. */
+      /** Requests the details of a person who has signed in before. */
       readonly findAgain: (
         token: Redacted.Redacted,
         subject: string
       ) => Effect.Effect<ProvidedPerson, ProviderFailure>
-      /** Makes a refresh token useless. */
+      /** Revokes a refresh token. */
       readonly revoke: (token: Redacted.Redacted) => Effect.Effect<void, ProviderFailure>
     }
   | undefined
@@ -90,9 +92,7 @@ export class IdentityProvider extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
-/** How long one exchange with the provider may take, with all its requests. */
+/** The deadline of one exchange with the provider, including all of its requests. */
 export const ProviderDeadlines = Context.Reference<{
   readonly signInMs: number
   readonly refreshMs: number
@@ -100,7 +100,7 @@ export const ProviderDeadlines = Context.Reference<{
   defaultValue: () => ({ signInMs: 10_000, refreshMs: 3_000 })
 })
 
-/** How long a discovery document is used. Keys are fetched for each exchange. */
+/** How long a discovery document is cached. The provider's keys are fetched for each exchange. */
 const metadataMs = 5 * 60 * 1000
 
 const makeProvider = (
@@ -122,7 +122,10 @@ const makeProvider = (
     return known.metadata
   }
 
-  /** A new configuration has no keys yet, so a sign-in works at once after the keys have changed. */
+  /**
+   * Creates a new configuration for each exchange. It has no cached keys, so that sign-ins work
+   * immediately after the provider has changed its keys.
+   */
   const configure = async (now: number, deadline: AbortSignal) => {
     const fetch = boundedFetch(deadline)
     const metadata = await metadataAt(now, fetch)
@@ -154,10 +157,10 @@ const makeProvider = (
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
     const claims = response.claims()
     if (claims !== undefined && claims.sub !== subject) {
-      throw new Error("the ID token is about another person")
+      throw new Error("the ID token is for another user")
     }
     if (claims === undefined && !hasUserInfo) {
-      throw new ProviderAway("the provider says nothing about the person")
+      throw new ProviderAway("the provider returned no claims about the user")
     }
     const userInfo = hasUserInfo
       ? await fetchUserInfo(configuration, response.access_token, subject)
@@ -210,7 +213,10 @@ const makeProvider = (
   }
 }
 
-/** The method that the provider accepts. All must accept the first, if they say nothing. */
+/**
+ * Returns an authentication method that the provider accepts. A provider that lists no methods
+ * accepts `client_secret_basic`, the default of the standard.
+ */
 const authenticationFor = (
   { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] }: ServerMetadata,
   secret: Redacted.Redacted | undefined

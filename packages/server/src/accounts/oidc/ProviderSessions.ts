@@ -7,18 +7,24 @@ import { ClaimedRoles } from "./ClaimedRoles.ts"
 import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { IdentityProvider, type ProvidedPerson } from "./IdentityProvider.ts"
 
-/** Sessions that began at the identity provider, which is asked again at each refresh. */
+/**
+ * Sessions that began with a sign-in at the identity provider. At each refresh, the service checks
+ * with the provider again.
+ */
 export class ProviderSessions extends Context.Service<
   ProviderSessions,
   {
-    /** Records that the session began at the provider. Call it in the session's transaction. */
+    /**
+     * Records that the session began with a sign-in at the provider. Call it in the transaction
+     * that inserts the session.
+     */
     readonly begin: (
       sessionId: string,
       person: Pick<ProvidedPerson, "refreshToken">
     ) => Effect.Effect<void>
     /**
-     * Asks the provider about the person and applies their roles. Returns false if the session must
-     * end: the provider no longer knows the person, or could not be asked for a day.
+     * Checks the person with the provider and applies their roles. Returns false if the session
+     * must end: the provider no longer knows the person, or could not be reached for a day.
      */
     readonly check: (
       session: Pick<SessionRow, "id" | "user_id">,
@@ -66,7 +72,7 @@ export class ProviderSessions extends Context.Service<
           const found = Option.getOrUndefined(yield* find(id))
           if (found === undefined) return true
           const { checked_at, subject, token } = found
-          // The settings name another provider, or the link to it was removed.
+          // The settings now name another provider, or the user's link to the provider was removed.
           if (provider === undefined || subject === null) return false
           const now = yield* DateTime.nowAsDate
           const isRecent = now.getTime() - checked_at.getTime() < dayMs
@@ -91,7 +97,8 @@ export class ProviderSessions extends Context.Service<
           const user = yield* users.find(user_id)
           if (Option.isSome(user)) yield* claimedRoles.apply(user.value, roles, origin)
           return true
-          // A request that is given up must not lose the token that replaced the used one.
+          // The exchange cannot be interrupted: the provider may no longer accept the old refresh
+          // token, so the new one must be stored.
         }, Effect.uninterruptible),
 
         prepareRevocation: Effect.fn("ProviderSessions.prepareRevocation")(function* (sessionId) {

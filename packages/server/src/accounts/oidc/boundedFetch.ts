@@ -1,16 +1,19 @@
 import type { CustomFetch } from "openid-client"
 
-/** The identity provider cannot be reached, is overloaded, or sends more than it may. */
+/**
+ * The identity provider cannot be reached, is overloaded, or sends a response that is too large.
+ */
 export class ProviderAway extends Error {
   override readonly name = "ProviderAway"
 }
 
-/** The largest response of a provider that is read. Discovery documents have about 5 kB. */
+/** The maximum size of a provider's response. Discovery documents have about 5 kB. */
 const maxBytes = 256 * 1024
 
 /**
- * Creates the `fetch` for one exchange with the identity provider, which ends at the deadline. An
- * overloaded or broken provider is a failure of its own, because it says nothing about a person.
+ * Creates the `fetch` for one exchange with the identity provider, which is aborted at the
+ * deadline. If the provider is overloaded or broken, `fetch` fails with `ProviderAway`, because
+ * such a response says nothing about the person.
  */
 export const boundedFetch =
   (deadline: AbortSignal): CustomFetch =>
@@ -26,7 +29,7 @@ export const boundedFetch =
       })
       if (response.status >= 500 || response.status === 429) {
         await response.body?.cancel()
-        throw new ProviderAway(`${host} responds with the status ${response.status}`)
+        throw new ProviderAway(`${host} responded with status ${response.status}`)
       }
       const content = await readBody(response, host)
       const { status } = response
@@ -46,7 +49,7 @@ const readBody = async ({ body }: Response, host: string): Promise<Buffer<ArrayB
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
-    if (size > maxBytes) throw new ProviderAway(`${host} sends more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new ProviderAway(`${host} sent more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,14 +1,16 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
-import { mac, sealUntil, Secrets, unsealInTime } from "../../core/index.ts"
+import { mac, sealExpiringValue, Secrets, unsealExpiringValue } from "../../core/index.ts"
 import { PasskeysRepo } from "./PasskeysRepo.ts"
 
-/** The purpose of a challenge: to sign in, or to add a passkey to the account with this id. */
+/**
+ * What a challenge can be used for: to sign in, or to add a passkey to the account with this id.
+ */
 export type ChallengePurpose = "sign in" | `add to ${string}`
 
 /**
- * Challenges that passkeys sign. The browser keeps a challenge, encrypted, so that people who do not
- * finish leave nothing behind. Each works once, for five minutes.
+ * Challenges for passkeys to sign. Challenges are not stored. The browser keeps them in encrypted
+ * form, so that people who do not finish leave no data behind. Each works once, for five minutes.
  */
 export class Challenges extends Context.Service<
   Challenges,
@@ -16,7 +18,10 @@ export class Challenges extends Context.Service<
     readonly make: (
       purpose: ChallengePurpose
     ) => Effect.Effect<{ readonly challenge: string; readonly sealed: string }>
-    /** Returns the challenge, or undefined if it is not ours, not for this purpose, or too old. */
+    /**
+     * Returns the challenge. Returns undefined if another service created it, or if it has another
+     * purpose or has expired.
+     */
     readonly read: (purpose: ChallengePurpose, sealed: string) => Effect.Effect<string | undefined>
     /** Returns false if the challenge was used before. */
     readonly use: (challenge: string) => Effect.Effect<boolean>
@@ -31,11 +36,11 @@ export class Challenges extends Context.Service<
         make: Effect.fnUntraced(function* (purpose) {
           const challenge = randomBytes(32).toString("base64url")
           const until = (yield* Clock.currentTimeMillis) + challengeMs
-          return { challenge, sealed: sealUntil(ring, purpose, challenge, until) }
+          return { challenge, sealed: sealExpiringValue(ring, purpose, challenge, until) }
         }),
 
         read: Effect.fnUntraced(function* (purpose, sealed) {
-          return unsealInTime<string>(ring, purpose, sealed, yield* Clock.currentTimeMillis)
+          return unsealExpiringValue<string>(ring, purpose, sealed, yield* Clock.currentTimeMillis)
         }),
 
         use: Effect.fnUntraced(function* (challenge) {

@@ -1,6 +1,11 @@
 import { InvalidCredentials, type InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
-import { Conflict, NotFound, type RateLimited } from "@scheduling/domain/shared/Errors"
+import {
+  Conflict,
+  NotFound,
+  type RateLimited,
+  type ValidationFailed
+} from "@scheduling/domain/shared/Errors"
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -19,11 +24,12 @@ import type { RequestOrigin } from "../../http/index.ts"
 import { timestampOf, transactionOf } from "../../store/index.ts"
 import { type AccountAction, AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
-import { ChangeMails } from "../auth/ChangeMails.ts"
+import { AccountChangeMails } from "../auth/AccountChangeMails.ts"
 import { IdentitiesRepo } from "../oidc/IdentitiesRepo.ts"
 import { makeOwnerCheck } from "../passwords/makeOwnerCheck.ts"
 import { Passwords } from "../passwords/Passwords.ts"
 import { Logins } from "../sessions/Logins.ts"
+import { proxyIssuer } from "../proxy/proxyIssuer.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { findTokenUser } from "../users/findTokenUser.ts"
@@ -38,7 +44,10 @@ export interface Passkey {
   readonly created_at: string
 }
 
-/** What the browser needs for a ceremony. It sends `challenge` back with its response. */
+/**
+ * The data that the browser needs to create or use a passkey (a WebAuthn ceremony). It sends
+ * `challenge` back with its response.
+ */
 export interface Ceremony<Options> {
   readonly options: Options
   readonly challenge: string
@@ -51,8 +60,8 @@ export interface CeremonyResponse {
 }
 
 /**
- * Passkeys, with which people sign in to the control panel without a password. They belong to the
- * address of the panel, so they need `PUBLIC_URL`.
+ * Passkeys, with which people sign in to the control panel without a password. A passkey belongs to
+ * the host name of the panel, so passkeys need `PUBLIC_URL`.
  */
 export class Passkeys extends Context.Service<
   Passkeys,
@@ -61,7 +70,7 @@ export class Passkeys extends Context.Service<
     readonly list: (actor: Actor) => Effect.Effect<
       {
         readonly data: ReadonlyArray<Passkey>
-        /** True if changes need the password. */
+        /** True if adding or removing a passkey requires the password. */
         readonly has_password: boolean
       },
       InvalidToken
@@ -71,7 +80,7 @@ export class Passkeys extends Context.Service<
       password: Redacted.Redacted | undefined
     ) => Effect.Effect<
       Ceremony<PublicKeyCredentialCreationOptionsJSON>,
-      Conflict | InvalidCredentials | InvalidToken | RateLimited
+      Conflict | InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
     >
     readonly add: (
       actor: Actor,
@@ -82,7 +91,10 @@ export class Passkeys extends Context.Service<
       actor: Actor,
       id: string,
       password: Redacted.Redacted | undefined
-    ) => Effect.Effect<void, Conflict | InvalidCredentials | InvalidToken | NotFound | RateLimited>
+    ) => Effect.Effect<
+      void,
+      Conflict | InvalidCredentials | InvalidToken | NotFound | RateLimited | ValidationFailed
+    >
     readonly beginSignIn: (
       origin: RequestOrigin
     ) => Effect.Effect<Ceremony<PublicKeyCredentialRequestOptionsJSON>, Conflict | RateLimited>
@@ -98,7 +110,7 @@ export class Passkeys extends Context.Service<
     | AppConfig
     | AuditLog
     | Challenges
-    | ChangeMails
+    | AccountChangeMails
     | IdentitiesRepo
     | Ids
     | Logins
@@ -112,17 +124,19 @@ export class Passkeys extends Context.Service<
     Passkeys,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
-      const { oidc, publicUrl } = yield* AppConfig
+      const config = yield* AppConfig
+      const { authProxyHeader, oidc, passwordLogin, publicUrl } = config
       const audit = yield* AuditLog
       const challenges = yield* Challenges
-      const changeMails = yield* ChangeMails
+      const changeMails = yield* AccountChangeMails
       const identities = yield* IdentitiesRepo
       const ids = yield* Ids
       const logins = yield* Logins
       const repo = yield* PasskeysRepo
       const throttle = yield* Throttle
       const users = yield* UsersRepo
-      const confirmOwner = makeOwnerCheck(throttle, yield* Passwords, yield* SessionsRepo)
+      const confirmOwner = makeOwnerCheck(throttle, yield* Passwords, yield* SessionsRepo, config)
+      const hasPassword = (user: UserRow) => user.has_password && passwordLogin === "on"
 
       const party = partyOf(publicUrl)
       const relyingParty = Effect.suspend(() =>
@@ -130,7 +144,7 @@ export class Passkeys extends Context.Service<
           ? Effect.fail(
               new Conflict({
                 resource: "user",
-                message: "Passkeys need PUBLIC_URL with the name of a host, not with an IP address."
+                message: "Passkeys need a PUBLIC_URL with a host name instead of an IP address."
               })
             )
           : Effect.succeed(party)
@@ -139,10 +153,13 @@ export class Passkeys extends Context.Service<
       const record = (action: AccountAction, { origin, user_id }: Actor, id: string) =>
         audit.recordForAccount(action, user_id, { actor_id: user_id, subject_id: id, origin })
 
-      /** Fails if the account could not sign in any more. */
+      /** Fails if the account would be left without a way to sign in. */
       const requireOtherWay = Effect.fnUntraced(function* (user: UserRow, own: number) {
-        const isLinked = oidc !== undefined && (yield* identities.isLinked(user.id, oidc.issuer))
-        if (own > 1 || user.has_password || isLinked) return
+        if (own > 1 || hasPassword(user)) return
+        const linked = yield* identities.list(user.id)
+        const signsIn = ({ issuer }: { readonly issuer: string }) =>
+          issuer === oidc?.issuer || (authProxyHeader !== undefined && issuer === proxyIssuer)
+        if (linked.some(signsIn)) return
         return yield* new Conflict({
           resource: "user",
           message:
@@ -166,7 +183,8 @@ export class Passkeys extends Context.Service<
               credential: {
                 id: passkey.credential_id,
                 publicKey: new Uint8Array(Buffer.from(passkey.public_key, "base64url")),
-                // The counter is compared when the use is recorded.
+                // The counter is checked when the use is recorded, so this check accepts any
+                // counter.
                 counter: 0
               },
               requireUserVerification: true
@@ -214,8 +232,9 @@ export class Passkeys extends Context.Service<
         areAvailable: party !== undefined,
 
         list: Effect.fn("Passkeys.list")(function* (actor) {
-          const { has_password } = yield* findTokenUser(users, actor.user_id)
-          return { data: (yield* repo.list(actor.user_id)).map(toPasskey), has_password }
+          const user = yield* findTokenUser(users, actor.user_id)
+          const data = (yield* repo.list(user.id)).map(toPasskey)
+          return { data, has_password: hasPassword(user) }
         }),
 
         beginAdding: Effect.fn("Passkeys.beginAdding")(function* (actor, password) {
@@ -266,7 +285,8 @@ export class Passkeys extends Context.Service<
           yield* confirmOwner(user, password, actor)
           yield* transaction(
             Effect.gen(function* () {
-              // Locked, because two passkeys may be removed at the same time.
+              // The account is locked, because otherwise two concurrent requests could remove its
+              // last two passkeys.
               if (!(yield* users.lock(user.id, user.password_hash))) return yield* noSuchPasskey
               yield* requireOtherWay(user, (yield* repo.list(user.id)).length)
               if (!(yield* repo.remove(user.id, id))) return yield* noSuchPasskey
@@ -316,10 +336,13 @@ export class Passkeys extends Context.Service<
   )
 }
 
-/** The most passkeys of an account. */
+/** The maximum number of passkeys per account. */
 const maxPasskeys = 20
 
-/** Passkeys belong to a host name. Browsers have none for IP addresses. */
+/**
+ * Returns the relying party for passkeys. It must be a host name, because browsers do not allow an
+ * IP address.
+ */
 const partyOf = (publicUrl: string | undefined) => {
   if (publicUrl === undefined) return undefined
   const { hostname, origin } = new URL(publicUrl)
@@ -338,7 +361,8 @@ const toPasskey = ({ created_at, id, last_used_at, name }: PasskeyRow): Passkey 
 const unknownPasskey = Effect.suspend(() =>
   Effect.fail(
     new InvalidCredentials({
-      message: "This passkey is unknown here, was removed, or took too long. Sign in another way."
+      message:
+        "This passkey is unknown or was removed, or the sign-in took too long. Try again, or sign in another way."
     })
   )
 )
@@ -347,7 +371,7 @@ const expiredCeremony = Effect.suspend(() =>
   Effect.fail(
     new InvalidCredentials({
       message:
-        "The passkey was not added, because it took too long or is known already. Start again."
+        "The passkey was not added: it already exists, or adding it took too long. Start again."
     })
   )
 )

@@ -16,24 +16,27 @@ export interface PasskeyRow {
 export class PasskeysRepo extends Context.Service<
   PasskeysRepo,
   {
-    /** Lists the passkeys of a user, newest first. Their number is limited. */
+    /**
+     * Lists all passkeys of a user, newest first. The list is not paginated, because the number of
+     * passkeys is limited.
+     */
     readonly list: (userId: string) => Effect.Effect<ReadonlyArray<PasskeyRow>>
-    /** Inserts a passkey. Returns false if the credential is known already. */
+    /** Inserts a passkey. Returns false if its credential is already stored. */
     readonly insert: (passkey: PasskeyRow) => Effect.Effect<boolean>
     readonly findByCredential: (
       credentialId: string
     ) => Effect.Effect<Option.Option<{ readonly passkey: PasskeyRow; readonly user: UserRow }>>
     /**
-     * Records a use. Returns false if another use had the same or a higher counter. A counter that
-     * stays at 0 is not compared.
+     * Records a use. Returns false if an earlier use had the same or a higher counter. A counter
+     * that stays at 0 is always accepted, because some authenticators do not count.
      */
     readonly updateUsed: (id: string, counter: number, now: Date) => Effect.Effect<boolean>
     readonly updateName: (userId: string, id: string, name: string) => Effect.Effect<boolean>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
     readonly removeAll: (userId: string) => Effect.Effect<number>
     /**
-     * Records that a challenge was used, and forgets those that have expired. Returns false if it
-     * was used before.
+     * Records that a challenge was used, and deletes expired records. Returns false if the
+     * challenge was used before.
      */
     readonly useChallenge: (hash: string, expiresAt: Date, now: Date) => Effect.Effect<boolean>
   }

@@ -14,7 +14,7 @@ export interface RoleOfClaim {
 export interface OidcSettings {
   readonly issuer: string
   readonly clientId: string
-  /** If undefined, the client is public and has only PKCE. */
+  /** If undefined, the client is public and uses only PKCE. */
   readonly clientSecret: Redacted.Redacted | undefined
   /** The name of the provider on the button of the sign-in page. */
   readonly name: string
@@ -54,7 +54,7 @@ export const oidcSettings = Config.all({
     Config.schema(
       Schema.String.check(
         Schema.isPattern(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, {
-          expected: "scopes with a space in between, the first of which is openid"
+          expected: "scopes separated by spaces, beginning with openid"
         })
       ),
       "OIDC_SCOPES"
@@ -66,7 +66,7 @@ export const oidcSettings = Config.all({
   roles: optional(Config.NonEmptyString("OIDC_ROLES"))
 })
 
-/** Validates that the settings of the identity provider are complete and agree. */
+/** Validates that the settings of the identity provider are complete and consistent. */
 export const checkOidc = (
   {
     allowedDomains,
@@ -92,7 +92,7 @@ export const checkOidc = (
     return Result.fail(`${given[0]} needs ${missing.join(" and ")}`)
   }
   if (publicUrl === undefined) {
-    return Result.fail("OIDC_ISSUER needs PUBLIC_URL, to which people return from the provider")
+    return Result.fail("OIDC_ISSUER needs PUBLIC_URL, to which users return from the provider")
   }
   if ((roleClaim === undefined) !== (roles === undefined)) {
     return Result.fail("OIDC_ROLE_CLAIM and OIDC_ROLES must be set together")
@@ -110,8 +110,6 @@ export const checkOidc = (
   }))
 }
 
-// ---------------------------------------------------------------------------
-
 const itemsOf = (list: string) =>
   list
     .split(",")
@@ -119,8 +117,8 @@ const itemsOf = (list: string) =>
     .filter((item) => item !== "")
 
 /**
- * Roles that a claim may grant. An owner cannot be removed by a claim, because a workspace needs
- * one.
+ * The roles that a claim may grant: all but `owner`. A role that a claim granted ends with the
+ * claim, but a workspace must always have an owner.
  */
 const grantable: ReadonlySet<string> = new Set(roles.filter((role) => role !== "owner"))
 

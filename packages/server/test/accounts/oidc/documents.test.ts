@@ -9,7 +9,7 @@ const page = readFileSync(new URL("../../../../../docs/signing-in.md", import.me
 
 const blocks = [...page.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text)
 
-/** The settings of a block, with a file that has the secret. */
+/** Returns the settings in a code block. The client secret is read from a file. */
 const settingsOf = (block: string, secretFile: string) =>
   Object.fromEntries(
     block
@@ -26,22 +26,28 @@ describe("the settings in docs/signing-in.md", () => {
     assert.isAtLeast(blocks.length, 6)
   })
 
-  it.effect.each(blocks.map((block) => [/OIDC_ISSUER=(\S*)/.exec(block)?.[1], block] as const))(
-    "%s are valid",
-    ([, block]) =>
-      Effect.gen(function* () {
-        const folder = mkdtempSync(join(tmpdir(), "signing-in-"))
-        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
-        const file = join(folder, "secret")
-        writeFileSync(file, "a secret\n")
-        const { oidc } = yield* Effect.provide(AppConfig, AppConfig.layer).pipe(
-          Effect.provideService(
-            ConfigProvider.ConfigProvider,
-            ConfigProvider.fromEnv({ env: settingsOf(block, file) })
-          )
+  it.effect.each(
+    blocks.map(
+      (block) => [/(?:OIDC_ISSUER|AUTH_PROXY_HEADER)=(\S*)/.exec(block)?.[1], block] as const
+    )
+  )("%s are valid", ([, block]) =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "signing-in-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+      const file = join(folder, "secret")
+      writeFileSync(file, "a secret\n")
+      const { authProxyHeader, oidc } = yield* Effect.provide(AppConfig, AppConfig.layer).pipe(
+        Effect.provideService(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromEnv({ env: settingsOf(block, file) })
         )
-        assert.include(block, `OIDC_ISSUER=${oidc?.issuer}\n`)
-        assert.isDefined(oidc?.clientSecret)
-      })
+      )
+      if (authProxyHeader !== undefined) {
+        assert.include(block, `AUTH_PROXY_HEADER=${authProxyHeader}\n`)
+        return
+      }
+      assert.include(block, `OIDC_ISSUER=${oidc?.issuer}\n`)
+      assert.isDefined(oidc?.clientSecret)
+    })
   )
 })

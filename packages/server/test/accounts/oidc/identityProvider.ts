@@ -1,138 +1,55 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
 import { randomUUID } from "node:crypto"
-import * as http from "node:http"
-import type { AddressInfo } from "node:net"
-import { Provider } from "oidc-provider"
 import { ProviderDeadlines } from "../../../src/accounts/oidc/IdentityProvider.ts"
 import type { AppConfig, OidcSettings } from "../../../src/core/index.ts"
 import { ask, type Answer } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
+import {
+  clientId,
+  clientSecret,
+  type Intercept,
+  type Person,
+  startProvider
+} from "./startProvider.ts"
 
 export const publicUrl = "https://scheduling.test"
-const clientId = "scheduling"
-const clientSecret = "a secret of the client"
-
-export interface Person {
-  readonly email?: string
-  readonly email_verified?: unknown
-  readonly name?: string
-  readonly groups?: ReadonlyArray<string>
-}
-
-type Intercept = (request: http.IncomingMessage, response: http.ServerResponse) => boolean
-
-/** An identity provider on a real socket, made with `oidc-provider`. */
+/** An identity provider on a real socket, based on `oidc-provider`. */
 export class TestProvider extends Context.Service<
   TestProvider,
   {
     readonly issuer: string
-    /** The people that the provider knows, by subject. */
+    /** The people known to the provider, by subject. */
     readonly people: Map<string, Person>
-    /** Replaces the key with which the provider signs. */
+    /** Replaces the provider's signing key. */
     readonly rotateKeys: Effect.Effect<void>
-    /** Signs an ID token as the provider does, with any claims. */
+    /** Signs an ID token with any claims, as the provider does. */
     readonly sign: (
       claims: Readonly<Record<string, unknown>>,
       header?: Readonly<Record<string, unknown>>
     ) => Effect.Effect<string>
-    /** Lets another handler respond to some requests while the effect runs. */
+    /** Uses a different handler for some requests while the effect runs. */
     readonly during: <A, E, R>(
       intercept: Intercept,
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
-    /** The paths of the requests that the provider got. */
+    /** The paths of the requests that the provider has received. */
     readonly requests: Array<string>
   }
 >()("@scheduling/server/test/TestProvider") {}
 
-const makeKey = async (): Promise<JWK> => {
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true })
-  return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "RS256", use: "sig" }
-}
-
-const makeOidcProvider = (issuer: string, people: ReadonlyMap<string, Person>, key: JWK) => {
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: clientId,
-        client_secret: clientSecret,
-        redirect_uris: [`${publicUrl}/panel/oidc/callback`],
-        grant_types: ["authorization_code", "refresh_token"]
-      }
-    ],
-    cookies: { keys: ["a key"] },
-    scopes: ["openid", "email", "profile", "offline_access"],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
-    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
-    issueRefreshToken: () => true,
-    rotateRefreshToken: true,
-    jwks: { keys: [key] },
-    interactions: { url: (_: unknown, { uid }: { readonly uid: string }) => `/person/${uid}` },
-    findAccount: (_: unknown, sub: string) => {
-      const person = people.get(sub)
-      return person && { accountId: sub, claims: () => ({ sub, ...person }) }
-    },
-    loadExistingGrant: async ({
-      oidc
-    }: {
-      readonly oidc: { readonly session: { readonly accountId: string } }
-    }) => {
-      const grant = new provider.Grant({ accountId: oidc.session.accountId, clientId })
-      grant.addOIDCScope("openid email profile offline_access")
-      await grant.save()
-      return grant
-    }
-  })
-  return provider
-}
-
 export const TestProviderLayer = Layer.effect(
   TestProvider,
   Effect.gen(function* () {
-    const people = new Map<string, Person>()
-    const requests: Array<string> = []
-    const interceptors = new Set<Intercept>()
-    let key = yield* Effect.promise(makeKey)
-    let provider: Provider | undefined
-    const server = http.createServer(async (request, response) => {
-      requests.push(`${request.method} ${request.url?.split("?")[0]}`)
-      if ([...interceptors].some((intercept) => intercept(request, response))) return
-      if (request.url?.startsWith("/person/") === true) {
-        // The header stands for the form in which a person signs in.
-        const accountId = String(request.headers["x-person"])
-        await provider?.interactionDetails(request, response)
-        await provider?.interactionFinished(request, response, { login: { accountId } })
-        return
-      }
-      await provider?.callback()(request, response)
-    })
-    yield* Effect.promise(
-      () => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    )
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-    )
-    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    provider = makeOidcProvider(issuer, people, key)
+    const { interceptors, issuer, people, requests, rotateKeys, sign, stop } =
+      yield* Effect.promise(() => startProvider(publicUrl))
+    yield* Effect.addFinalizer(() => Effect.sync(stop))
     return TestProvider.of({
       issuer,
       people,
       requests,
-      rotateKeys: Effect.promise(async () => {
-        key = await makeKey()
-        provider = makeOidcProvider(issuer, people, key)
-      }),
-      sign: (claims, header) =>
-        Effect.promise(async () =>
-          new SignJWT({ ...claims })
-            .setProtectedHeader({ alg: "RS256", kid: String(key.kid), ...header })
-            .sign(await importJWK(key, "RS256"))
-        ),
+      rotateKeys: Effect.promise(rotateKeys),
+      sign: (claims, header) => Effect.promise(() => sign(claims, header)),
       during: (intercept, effect) =>
         Effect.acquireUseRelease(
           Effect.sync(() => interceptors.add(intercept)),
@@ -155,7 +72,7 @@ export const oidcSettings = (issuer: string): OidcSettings => ({
   roles: []
 })
 
-/** A node whose people sign in at a provider of its own. */
+/** Starts a node with its own identity provider. */
 export const withProvider = (
   settings: Partial<OidcSettings> = {},
   config: Partial<AppConfig["Service"]> = {}
@@ -165,14 +82,14 @@ export const withProvider = (
       testAppLayer({ publicUrl, oidc: { ...oidcSettings(issuer), ...settings }, ...config })
     )
   ).pipe(
-    Layer.provide(Layer.succeed(ProviderDeadlines, { signInMs: 500, refreshMs: 500 })),
+    Layer.provide(Layer.succeed(ProviderDeadlines, { signInMs: 2_000, refreshMs: 2_000 })),
     Layer.provideMerge(TestProviderLayer)
   )
 
-/** The headers that the panel sends from its own page. */
+/** The headers that the panel's own page sends. */
 export const ownPage = { origin: publicUrl, "sec-fetch-site": "same-origin", "x-panel": "1" }
 
-/** Begins a sign-in as the panel does. Returns the URL of the provider and the browser's cookie. */
+/** Starts a sign-in as the panel does. Returns the provider's URL and the browser's cookie. */
 export const beginSignIn = Effect.fnUntraced(function* (
   body: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {}
@@ -185,7 +102,9 @@ export const beginSignIn = Effect.fnUntraced(function* (
   }
 })
 
-/** Signs a person in at the provider. Returns the URL to which the provider sends the browser. */
+/**
+ * Signs a person in at the provider. Returns the URL that the provider redirects the browser to.
+ */
 export const visitProvider = (url: string, subject: string) =>
   Effect.promise(async () => {
     const jar = new Map<string, string>()
@@ -209,7 +128,7 @@ export const visitProvider = (url: string, subject: string) =>
     return location.slice(publicUrl.length)
   })
 
-/** Returns from the provider to the node. */
+/** Follows the provider's redirect back to the node. */
 export const returnFrom = (path: string, cookie: string) =>
   ask("GET", path, { headers: { cookie, "sec-fetch-site": "cross-site" } })
 
@@ -221,7 +140,7 @@ export const signInAs = Effect.fnUntraced(function* (
   return yield* returnFrom(yield* visitProvider(url, subject), cookie)
 })
 
-/** The address to which a returning browser is sent. */
+/** Returns the address that the browser is redirected to after it returns from the provider. */
 export const destinationOf = ({ headers, status, text }: Answer) => {
   assert.strictEqual(status, 303, text)
   return headers.get("location")
@@ -233,11 +152,11 @@ export const sessionCookieOf = ({ headers }: Answer) =>
     .find((cookie) => cookie.startsWith("__Host-panel_session="))
     ?.split(";")[0] ?? ""
 
-/** Refreshes the session of the panel, as its page does when it opens. */
+/** Refreshes the panel's session, as the panel does when it is opened. */
 export const refresh = (cookie: string) =>
   ask("PUT", "/panel/session", { headers: { ...ownPage, cookie } })
 
-/** Adds a person to the provider, with a verified email that nobody has. */
+/** Adds a person with a new, verified email address to the provider. */
 export const addPerson = Effect.fnUntraced(function* (person: Person = {}) {
   const { people } = yield* TestProvider
   const subject = randomUUID()

@@ -23,7 +23,10 @@ const json = (response: ServerResponse, body: object, status = 200) =>
 
 const isFor = (path: string, { url }: IncomingMessage) => url?.split("?")[0] === path
 
-/** Returns from the provider while its token endpoint sends this ID token, with honest claims. */
+/**
+ * Completes a sign-in while the provider's token endpoint sends this ID token. Its claims are valid
+ * by default.
+ */
 const withIdToken = Effect.fnUntraced(function* (
   make: (claims: Readonly<Record<string, unknown>>) => Effect.Effect<string, never, TestProvider>
 ) {
@@ -124,7 +127,7 @@ layer(withProvider())("a response of the provider", (it) => {
       assert.strictEqual(yield* returned(() => {}), "/")
       assert.strictEqual(yield* returned((query) => query.set("state", "another")), rejected)
       assert.strictEqual(yield* returned((query) => query.delete("state")), rejected)
-      // Another provider, to which the person was sent instead (mix-up).
+      // The person was sent to a different provider instead, which is a mix-up attack.
       assert.strictEqual(
         yield* returned((query) => query.set("iss", "https://id.example.com")),
         rejected
@@ -174,7 +177,7 @@ layer(withProvider())("a response of the provider", (it) => {
     })
   )
 
-  it.effect("is believed at once after the provider has changed its keys", () =>
+  it.effect("is accepted immediately after the provider has changed its keys", () =>
     Effect.gen(function* () {
       const { rotateKeys } = yield* TestProvider
       const { subject } = yield* addPerson()

@@ -29,7 +29,7 @@ const settings = {
   ]
 } as const
 
-/** Gives the workspace of a new account the id that the settings name. */
+/** Creates a new account whose workspace has the id that the settings refer to. */
 const makeTeam = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* signUp()
@@ -120,7 +120,7 @@ layer(withProvider(settings, { registration: "closed" }))("the role claim", (it)
     })
   )
 
-  it.effect("keeps people out whose claim grants nothing, if registration is closed", () =>
+  it.effect("rejects users whose claim grants no role, if registration is closed", () =>
     Effect.gen(function* () {
       const { subject } = yield* addPerson({ groups: ["visitors"] })
       assert.strictEqual(

@@ -31,7 +31,8 @@ layer(withProvider())("signing in at the identity provider", (it) => {
       assert.deepStrictEqual(body, {
         password: true,
         passkey: true,
-        provider: { name: "Keycloak" }
+        provider: { name: "Keycloak" },
+        proxy: false
       })
     })
   )
@@ -161,7 +162,8 @@ layer(withProvider())("signing in at the identity provider", (it) => {
       const { subject } = yield* addPerson()
       const { cookie, url } = yield* beginSignIn()
       const path = yield* visitProvider(url, subject)
-      // A stranger sends the link to somebody who did not start, or who started themselves.
+      // An attacker sends the link to a victim who has not started a sign-in, or has started a
+      // different one.
       const other = yield* beginSignIn()
       assert.strictEqual(destinationOf(yield* returnFrom(path, "")), "/sign-in?problem=expired")
       assert.strictEqual(
@@ -174,7 +176,7 @@ layer(withProvider())("signing in at the identity provider", (it) => {
         returned.headers.getSetCookie().find((one) => one.includes("oidc")) ?? "",
         /^__Host-panel_oidc=;.*Max-Age=0/
       )
-      // The code was used, although this browser kept its cookie.
+      // The code has been used, although this browser has kept its cookie.
       assert.strictEqual(
         destinationOf(yield* returnFrom(path, cookie)),
         "/sign-in?problem=provider_rejected"
@@ -262,7 +264,7 @@ layer(withProvider())("signing in at the identity provider", (it) => {
 layer(withProvider({ allowedDomains: ["Example.com"] }, { registration: "closed" }))(
   "with allowed domains",
   (it) => {
-    it.effect("lets in people of the domain, although registration is closed", () =>
+    it.effect("admits users with an email in the domain, although registration is closed", () =>
       Effect.gen(function* () {
         const { subject } = yield* addPerson()
         assert.strictEqual(destinationOf(yield* signInAs(subject)), "/")

@@ -11,7 +11,7 @@ interface Situation {
   readonly isUserVerified?: boolean
 }
 
-/** A device with one passkey, which counts its uses. It signs whatever it is asked. */
+/** Creates a device with one passkey that counts its uses. The device signs every challenge. */
 export const makeAuthenticator = () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const { x = "", y = "" } = publicKey.export({ format: "jwk" })
@@ -37,7 +37,7 @@ export const makeAuthenticator = () => {
   })
 
   return {
-    /** Sets the counter back, as on a copy of the device. */
+    /** Resets the counter, as if the device had been copied earlier. */
     setCounter: (to: number) => {
       counter = to
     },
