@@ -43,10 +43,19 @@ describe.skipIf(missing !== undefined)("the runs of tasks", () => {
     await row.getByRole("img", { name: /The latest 2 runs, none failed/ }).waitFor()
     await page.getByRole("img", { name: /The latest run, 1 failed/ }).waitFor()
 
+    const queue = await client.queues.create({ name: "Billing", max_concurrency: 1 })
+    await client.queues.pause(queue.id)
+    await client.delayed.create({ url, delay_seconds: 0, queue_id: queue.id })
     await page.goto(w)
     const failing = page.getByRole("group", { name: "Failing tasks" })
     await failing.getByRole("link", { name: /Broken/ }).waitFor()
     expect(await failing.getByRole("link").count()).toBe(1)
+    const state = page.getByRole("list", { name: "State of the workspace" })
+    await state.getByText("1 incident is open").waitFor()
+    await state.getByText("Runs wait in 1 queue").waitFor()
+    await state.getByRole("link", { name: "1 task is failing" }).click()
+    await page.getByRole("row", { name: /Failed.*Broken/ }).waitFor()
+    await page.goBack()
     await page.getByRole("link", { name: "Show the forecast" }).click()
     await page.getByRole("heading", { name: "Forecast" }).waitFor()
     expect(problems).toEqual([])
@@ -60,40 +69,62 @@ describe.skipIf(missing !== undefined)("the runs of tasks", () => {
       url: `${panel.url()}/v1/echo`
     })
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
-    const figures = page.getByRole("group", { name: "Last 24 hours" })
+    const figures = page.getByRole("group", { name: "Success rate" })
     await figures.getByText(/^Runs0/).waitFor()
     await page.getByRole("button", { name: "Run now" }).click()
     await page.getByRole("row", { name: /Succeeded/ }).waitFor()
-    // Without live events, statistics would be refetched only every 15 seconds.
+    // Without live events, the statistics would be refetched only once a minute.
     await figures.getByText(/^Runs1/).waitFor({ timeout: 8_000 })
     expect(problems).toEqual([])
   })
 
-  it("are divided into past and future by one line", async () => {
-    for (const width of [1440, 390]) {
-      const { context, page, person } = await panel.openAs(undefined, {
-        viewport: { width, height: 900 }
-      })
-      await person.client.cron.create({
-        name: "Nightly report",
-        schedule: "0 3 * * *",
-        url: `${panel.url()}/v1/echo`
-      })
-      await page.goto(`${panel.url()}/w/${person.workspaceId}`)
-      const line = page.locator("span.w-px.bg-live")
-      const label = page.getByText("Now", { exact: true })
-      await page
-        .getByRole("link", { name: /\d upcoming/ })
-        .first()
-        .waitFor()
-      const centre = async (of: typeof line) => {
-        const { width: wide = 0, x = 0 } = (await of.boundingBox()) ?? {}
-        return x + wide / 2
-      }
-      await expect
-        .poll(async () => Math.abs((await centre(line)) - (await centre(label))))
-        .toBeLessThan(1.5)
-      await context.close()
-    }
+  it("of a task are shown over time, and by day for a year", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Nightly report",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await person.client.cron.runAndWait(id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
+    const success = page.getByRole("group", { name: "Success rate" })
+    await success.getByText("100%").waitFor()
+    await success.getByRole("img", { name: /^Duration over time/ }).waitFor()
+    await success.getByText("1y").click()
+    await success.getByRole("img", { name: /^Runs failed on 0 of the last 36\d days$/ }).waitFor()
+    await success.getByText("24h").click()
+    await success.getByRole("option").last().click()
+    await page.waitForURL(new RegExp(`executions\\?.*task_id=${id}`))
+    await page.getByRole("row", { name: /Succeeded/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("are shown in bars of 15 minutes, and selecting a period filters the failures", async () => {
+    const { page, person, problems } = await panel.openAs(undefined, {
+      viewport: { width: 1440, height: 900 }
+    })
+    const { client } = person
+    const { id } = await client.cron.create({
+      name: "Broken",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/not-found`,
+      retry_count: 0
+    })
+    await client.cron.runAndWait(id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    const bars = page.getByRole("listbox", { name: "Executions over time" }).getByRole("option")
+    await bars.first().waitFor()
+    expect(await bars.count()).toBe(192)
+    await expect.poll(() => bars.last().getAttribute("aria-label")).toMatch(/1 failed/)
+    const failures = page.getByRole("group", { name: "Failures in this period" })
+    // The first 15 minutes have no failures, and the last 15 minutes have one.
+    await bars.first().click()
+    await failures.getByText("No failures").waitFor()
+    await bars.last().click()
+    await failures.getByRole("row", { name: /Broken/ }).waitFor()
+    await page.getByRole("link", { name: "Show executions" }).click()
+    await page.waitForURL(/executions\?from=/)
+    await page.getByRole("row", { name: /Failed.*Broken/ }).waitFor()
+    expect(problems).toEqual([])
   })
 })

@@ -5,10 +5,10 @@ import { oneOf } from "../shared/oneOf.ts"
 import { manyIds } from "../shared/requests/ManyIds.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
-/** The number of the latest failures of a workspace that are examined for failing tasks. */
+/** The maximum number of a workspace's latest failures that are searched for failing tasks. */
 export const maxExaminedFailures = 1_000
 
-/** The number of executions of a task that are examined for its recent runs. */
+/** The maximum number of a task's latest executions that are searched for its recent runs. */
 export const maxExaminedExecutions = 100
 
 const maxRecentRuns = 20
@@ -54,7 +54,7 @@ export const FailingTasks = Schema.Struct({
 })
 export type FailingTasks = typeof FailingTasks.Type
 
-/** A task with its next run. */
+/** A task, and when it will run next. */
 export const UpcomingRun = Schema.Struct({
   kind: ExecutionKind,
   task_id: TaskId,
@@ -91,7 +91,6 @@ export type UpcomingRuns = typeof UpcomingRuns.Type
 
 export const TaskNamesQuery = { task_ids: manyIds("tasks of all kinds", exampleTask) }
 
-/** The names of tasks. */
 export const TaskNames = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({

@@ -2,8 +2,14 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { Internal } from "../shared/Internal.ts"
+import {
+  ActivityTimeline,
+  ActivityTimelineQuery,
+  maxTimelineDays,
+  maxTimelineLanes
+} from "./ActivityTimeline.ts"
 import {
   ActivityQuery,
   FailingTasks,
@@ -16,7 +22,7 @@ import {
   UpcomingRuns
 } from "./Activity.ts"
 
-const params = { workspace_id: inPath(WorkspaceId) }
+const params = { workspace_id: idInPath(WorkspaceId) }
 const inNumbers = (count: number) => count.toLocaleString("en")
 
 export class ActivityApi extends HttpApiGroup.make("activity")
@@ -78,6 +84,21 @@ export class ActivityApi extends HttpApiGroup.make("activity")
         docs(
           "List the names of many tasks",
           "The names of up to 100 tasks of any kind, for displaying executions."
+        )
+      ),
+
+    HttpApiEndpoint.get("timeline", "/timeline", {
+      params,
+      query: ActivityTimelineQuery,
+      success: ActivityTimeline
+    })
+      .annotate(Access, Access.scope("executions:read"))
+      .annotate(Internal, true)
+      .annotateMerge(
+        docs(
+          "Get a timeline",
+          `The finished, unfinished and planned runs of up to ${maxTimelineLanes} cron tasks and chains in ` +
+            `at most ${maxTimelineDays} days, counted in buckets. The longer the range, the longer the buckets.`
         )
       )
   )

@@ -2,7 +2,15 @@
 import type { ApiPromise } from "../ApiPromise.ts"
 import type { InWorkspace, RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
-import type { Execution, ExecutionId, ExecutionKind, ExecutionStatus, Timestamp } from "./shared.ts"
+import type {
+  Execution,
+  ExecutionId,
+  ExecutionKind,
+  ExecutionStatus,
+  QueueId,
+  Timestamp,
+  WorkerId
+} from "./shared.ts"
 
 /** The latest and the next runs of tasks of all kinds. */
 export class ActivityResource extends Resource {
@@ -24,12 +32,7 @@ export class ActivityResource extends Resource {
     query?: ActivityFailingQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<FailingTasks> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/activity/failing",
-      query,
-      options
-    })
+    return this.call({ route: "GET activity/failing", query, options })
   }
 
   /**
@@ -48,12 +51,7 @@ export class ActivityResource extends Resource {
     query?: ActivityUpcomingQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<UpcomingRuns> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/activity/upcoming",
-      query,
-      options
-    })
+    return this.call({ route: "GET activity/upcoming", query, options })
   }
 
   /**
@@ -76,12 +74,7 @@ export class ActivityResource extends Resource {
     query: ActivityRecentQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<RecentRuns> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/activity/recent",
-      query,
-      options
-    })
+    return this.call({ route: "GET activity/recent", query, options })
   }
 
   /**
@@ -97,13 +90,93 @@ export class ActivityResource extends Resource {
    * const taskNames = await client.activity.names({ task_ids: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40" })
    */
   names(query: ActivityNamesQuery, options?: RequestOptions & InWorkspace): ApiPromise<TaskNames> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/activity/names",
-      query,
-      options
-    })
+    return this.call({ route: "GET activity/names", query, options })
   }
+
+  /**
+   * Get a timeline.
+   *
+   * The finished, unfinished and planned runs of up to 500 cron tasks and chains in at most 38 days,
+   * counted in buckets. The longer the range, the longer the buckets.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * Only for the control panel: may change or disappear in any version without notice.
+   *
+   * @example
+   * const activityTimeline = await client.activity.timeline({ from: "2026-01-31T09:30:00.000Z" })
+   */
+  timeline(
+    query?: ActivityTimelineQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<ActivityTimeline> {
+    return this.call({ route: "GET activity/timeline", query, options })
+  }
+}
+
+export interface ActivityLane {
+  readonly kind: ActivityLaneKind
+  /** The task. Null for `other`. */
+  readonly task_id: string | null
+  /** The name of the task. Null for `other`. */
+  readonly name: string | null
+  /** The tags of the task. */
+  readonly tags: ReadonlyArray<string>
+  /** The queue of the task, if any. */
+  readonly queue_id: QueueId | null
+  /**
+   * The succeeded executions per bucket, as pairs in one flat array: the bucket's index, then the
+   * number of executions. Earliest first, without empty buckets.
+   */
+  readonly succeeded: ReadonlyArray<number>
+  /**
+   * The failed executions per bucket, as pairs in one flat array: the bucket's index, then the
+   * number of executions. Earliest first, without empty buckets.
+   */
+  readonly failed: ReadonlyArray<number>
+  /**
+   * The cancelled and skipped executions per bucket, as pairs in one flat array: the bucket's index,
+   * then the number of executions. Earliest first, without empty buckets.
+   */
+  readonly other: ReadonlyArray<number>
+  /**
+   * The queued and running executions per bucket, as pairs in one flat array: the bucket's index,
+   * then the number of executions. Earliest first, without empty buckets.
+   */
+  readonly running: ReadonlyArray<number>
+  /**
+   * The planned executions per bucket, as pairs in one flat array: the bucket's index, then the
+   * number of executions. Earliest first, without empty buckets.
+   */
+  readonly planned: ReadonlyArray<number>
+}
+
+/**
+ * `other`: all delayed tasks, deleted tasks, and tasks beyond the maximum number of lanes. With
+ * `by_task=false`, all tasks.
+ */
+export type ActivityLaneKind = "cron" | "chain" | "other"
+
+/** The runs of a workspace in a time range. */
+export interface ActivityTimeline {
+  /** The start of the first bucket. */
+  readonly from: Timestamp
+  /** The end of the last bucket. */
+  readonly to: Timestamp
+  /** When the timeline was read. Planned runs start here. */
+  readonly now: Timestamp
+  /** The length of a bucket in seconds. */
+  readonly bucket_seconds: number
+  /** The time from which all executions are counted: `from`, or later if there are more than 100,000. */
+  readonly complete_from: Timestamp
+  /** False if the schedules have more slots than are computed for one timeline. */
+  readonly has_all_plans: boolean
+  /** False if the lane `other` includes cron tasks or chains that exist. */
+  readonly has_all_lanes: boolean
+  /** The tasks, newest first, and the lane `other` at the end. */
+  readonly lanes: ReadonlyArray<ActivityLane>
+  /** The workers that ran something. Empty if a bucket is an hour or longer. */
+  readonly workers: ReadonlyArray<WorkerLane>
 }
 
 /** `execution` is the latest failed execution. For a chain, the execution of the failed step. */
@@ -182,6 +255,26 @@ export interface UpcomingRuns {
   readonly data: ReadonlyArray<UpcomingRun>
 }
 
+export interface WorkerLane {
+  /** The id of the worker. */
+  readonly worker_id: WorkerId
+  /**
+   * The succeeded executions per bucket, as pairs in one flat array: the bucket's index, then the
+   * number of executions. Earliest first, without empty buckets.
+   */
+  readonly succeeded: ReadonlyArray<number>
+  /**
+   * The failed executions per bucket, as pairs in one flat array: the bucket's index, then the
+   * number of executions. Earliest first, without empty buckets.
+   */
+  readonly failed: ReadonlyArray<number>
+  /**
+   * The cancelled and skipped executions per bucket, as pairs in one flat array: the bucket's index,
+   * then the number of executions. Earliest first, without empty buckets.
+   */
+  readonly other: ReadonlyArray<number>
+}
+
 export interface ActivityFailingQuery {
   /** The maximum number of results. 1 to 100. 20 when absent. */
   readonly limit?: number | undefined
@@ -202,4 +295,16 @@ export interface ActivityRecentQuery {
 export interface ActivityNamesQuery {
   /** The ids of tasks of all kinds, separated by commas. At most 100. */
   readonly task_ids: string
+}
+
+export interface ActivityTimelineQuery {
+  /** The start, inclusive. Defaults to two days before `to`. Rounded to the start of a bucket. */
+  readonly from?: Timestamp | Date | undefined
+  /** The end, exclusive. Defaults to a day from now. Rounded to the end of a bucket. */
+  readonly to?: Timestamp | Date | undefined
+  /**
+   * `false`: only the lane `other`, with the runs of all tasks, but without planned runs. true when
+   * absent.
+   */
+  readonly by_task?: boolean | undefined
 }

@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/activity/Activity"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { TaskId } from "@scheduling/domain/executions/Execution"
-import { idsIn } from "@scheduling/domain/shared/requests/ManyIds"
+import { parseIds } from "@scheduling/domain/shared/requests/ManyIds"
 import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { toExecution } from "../executions/ExecutionsRepo.ts"
@@ -83,7 +83,7 @@ export class Activities extends Context.Service<
         recent: Effect.fn("Activities.recent")(function* (workspaceId, query) {
           const { until } = recentIds(yield* DateTime.nowAsDate)
           const rows = yield* repo.listRecent(workspaceId, {
-            taskIds: idsIn(query.task_ids),
+            taskIds: parseIds(query.task_ids),
             runs: query.runs ?? defaultRecentRuns,
             until
           })
@@ -97,7 +97,7 @@ export class Activities extends Context.Service<
         }),
 
         names: Effect.fn("Activities.names")(function* (workspaceId, query) {
-          const rows = yield* repo.listNames(workspaceId, idsIn(query.task_ids))
+          const rows = yield* repo.listNames(workspaceId, parseIds(query.task_ids))
           return {
             data: rows.map(({ id, kind, name, url }) => ({
               kind,

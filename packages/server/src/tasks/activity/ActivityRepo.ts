@@ -36,7 +36,7 @@ export interface RecentRow {
   readonly duration_ms: number | null
 }
 
-/** Reads the latest and the next runs of all tasks of a workspace. */
+/** Reads the latest and the next runs of all of a workspace's tasks. */
 export class ActivityRepo extends Context.Service<
   ActivityRepo,
   {
@@ -51,8 +51,8 @@ export class ActivityRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<UpcomingRow>>
     /**
-     * Lists executions, newest first. `until` excludes executions that were cancelled long before
-     * they were due.
+     * Lists executions, newest first. Executions after `until`, which were cancelled long before
+     * they were due, are excluded.
      */
     readonly listRecent: (
       workspaceId: AuthorizedWorkspaceId,
@@ -76,7 +76,7 @@ export class ActivityRepo extends Context.Service<
 
       return ActivityRepo.of({
         // Reads the latest failures, and looks for a later success of each task. A chain run has
-        // failed if one of its steps has, whatever the later steps did, and an unfinished run does
+        // failed if one of its steps has failed, regardless of later steps. An unfinished run does
         // not count yet. Without the limit, PostgreSQL underestimates the number of tasks and reads
         // all of them.
         listFailing: Effect.fn("ActivityRepo.listFailing")(function* (workspaceId, limit) {
@@ -134,8 +134,8 @@ export class ActivityRepo extends Context.Service<
             LIMIT ${limit}`
         }, Effect.orDie),
 
-        // A chain run counts if its first step is among the executions that are read and none of
-        // its steps is unfinished.
+        // A chain run counts if its first step is among the executions that are read and all its
+        // steps have finished.
         listRecent: Effect.fn("ActivityRepo.listRecent")(function* (workspaceId, asked) {
           return yield* sql<RecentRow>`
             SELECT task_id, recent.*

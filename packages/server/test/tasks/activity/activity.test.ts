@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { chainsOf, runOf } from "../chains/chains.ts"
-import { begin, cronOf, insertRun } from "../cron/tasks.ts"
+import { setUpCron, cronOf, insertRun } from "../cron/tasks.ts"
 import { insertRuns, runAt } from "../executions/history.ts"
 import { type Answer, ask, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
@@ -10,7 +10,7 @@ import { testAppLayer, testNow } from "../../support/TestApp.ts"
 const minuteMs = 60_000
 
 const beginActivity = Effect.gen(function* () {
-  const { cron, key: token, member } = yield* begin
+  const { cron, key: token, member } = yield* setUpCron
   const activity = (path: string) => ask("GET", `${member.workspace}/activity/${path}`, { token })
   return {
     cron,
@@ -26,7 +26,7 @@ const beginActivity = Effect.gen(function* () {
     recent: (ids: ReadonlyArray<string>, more = "") =>
       activity(`recent?task_ids=${ids.join(",")}${more}`),
     names: (ids: ReadonlyArray<string>) => activity(`names?task_ids=${ids.join(",")}`),
-    /** Inserts runs of the task that finished the given numbers of minutes ago. */
+    /** Inserts runs of this task that finished the given numbers of minutes ago. */
     ended: (
       taskId: string,
       ...runs: ReadonlyArray<readonly [minutesAgo: number, status: string]>
@@ -245,7 +245,7 @@ layer(testAppLayer())("the recent runs of many tasks", (it) => {
     })
   )
 
-  it.effect("are shown of 100 tasks at once, whose ids are UUIDs", () =>
+  it.effect("are shown for up to 100 tasks in one request, whose ids are UUIDs", () =>
     Effect.gen(function* () {
       const { recent } = yield* beginActivity
       const ids = Array.from({ length: 101 }, () => randomUUID())
@@ -280,7 +280,7 @@ layer(testAppLayer())("the names of many tasks", (it) => {
     })
   )
 
-  it.effect("cover 100 tasks at once, whose ids are UUIDs", () =>
+  it.effect("cover up to 100 tasks in one request, whose ids are UUIDs", () =>
     Effect.gen(function* () {
       const { names } = yield* beginActivity
       const ids = Array.from({ length: 101 }, () => randomUUID())
