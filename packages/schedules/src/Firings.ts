@@ -12,15 +12,16 @@
 // an hour. Any other schedule names times of the day, and `dst_overlap` decides: "first" fires only
 // the first time, "both" fires both times.
 //
-// An interval counts elapsed time from its anchor, so clock changes do not affect it; see Interval.ts.
+// An interval counts elapsed time from its anchor, so clock changes do not affect it: see
+// Interval.ts.
 //
 // ADR 7 says why this is not Effect's Cron.
 
-import { intervalAfter, intervalAtOrBefore, intervalOf } from "./Interval.ts"
-import { matchAtOrAfter, matchAtOrBefore } from "./ScheduleCalendar.ts"
+import { nextIntervalFiring, latestIntervalFiring, intervalOf } from "./Interval.ts"
+import { nextMatch, latestMatch } from "./ScheduleCalendar.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
-import { parsedOf } from "./readSchedule.ts"
-import { type Stretch, stretchAt } from "./ZoneClock.ts"
+import { parseValidSchedule } from "./readSchedule.ts"
+import { type OffsetPeriod, offsetPeriodAt } from "./ZoneClock.ts"
 
 /** Decides whether a local time that occurs twice fires once or twice. */
 export type DstOverlap = "first" | "both"
@@ -51,8 +52,8 @@ export interface FiringOptions {
 
 /**
  * Returns the first firing strictly after `after`, in milliseconds since the epoch. There always is
- * one. Like all functions of this module, throws a `RangeError` for a schedule that `parseSchedule`
- * rejects.
+ * one. Like all functions of this module, it throws a `RangeError` for a schedule that
+ * `parseSchedule` rejects.
  */
 export const nextFiring = (
   schedule: string,
@@ -62,8 +63,13 @@ export const nextFiring = (
 ): number => {
   const interval = intervalOf(schedule)
   return interval === undefined
-    ? firingAfter(parsedOf(schedule), timezone, Number(after), options?.dst_overlap ?? "first")
-    : intervalAfter(interval, Number(after))
+    ? firingAfter(
+        parseValidSchedule(schedule),
+        timezone,
+        Number(after),
+        options?.dst_overlap ?? "first"
+      )
+    : nextIntervalFiring(interval, Number(after))
 }
 
 /**
@@ -79,21 +85,21 @@ export const latestFiring = (
 ): number | undefined => {
   const interval = intervalOf(schedule)
   if (interval !== undefined) {
-    const at = intervalAtOrBefore(interval, Number(now))
+    const at = latestIntervalFiring(interval, Number(now))
     return at >= Number(lowerBound) ? at : undefined
   }
-  const parsed = parsedOf(schedule)
-  const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
+  const parsed = parseValidSchedule(schedule)
+  const dropsRepeats = skipsRepeatedTimes(parsed, options?.dst_overlap ?? "first")
   const earliest = Number(lowerBound)
   let last = Number(now)
   while (last >= earliest) {
-    const stretch = stretchAt(timezone, last)
-    const first = dropsRepeats ? Math.max(stretch.start, stretch.repeatsUntil) : stretch.start
-    const second = Math.floor((last + stretch.offset) / secondMillis)
-    const at = matchAtOrBefore(parsed, second) * secondMillis - stretch.offset
+    const period = offsetPeriodAt(timezone, last)
+    const first = dropsRepeats ? Math.max(period.start, period.repeatsUntil) : period.start
+    const second = Math.floor((last + period.offset) / secondMillis)
+    const at = latestMatch(parsed, second) * secondMillis - period.offset
     if (at >= first) return at >= earliest ? at : undefined
-    if (stretch.start >= earliest && standsForSkipped(parsed, stretch)) return stretch.start
-    last = stretch.start - 1
+    if (period.start >= earliest && firesForSkippedTime(parsed, period)) return period.start
+    last = period.start - 1
   }
   return undefined
 }
@@ -102,7 +108,7 @@ export const latestFiring = (
  * Returns the next `count` firings after `from`. Firings that `dst_overlap` "first" drops are
  * included, marked `dropped` and not counted.
  */
-export const preview = (
+export const previewFirings = (
   schedule: string,
   timezone: string,
   from: Date | number,
@@ -112,21 +118,21 @@ export const preview = (
   const interval = intervalOf(schedule)
   if (interval !== undefined) {
     return Array.from({ length: count }, (_, index) => {
-      const at = intervalAfter(interval, Number(from)) + index * interval.everyMs
-      return firingAt(at, stretchAt(timezone, at).offset, null)
+      const at = nextIntervalFiring(interval, Number(from)) + index * interval.everyMs
+      return firingAt(at, offsetPeriodAt(timezone, at).offset, null)
     })
   }
-  const parsed = parsedOf(schedule)
-  const dropsRepeats = dropsRepeatsOf(parsed, options?.dst_overlap ?? "first")
+  const parsed = parseValidSchedule(schedule)
+  const dropsRepeats = skipsRepeatedTimes(parsed, options?.dst_overlap ?? "first")
   const listed: Array<PreviewedFiring> = []
   let at = Number(from)
   for (let counted = 0; counted < count;) {
     at = firingAfter(parsed, timezone, at, "both")
-    const stretch = stretchAt(timezone, at)
-    const repeated = at < stretch.repeatsUntil
-    const moved = at === stretch.start && standsForSkipped(parsed, stretch)
+    const period = offsetPeriodAt(timezone, at)
+    const repeated = at < period.repeatsUntil
+    const moved = at === period.start && firesForSkippedTime(parsed, period)
     const change = repeated ? (dropsRepeats ? "dropped" : "doubled") : moved ? "moved" : null
-    listed.push(firingAt(at, stretch.offset, change))
+    listed.push(firingAt(at, period.offset, change))
     if (!(repeated && dropsRepeats)) counted++
   }
   return listed
@@ -158,34 +164,34 @@ const firingAfter = (
   after: number,
   overlap: DstOverlap
 ): number => {
-  const dropsRepeats = dropsRepeatsOf(parsed, overlap)
+  const dropsRepeats = skipsRepeatedTimes(parsed, overlap)
   let from = Math.floor(after) + 1
   for (;;) {
-    const stretch = stretchAt(timezone, from)
-    if (from === stretch.start && standsForSkipped(parsed, stretch)) return from
-    const first = dropsRepeats ? Math.max(from, stretch.repeatsUntil) : from
-    const second = Math.ceil((first + stretch.offset) / secondMillis)
-    const at = matchAtOrAfter(parsed, second) * secondMillis - stretch.offset
-    if (at < stretch.end) return at
+    const period = offsetPeriodAt(timezone, from)
+    if (from === period.start && firesForSkippedTime(parsed, period)) return from
+    const first = dropsRepeats ? Math.max(from, period.repeatsUntil) : from
+    const second = Math.ceil((first + period.offset) / secondMillis)
+    const at = nextMatch(parsed, second) * secondMillis - period.offset
+    if (at < period.end) return at
     // A search for a time years ahead can skip most clock changes in between. Only a change near
     // `from` matters: where clocks fall back, local times before `from` occur again.
-    const near = stretch.end - from < marginMillis
-    from = near ? stretch.end : Math.max(stretch.end, at - marginMillis)
+    const near = period.end - from < marginMillis
+    from = near ? period.end : Math.max(period.end, at - marginMillis)
   }
 }
 
-export const dropsRepeatsOf = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
+export const skipsRepeatedTimes = (parsed: ParsedSchedule, overlap: DstOverlap): boolean =>
   overlap === "first" && !parsed.byElapsedTime
 
 /**
- * Returns true if the schedule fires at the start of the stretch because clocks skipped one of its
+ * Returns true if the schedule fires at the start of the period because clocks skipped one of its
  * times.
  */
-export const standsForSkipped = (parsed: ParsedSchedule, stretch: Stretch): boolean => {
-  if (stretch.skipped === 0 || parsed.everyHour) return false
-  const gapEnd = (stretch.start + stretch.offset) / secondMillis
-  const gapStart = gapEnd - stretch.skipped / secondMillis
-  return matchAtOrAfter(parsed, gapStart) < gapEnd
+export const firesForSkippedTime = (parsed: ParsedSchedule, period: OffsetPeriod): boolean => {
+  if (period.skipped === 0 || parsed.everyHour) return false
+  const gapEnd = (period.start + period.offset) / secondMillis
+  const gapStart = gapEnd - period.skipped / secondMillis
+  return nextMatch(parsed, gapStart) < gapEnd
 }
 
 const formatLocal = (at: number, offset: number): string => {

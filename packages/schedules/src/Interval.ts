@@ -1,4 +1,4 @@
-import { leastGapSeconds } from "./gapOf.ts"
+import { minGapSeconds } from "./shortestDailyGapSeconds.ts"
 
 // An interval of elapsed time, counted from an anchor. It has no drift: each firing is the anchor
 // plus a multiple of the interval, whenever it is computed. Clock changes do not affect it.
@@ -13,7 +13,7 @@ export interface Interval {
 }
 
 /** An interval as it was written in the request. */
-export interface WrittenInterval {
+export interface IntervalParts {
   readonly every: string
   /** Null counts from 1970-01-01 in UTC. */
   readonly anchor: string | null
@@ -21,28 +21,31 @@ export interface WrittenInterval {
 
 export const longestIntervalSeconds = 366 * 86_400
 
-export const everyPattern =
+export const intervalPattern =
   /^(?=[1-9])(?:([1-9]\d{0,7})d)?(?:([1-9]\d{0,7})h)?(?:([1-9]\d{0,7})m)?(?:([1-9]\d{0,7})s)?$/
 
-/** Returns the length of an interval such as `90m` or `1h30m` in seconds, or the problem with it. */
-export const readEvery = (text: string): number | string => {
-  const parts = everyPattern.exec(text)
+/**
+ * Returns the length in seconds of an interval such as `90m` or `1h30m`, or the problem with the
+ * text.
+ */
+export const parseIntervalSeconds = (text: string): number | string => {
+  const parts = intervalPattern.exec(text)
   if (parts === null) return "must be a duration such as 45s, 90m, 1h30m or 2d"
   const [days, hours, minutes, seconds] = parts.slice(1).map((part = "0") => Number(part))
   const total = 86_400 * (days ?? 0) + 3_600 * (hours ?? 0) + 60 * (minutes ?? 0) + (seconds ?? 0)
-  return total >= leastGapSeconds && total <= longestIntervalSeconds
+  return total >= minGapSeconds && total <= longestIntervalSeconds
     ? total
-    : `must be from ${leastGapSeconds}s to ${longestIntervalSeconds / 86_400}d`
+    : `must be from ${minGapSeconds}s to ${longestIntervalSeconds / 86_400}d`
 }
 
 const prefix = "@every "
 const separator = " from "
 
-export const intervalText = ({ anchor, every }: WrittenInterval): string =>
+export const intervalText = ({ anchor, every }: IntervalParts): string =>
   `${prefix}${every}${anchor === null ? "" : `${separator}${anchor}`}`
 
 /** Returns the parts of an interval's text, or undefined for a cron expression. */
-export const writtenInterval = (schedule: string): WrittenInterval | undefined => {
+export const intervalParts = (schedule: string): IntervalParts | undefined => {
   if (!schedule.startsWith(prefix)) return undefined
   const [every = "", anchor = null] = schedule.slice(prefix.length).split(separator)
   return { every, anchor }
@@ -50,10 +53,10 @@ export const writtenInterval = (schedule: string): WrittenInterval | undefined =
 
 /** Returns the interval, or undefined for a cron expression. Throws for an invalid interval. */
 export const intervalOf = (schedule: string): Interval | undefined => {
-  const written = writtenInterval(schedule)
+  const written = intervalParts(schedule)
   if (written === undefined) return undefined
   const { anchor, every } = written
-  const seconds = readEvery(every)
+  const seconds = parseIntervalSeconds(every)
   const anchorMs = anchor === null ? 0 : Date.parse(anchor)
   if (typeof seconds === "string" || Number.isNaN(anchorMs)) {
     throw new RangeError(`${schedule} is not an interval`)
@@ -62,9 +65,9 @@ export const intervalOf = (schedule: string): Interval | undefined => {
 }
 
 /** Returns the last firing at or before `at`. */
-export const intervalAtOrBefore = ({ anchorMs, everyMs }: Interval, at: number): number =>
+export const latestIntervalFiring = ({ anchorMs, everyMs }: Interval, at: number): number =>
   anchorMs + Math.floor((at - anchorMs) / everyMs) * everyMs
 
 /** Returns the first firing after `at`. */
-export const intervalAfter = (interval: Interval, at: number): number =>
-  intervalAtOrBefore(interval, at) + interval.everyMs
+export const nextIntervalFiring = (interval: Interval, at: number): number =>
+  latestIntervalFiring(interval, at) + interval.everyMs

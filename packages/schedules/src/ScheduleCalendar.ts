@@ -9,11 +9,11 @@ import type { ParsedSchedule } from "./ParsedSchedule.ts"
 const minutesOfDay = 1440
 
 /** Returns the first local second at or after `from` that matches the schedule. */
-export const matchAtOrAfter = (schedule: ParsedSchedule, from: number): number =>
+export const nextMatch = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, 1)
 
 /** Returns the last local second at or before `from` that matches the schedule. */
-export const matchAtOrBefore = (schedule: ParsedSchedule, from: number): number =>
+export const latestMatch = (schedule: ParsedSchedule, from: number): number =>
   findSecond(schedule, from, -1)
 
 /** Visits each matching local second from `from` to `to`, both inclusive. */

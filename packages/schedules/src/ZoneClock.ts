@@ -2,17 +2,22 @@ const second = 1000
 const day = 86_400_000
 
 /** A period, from `start` (inclusive) to `end` (exclusive), in which a zone has one UTC offset. */
-export interface Stretch {
+export interface OffsetPeriod {
   readonly start: number
   readonly end: number
   readonly offset: number
-  /** How far clocks sprang forward at `start`. These local times did not exist. Usually 0. */
+  /**
+   * How far clocks sprang forward at `start`. The local times in between did not exist. Usually 0.
+   */
   readonly skipped: number
   /** The instant until which clocks repeat local times from before `start`. */
   readonly repeatsUntil: number
 }
 
-/** Time is divided into blocks, so that clock changes are searched only for blocks in use. */
+/**
+ * Time is divided into blocks, so that clock changes are only computed for the blocks that are
+ * used.
+ */
 const blockLength = 400 * day
 
 /**
@@ -31,28 +36,28 @@ const lookBack = 2 * day
 const maxZones = 700
 const maxBlocksOfZone = 32
 
-const blocksOfZones = new Map<string, Map<number, ReadonlyArray<Stretch>>>()
+const blocksOfZones = new Map<string, Map<number, ReadonlyArray<OffsetPeriod>>>()
 
 /**
- * Returns the stretch that contains an instant. Stretches also end at the end of a block, without a
- * clock change.
+ * Returns the period that contains an instant. A period also ends at the end of a block, even
+ * without a clock change.
  */
-export const stretchAt = (timezone: string, instant: number): Stretch => {
+export const offsetPeriodAt = (timezone: string, instant: number): OffsetPeriod => {
   const number = Math.floor(instant / blockLength)
   const block = blocksOfZones.get(timezone)?.get(number) ?? loadBlock(timezone, number)
-  for (const stretch of block) {
-    if (instant < stretch.end) return stretch
+  for (const period of block) {
+    if (instant < period.end) return period
   }
   throw new RangeError(`${instant} is not a time`)
 }
 
 /** Loads a block. Takes about 100 µs, once per zone and block. */
-const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => {
+const loadBlock = (timezone: string, number: number): ReadonlyArray<OffsetPeriod> => {
   const offsetAt = offsetsOf(timezone)
   const start = number * blockLength
-  const block = stretchesBetween(start, start + blockLength, offsetAt)
+  const block = offsetPeriodsBetween(start, start + blockLength, offsetAt)
   if (blocksOfZones.size >= maxZones) blocksOfZones.clear()
-  const blocks = blocksOfZones.get(timezone) ?? new Map<number, ReadonlyArray<Stretch>>()
+  const blocks = blocksOfZones.get(timezone) ?? new Map<number, ReadonlyArray<OffsetPeriod>>()
   if (blocks.size >= maxBlocksOfZone) blocks.clear()
   blocks.set(number, block)
   blocksOfZones.set(timezone, blocks)
@@ -60,15 +65,15 @@ const loadBlock = (timezone: string, number: number): ReadonlyArray<Stretch> => 
 }
 
 /**
- * Returns the stretches from `from` (inclusive) to `to` (exclusive). The outer stretches are
- * trimmed.
+ * Returns the periods from `from` (inclusive) to `to` (exclusive). The first and the last period
+ * are trimmed to this range.
  */
-export const stretchesBetween = (
+export const offsetPeriodsBetween = (
   from: number,
   to: number,
   offsetAt: (instant: number) => number
-): ReadonlyArray<Stretch> => {
-  const stretches: Array<Stretch> = []
+): ReadonlyArray<OffsetPeriod> => {
+  const stretches: Array<OffsetPeriod> = []
   let start = from - lookBack
   let offset = offsetAt(start)
   let skipped = 0

@@ -22,8 +22,8 @@ const irregularNames: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * A cache of valid names. Contains only canonical names, so the IANA database bounds its size.
- * Asking the runtime takes 50 µs, too long for every row.
+ * A cache of valid names, because querying the runtime takes 50 µs, which is too long to do for
+ * every row. It contains only canonical names, so the IANA database bounds its size.
  */
 const knownNames = new Set<string>()
 

@@ -18,7 +18,10 @@ export interface ScheduleIssue {
 export interface FieldRule {
   readonly field: ScheduleField
   readonly min: number
-  /** The maximum value that a user may write. For the day of week it is 7, an alias of Sunday. */
+  /**
+   * The maximum value that a user may write. For the day of week it is 7, which is another name for
+   * Sunday.
+   */
   readonly max: number
   /** The size of the table, which is indexed from 0. */
   readonly size: number
@@ -42,11 +45,11 @@ export const parseField = (
     issues.push({ field: rule.field, message: `${rule.field}: ${message}` })
   }
   const items = text.split(",")
-  if (items.includes("")) report(`${quote(text)} has an empty list item`)
+  if (items.includes("")) report(`${quoteInput(text)} has an empty list item`)
   for (const item of items.filter((item) => item !== "")) {
     const special = rule.special?.(item)
     if (special !== undefined) {
-      if (typeof special === "string") report(`${quote(item)} ${special}`)
+      if (typeof special === "string") report(`${quoteInput(item)} ${special}`)
       else specials.push(special)
       continue
     }
@@ -70,11 +73,11 @@ interface Values {
 
 const parseItem = (rule: FieldRule, item: string): Values | Array<string> => {
   const [base = "", stepText, ...moreSteps] = item.split("/")
-  if (moreSteps.length > 0) return [`${quote(item)} has more than one step`]
+  if (moreSteps.length > 0) return [`${quoteInput(item)} has more than one step`]
   const step = stepText === undefined ? 1 : Number(stepText)
   const problems: Array<string> = []
   if (stepText !== undefined && !(isDigits(stepText) && step >= 1 && step <= rule.max)) {
-    problems.push(`step ${quote(stepText)} in ${quote(item)} is outside 1-${rule.max}`)
+    problems.push(`step ${quoteInput(stepText)} in ${quoteInput(item)} is outside 1-${rule.max}`)
   }
   const range = parseRange(rule, base, stepText !== undefined)
   if (Array.isArray(range)) return [...range, ...problems]
@@ -90,7 +93,7 @@ const parseRange = (
   const ends = base.split("-")
   const [from = "", to] = ends
   if (ends.length > 2 || ends.includes("")) {
-    return [`${quote(base)} is not ${allowed(rule)}, or a range of them`]
+    return [`${quoteInput(base)} is not ${allowed(rule)}, or a range of them`]
   }
   const values = ends.map((end) => parseValue(rule, end))
   const messages = values.filter((value) => typeof value === "string")
@@ -102,28 +105,30 @@ const parseRange = (
   if (rule.isWeek && first === 7) return { first: 0, last }
   if (rule.isWeek && last === 0) return { first, last: 7 }
   const [start, end] = edges(rule, from)
-  const instead = hasStep ? "" : `, write ${quote(`${from}-${end},${start}-${to}`)}`
-  return [`range ${quote(base)} runs backwards${instead}`]
+  const instead = hasStep ? "" : `, write ${quoteInput(`${from}-${end},${start}-${to}`)}`
+  return [`range ${quoteInput(base)} runs backwards${instead}`]
 }
 
 const parseValue = (rule: FieldRule, token: string): number | string => {
   if (isDigits(token)) {
     const value = Number(token)
     const inside = value >= rule.min && value <= rule.max
-    return inside ? value : `${quote(token)} is outside ${rule.min}-${rule.max}`
+    return inside ? value : `${quoteInput(token)} is outside ${rule.min}-${rule.max}`
   }
   if (token === "?") return `"?" is not supported, write "*"`
   if (rule.names.length === 0 || !/^[a-z]+$/i.test(token)) {
-    return `${quote(token)} is not ${allowed(rule)}`
+    return `${quoteInput(token)} is not ${allowed(rule)}`
   }
   const index = rule.names.indexOf(token.toUpperCase())
-  return index === -1 ? `unknown name ${quote(token)}, expected ${allowed(rule)}` : index + rule.min
+  return index === -1
+    ? `unknown name ${quoteInput(token)}, expected ${allowed(rule)}`
+    : index + rule.min
 }
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)
 
 /** Quotes and truncates user input for error messages. */
-export const quote = (token: string): string =>
+export const quoteInput = (token: string): string =>
   JSON.stringify(token.length > 40 ? `${token.slice(0, 40)}…` : token)
 
 const allowed = (rule: FieldRule): string => {

@@ -1,7 +1,7 @@
-import { gapOf, leastGapSeconds } from "./gapOf.ts"
+import { shortestDailyGapSeconds, minGapSeconds } from "./shortestDailyGapSeconds.ts"
 import { someDateExists } from "./matchesDate.ts"
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
-import { type FieldRule, parseField, quote, type ScheduleIssue } from "./parseField.ts"
+import { type FieldRule, parseField, quoteInput, type ScheduleIssue } from "./parseField.ts"
 import { parseSpecialDate, parseSpecialWeekday, type SpecialDay } from "./SpecialDays.ts"
 
 const monthNames = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ")
@@ -32,7 +32,7 @@ const weekdayRule: FieldRule = {
 const fiveFields = "5 fields (minute hour day-of-month month day-of-week)"
 
 /** Creates the error message for a schedule with too many fields. */
-export const tooManyFields = (count: number, why: string): string =>
+export const tooManyFieldsMessage = (count: number, why: string): string =>
   `expected ${fiveFields}, got ${count}: ${why}`
 
 export const hasSeconds = (expression: string): boolean => fieldsOf(expression).length === 6
@@ -65,7 +65,7 @@ export const normalizeSchedule = (text: string): string =>
   text.length > maxWritten ? text : text.trim().split(/\s+/).join(" ")
 
 /** The parsed schedule, or all problems with it. */
-export type ScheduleReading =
+export type ScheduleParseResult =
   | { readonly ok: true; readonly schedule: ParsedSchedule }
   | { readonly ok: false; readonly issues: ReadonlyArray<ScheduleIssue> }
 
@@ -82,15 +82,15 @@ export type ScheduleReading =
  * - If day of month and day of week are both restricted, a day needs to match only one of them. As
  *   in Vixie cron, a field that starts with `*` counts as unrestricted, even with a step, and then
  *   both must match: "every second day" and MON are the Mondays with an odd date.
- * - `L` is the last day of the month, `L-3` three days before it, `15W` the day from Monday to Friday
- *   that is nearest to the 15th in its month, and `LW` the last such day. `FRI#2` is the second
- *   Friday of the month and `FRIL` the last. They may stand in lists, not in ranges.
+ * - `L` is the last day of the month, `L-3` three days before it, `15W` the day from Monday to
+ *   Friday that is nearest to the 15th in its month, and `LW` the last such day. `FRI#2` is the
+ *   second Friday of the month and `FRIL` the last. They are allowed in lists, but not in ranges.
  * - `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly` and `@annually` are names of
  *   expressions. `?` and a field of years are rejected.
  * - With seconds, firings that are less than 5 s apart are rejected.
  * - Dates that do not exist (`0 0 31 2 *`) are rejected, so every schedule has a next firing.
  */
-export const parseSchedule = (text: string): ScheduleReading => {
+export const parseSchedule = (text: string): ScheduleParseResult => {
   const written = normalizeSchedule(text)
   if (written.length > maxLength) {
     return refuse(`expected at most ${maxLength} characters, got ${written.length}`)
@@ -113,7 +113,7 @@ export const parseSchedule = (text: string): ScheduleReading => {
   ) {
     return refuse(
       fields.length > 5
-        ? tooManyFields(fields.length, "years are not supported")
+        ? tooManyFieldsMessage(fields.length, "years are not supported")
         : `expected ${fiveFields}, got ${fields.length}`
     )
   }
@@ -132,15 +132,15 @@ export const parseSchedule = (text: string): ScheduleReading => {
   if (issues.length === 0 && !someDateExists(days)) {
     const both = specialDates.length + specialWeekdays.length > 0 && weekday !== "*"
     const message =
-      `${quote(day)} never occurs in month ${quote(month)}` +
-      (both ? ` on day of week ${quote(weekday)}` : "")
+      `${quoteInput(day)} never occurs in month ${quoteInput(month)}` +
+      (both ? ` on day of week ${quoteInput(weekday)}` : "")
     issues.push({ field: "day of month", message: `day of month: ${message}` })
   }
   if (issues.length > 0) return { ok: false, issues }
 
-  const gap = gapOf({ seconds, minutes, hours })
-  if (gap < leastGapSeconds) {
-    const message = `${quote(second)} fires again after ${gap} s; firings must be at least ${leastGapSeconds} s apart`
+  const gap = shortestDailyGapSeconds({ seconds, minutes, hours })
+  if (gap < minGapSeconds) {
+    const message = `${quoteInput(second)} fires again after ${gap} s; firings must be at least ${minGapSeconds} s apart`
     return { ok: false, issues: [{ field: "second", message: `second: ${message}` }] }
   }
   return {
@@ -156,7 +156,7 @@ export const parseSchedule = (text: string): ScheduleReading => {
   }
 }
 
-const refuse = (message: string): ScheduleReading => ({
+const refuse = (message: string): ScheduleParseResult => ({
   ok: false,
   issues: [{ field: "schedule", message }]
 })
@@ -164,4 +164,4 @@ const refuse = (message: string): ScheduleReading => ({
 const nicknameMessage = (expression: string): string =>
   /^@every /i.test(expression)
     ? `an interval is not a cron expression. Use the field every, such as "every": "90m"`
-    : `${quote(expression)} is not one of ${[...nicknames.keys()].join(", ")}`
+    : `${quoteInput(expression)} is not one of ${[...nicknames.keys()].join(", ")}`

@@ -1,16 +1,16 @@
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
-import { parseSchedule, type ScheduleReading } from "./parseSchedule.ts"
+import { parseSchedule, type ScheduleParseResult } from "./parseSchedule.ts"
 
 const maxParsed = 5000
 
 /**
- * A cache, because parsing takes about 5 µs. An entry takes about 700 bytes. The oldest entry is
- * evicted.
+ * A cache of parsed schedules, because parsing takes about 5 µs. An entry takes about 700 bytes. If
+ * the cache is full, its oldest entry is removed.
  */
 const parsedSchedules = new Map<string, ParsedSchedule>()
 
 /** Like `parseSchedule`, with a cache of valid schedules. */
-export const readSchedule = (text: string): ScheduleReading => {
+export const readSchedule = (text: string): ScheduleParseResult => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return { ok: true, schedule: cached }
   const reading = parseSchedule(text)
@@ -19,7 +19,7 @@ export const readSchedule = (text: string): ScheduleReading => {
 }
 
 /** Returns the parsed form of a valid schedule. Throws a `RangeError` for any other text. */
-export const parsedOf = (text: string): ParsedSchedule => {
+export const parseValidSchedule = (text: string): ParsedSchedule => {
   const cached = parsedSchedules.get(text)
   if (cached !== undefined) return cached
   const reading = readSchedule(text)

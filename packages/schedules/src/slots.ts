@@ -2,12 +2,12 @@ import {
   type FiringOptions,
   latestFiring,
   nextFiring,
-  preview,
+  previewFirings,
   type PreviewedFiring
 } from "./Firings.ts"
-import { stretchAt } from "./ZoneClock.ts"
+import { offsetPeriodAt } from "./ZoneClock.ts"
 
-/** Selects the firings of a schedule that are slots of its task. By default, all of them are. */
+/** Decides which firings of a schedule are slots of its task. By default, all of them are. */
 export interface SlotRule extends FiringOptions {
   readonly starts_at?: string
   readonly ends_at?: string
@@ -66,7 +66,7 @@ const previewedMs = 10 * 365.25 * 86_400_000
  * excluded day is represented by its first firing, which does not count. Yields after each firing,
  * because firings may be years apart.
  */
-export function* previewInSteps(
+export function* previewSlotsInSteps(
   schedule: string,
   timezone: string,
   from: Date | number,
@@ -79,7 +79,7 @@ export function* previewInSteps(
   const horizon = after + previewedMs
   let shownDay: string | undefined
   for (let slots = 0; slots < count;) {
-    const firings = preview(schedule, timezone, after, 1, rule).filter(({ at }) => {
+    const firings = previewFirings(schedule, timezone, after, 1, rule).filter(({ at }) => {
       const firesAt = Date.parse(at)
       return firesAt <= ends && (firesAt <= horizon || listed.length === 0)
     })
@@ -133,19 +133,22 @@ const excludedBy = (
 }
 
 const dayOf = (at: number, timezone: string): string =>
-  new Date(at + stretchAt(timezone, at).offset).toISOString().slice(0, 10)
+  new Date(at + offsetPeriodAt(timezone, at).offset).toISOString().slice(0, 10)
 
 /**
- * Returns the last millisecond of the day, or before a clock change during the day. A day with a
- * clock change takes two steps.
+ * Returns the last millisecond of the day, or the last millisecond before a clock change on that
+ * day. Skipping a day with a clock change therefore takes two steps.
  */
 const lastOfDay = (at: number, timezone: string): number => {
-  const { end, offset } = stretchAt(timezone, at)
+  const { end, offset } = offsetPeriodAt(timezone, at)
   return Math.min(Math.ceil((at + offset + 1) / dayMs) * dayMs - offset, end) - 1
 }
 
-/** Returns the last millisecond before the day, or before a clock change during the day. */
+/**
+ * Returns the last millisecond before the day, or the last millisecond before a clock change on
+ * that day.
+ */
 const beforeDay = (at: number, timezone: string): number => {
-  const { offset, start } = stretchAt(timezone, at)
+  const { offset, start } = offsetPeriodAt(timezone, at)
   return Math.max(Math.floor((at + offset) / dayMs) * dayMs - offset, start) - 1
 }

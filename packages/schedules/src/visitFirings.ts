@@ -1,8 +1,8 @@
-import { dropsRepeatsOf, type FiringOptions, standsForSkipped } from "./Firings.ts"
-import { intervalAfter, intervalOf } from "./Interval.ts"
-import { parsedOf } from "./readSchedule.ts"
+import { skipsRepeatedTimes, type FiringOptions, firesForSkippedTime } from "./Firings.ts"
+import { nextIntervalFiring, intervalOf } from "./Interval.ts"
+import { parseValidSchedule } from "./readSchedule.ts"
 import { visitMatches } from "./ScheduleCalendar.ts"
-import { stretchAt } from "./ZoneClock.ts"
+import { offsetPeriodAt } from "./ZoneClock.ts"
 
 const secondMillis = 1_000
 
@@ -20,17 +20,17 @@ export const visitFirings = (
 ): void => {
   const interval = intervalOf(schedule)
   if (interval !== undefined) {
-    for (let at = intervalAfter(interval, from - 1); at < to; at += interval.everyMs) visit(at)
+    for (let at = nextIntervalFiring(interval, from - 1); at < to; at += interval.everyMs) visit(at)
     return
   }
-  const parsed = parsedOf(schedule)
-  const dropsRepeats = dropsRepeatsOf(parsed, dst_overlap)
+  const parsed = parseValidSchedule(schedule)
+  const dropsRepeats = skipsRepeatedTimes(parsed, dst_overlap)
   for (let start = from; start < to;) {
-    const stretch = stretchAt(timezone, start)
-    const { offset } = stretch
-    const end = Math.min(stretch.end, to)
-    let first = dropsRepeats ? Math.max(start, stretch.repeatsUntil) : start
-    if (start === stretch.start && standsForSkipped(parsed, stretch)) {
+    const period = offsetPeriodAt(timezone, start)
+    const { offset } = period
+    const end = Math.min(period.end, to)
+    let first = dropsRepeats ? Math.max(start, period.repeatsUntil) : start
+    if (start === period.start && firesForSkippedTime(parsed, period)) {
       visit(start)
       first = start + 1
     }

@@ -3,7 +3,7 @@ import {
   type FiringOptions,
   latestFiring,
   nextFiring,
-  preview
+  previewFirings
 } from "@scheduling/schedules/Firings"
 
 const lines = (
@@ -13,7 +13,7 @@ const lines = (
   count: number,
   options?: FiringOptions
 ): ReadonlyArray<string> =>
-  preview(expression, zone, new Date(from), count, options).map((firing) =>
+  previewFirings(expression, zone, new Date(from), count, options).map((firing) =>
     [firing.local, firing.clock_change ?? ""].join(" ").trim()
   )
 
@@ -132,7 +132,7 @@ describe("seconds", () => {
   const zone = "Europe/Berlin"
   const from = Date.UTC(2026, 9, 24, 23, 30)
   const to = from + 2 * 3_600_000
-  // The clocks go back at 01:00 UTC, so an hour of local time occurs twice.
+  // The clocks go back at 01:00 UTC, so one hour of local time occurs twice.
   const wall = (at: number) => new Date(at + (at < Date.UTC(2026, 9, 25, 1) ? 2 : 1) * 3_600_000)
   const firingsOf = (text: string) => {
     const firings: Array<number> = []

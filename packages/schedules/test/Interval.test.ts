@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { latestFiring, nextFiring, preview } from "../src/Firings.ts"
-import { intervalText, readEvery, writtenInterval } from "../src/Interval.ts"
+import { latestFiring, nextFiring, previewFirings } from "../src/Firings.ts"
+import { intervalText, parseIntervalSeconds, intervalParts } from "../src/Interval.ts"
 import { parseSchedule } from "../src/parseSchedule.ts"
 import { shortestGapSeconds } from "../src/shortestGapSeconds.ts"
 import { latestSlot, nextSlot } from "../src/slots.ts"
@@ -13,22 +13,22 @@ const anchor = Date.parse("2026-03-28T23:10:30.000Z")
 describe("an interval", () => {
   it("is read with its units, from 5 seconds to 366 days", () => {
     assert.deepStrictEqual(
-      ["45s", "90m", "1h30m", "2d", "1d2h3m4s", "366d"].map(readEvery),
+      ["45s", "90m", "1h30m", "2d", "1d2h3m4s", "366d"].map(parseIntervalSeconds),
       [45, 5_400, 5_400, 172_800, 93_784, 31_622_400]
     )
     for (const text of ["", "4s", "367d", "0m", "90", "90M", "-5m", "1.5h", "30m1h", " 5m", "1w"]) {
-      assert.isString(readEvery(text), text)
+      assert.isString(parseIntervalSeconds(text), text)
     }
   })
 
   it("is no cron expression, and its text keeps what the author wrote", () => {
     assert.isFalse(parseSchedule(every90m).ok)
     assert.isFalse(parseSchedule("@every 90m").ok)
-    assert.deepStrictEqual(writtenInterval(every90m), {
+    assert.deepStrictEqual(intervalParts(every90m), {
       every: "90m",
       anchor: "2026-03-28T23:10:30.000Z"
     })
-    assert.isUndefined(writtenInterval("0 3 * * *"))
+    assert.isUndefined(intervalParts("0 3 * * *"))
     assert.throws(() => nextFiring("@every 90x", "UTC", 0), RangeError)
   })
 
@@ -49,7 +49,7 @@ describe("an interval", () => {
 
   it("is shown in local time without clock changes", () => {
     assert.deepStrictEqual(
-      preview(every90m, "Europe/Berlin", anchor, 2).map(({ clock_change, local }) => [
+      previewFirings(every90m, "Europe/Berlin", anchor, 2).map(({ clock_change, local }) => [
         local,
         clock_change
       ]),

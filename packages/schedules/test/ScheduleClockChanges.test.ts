@@ -1,6 +1,11 @@
 // @tags slow
 import { assert, describe, it } from "@effect/vitest"
-import { type DstOverlap, latestFiring, nextFiring, preview } from "@scheduling/schedules/Firings"
+import {
+  type DstOverlap,
+  latestFiring,
+  nextFiring,
+  previewFirings
+} from "@scheduling/schedules/Firings"
 import { Arbitrary } from "effect"
 import {
   arbitraryDailySchedule,
@@ -78,7 +83,10 @@ interface Window {
   readonly ticks: ReturnType<typeof ticksBetween>
 }
 
-/** No change is longer than the reach (Troll: 2 hours). As much before it is only context. */
+/**
+ * No clock change affects times beyond this reach, because the largest change is 2 hours (Troll).
+ * The same period before the window only provides context.
+ */
 const windowAround = (zone: string, change: number, reach = 2.5 * hour): Window => {
   const [from, to] = [change - reach, change + reach]
   return { zone, from, to, ticks: ticksBetween(zone, from - reach, to) }
@@ -130,7 +138,7 @@ const checkPreview = (schedule: string, window: Window): void => {
     new Date(at).toISOString(),
     changes[kind]
   ])
-  const actual = preview(schedule, window.zone, window.from, expected.length)
+  const actual = previewFirings(schedule, window.zone, window.from, expected.length)
     .filter((firing) => Date.parse(firing.at) < window.to)
     .map((firing) => [firing.at, firing.clock_change])
   assert.deepStrictEqual(actual, expected, `${schedule} in ${window.zone}`)
@@ -175,7 +183,7 @@ describe("a schedule around clock changes", () => {
     }
     const noon = "0 12 * * *"
     assert.deepStrictEqual(
-      preview(noon, monrovia, Date.UTC(1972, 0, 6), 2).map((firing) => firing.at),
+      previewFirings(noon, monrovia, Date.UTC(1972, 0, 6), 2).map((firing) => firing.at),
       ["1972-01-06T12:44:30.000Z", "1972-01-07T12:00:00.000Z"]
     )
   })
@@ -243,7 +251,7 @@ describe("a schedule without clock changes", () => {
     { arbitrary: { runs: 150 } }
   )
 
-  it("finds the latest of millions of missed firings at once", () => {
+  it("finds the latest of millions of missed firings immediately", () => {
     const schedule = "* * * * *"
     const zone = "Europe/Berlin"
     const now = Date.UTC(2026, 5, 1, 12, 0, 30)

@@ -236,7 +236,7 @@ describe("a problem of an expression", () => {
     })
   }
 
-  it("is reported for every wrong field and list item at once", () => {
+  it("is reported for all wrong fields and list items together", () => {
     assert.deepStrictEqual(
       issuesOf("60,61 */0 32 13 FUN").map((issue) => issue.message),
       [

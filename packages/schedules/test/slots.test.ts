@@ -3,16 +3,16 @@ import {
   latestSlot,
   nextSlot,
   nextSlotInSteps,
-  previewInSteps,
+  previewSlotsInSteps,
   type SlotRule
 } from "@scheduling/schedules/slots"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-/** Zones where clocks change at midnight (Havana, Beirut) and by half an hour (Lord Howe). */
+/** Time zones whose clocks change at midnight (Havana, Beirut) or by half an hour (Lord Howe). */
 const zones = ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe"]
 const schedules = ["0 0 * * *", "30 2 * * *", "*/20 * * * *", "0 */5 * * *", "15 23 * * 1-5"]
-/** Days around clock changes of these zones in 2026, and some others. */
+/** Days around the clock changes of these time zones in 2026, and some other days. */
 const days = ["2026-03-08", "2026-03-29", "2026-03-30", "2026-04-05", "2026-10-24", "2026-10-25"]
 const bothWays = ["first", "both"] as const
 
@@ -36,7 +36,7 @@ const isSlot = (at: number, timezone: string, rule: SlotRule) =>
   at <= Date.parse(rule.ends_at ?? "2100-01-01T00:00:00Z") &&
   rule.excluded_days?.includes(localDay(at, timezone)) !== true
 
-/** All slots of a few days, one firing after the other. */
+/** Returns all slots within a few days, by computing one firing after another. */
 const slotsOf = (
   schedule: string,
   timezone: string,
@@ -55,7 +55,7 @@ const slotsOf = (
 const index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
 const minutes = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 * 24 * 60 }))
 
-const Scene = Schema.Struct({
+const SearchCase = Schema.Struct({
   seed: index,
   away: minutes,
   begins: minutes,
@@ -63,7 +63,7 @@ const Scene = Schema.Struct({
   excluded: Schema.Array(index)
 })
 
-const sceneOf = ({ away, begins, excluded, lasts, seed }: typeof Scene.Type) => {
+const searchOf = ({ away, begins, excluded, lasts, seed }: typeof SearchCase.Type) => {
   const from = Date.parse(`${pick(days, seed)}T00:00:00Z`) - 2 * 86_400_000 + away * 60_000
   const starts = from + (begins - 24 * 60) * 60_000
   const rule: SlotRule = {
@@ -76,19 +76,23 @@ const sceneOf = ({ away, begins, excluded, lasts, seed }: typeof Scene.Type) => 
 }
 
 describe("slots", () => {
-  it.prop("are the firings within the bounds, without excluded days", [Scene], ([scene]) => {
-    const { from, rule, schedule, timezone } = sceneOf(scene)
-    const until = from + 12 * 86_400_000
-    const found: Array<number> = []
-    for (let after: number | null = from; after !== null && after <= until;) {
-      after = nextSlot(schedule, timezone, after, rule)
-      if (after !== null && after <= until) found.push(after)
+  it.prop(
+    "are the firings within the bounds, without excluded days",
+    [SearchCase],
+    ([searchCase]) => {
+      const { from, rule, schedule, timezone } = searchOf(searchCase)
+      const until = from + 12 * 86_400_000
+      const found: Array<number> = []
+      for (let after: number | null = from; after !== null && after <= until;) {
+        after = nextSlot(schedule, timezone, after, rule)
+        if (after !== null && after <= until) found.push(after)
+      }
+      assert.deepStrictEqual(found, slotsOf(schedule, timezone, from, until, rule))
     }
-    assert.deepStrictEqual(found, slotsOf(schedule, timezone, from, until, rule))
-  })
+  )
 
-  it.prop("are found backwards too", [Scene], ([scene]) => {
-    const { from, rule, schedule, timezone } = sceneOf(scene)
+  it.prop("are found backwards too", [SearchCase], ([searchCase]) => {
+    const { from, rule, schedule, timezone } = searchOf(searchCase)
     const now = from + 5 * 86_400_000
     assert.deepStrictEqual(
       latestSlot(schedule, timezone, now, from, rule),
@@ -129,7 +133,7 @@ describe("slots", () => {
 describe("the preview", () => {
   const berlin = "Europe/Berlin"
   const shown = (schedule: string, from: string, count: number, rule: SlotRule) =>
-    stepsOf(previewInSteps(schedule, berlin, Date.parse(from), count, rule)).result.map(
+    stepsOf(previewSlotsInSteps(schedule, berlin, Date.parse(from), count, rule)).result.map(
       ({ clock_change, excluded, local }) =>
         [local.slice(0, 16), excluded ? "excluded" : clock_change] as const
     )
@@ -159,7 +163,7 @@ describe("the preview", () => {
     assert.deepStrictEqual(shown("30 2 * * *", "2026-10-27T00:00:00Z", 10, rule), [])
   })
 
-  it("looks ten years ahead, and further only for the first firing", () => {
+  it("searches ten years ahead, and further only for the first firing", () => {
     assert.deepStrictEqual(
       shown("0 0 29 2 *", "2026-06-01T00:00:00Z", 100, {}).map(([local]) => local.slice(0, 4)),
       ["2028", "2032", "2036"]
@@ -183,7 +187,7 @@ describe("the preview", () => {
 
   it("pauses after each firing", () => {
     const yearly = "0 0 1 1 *"
-    const { count, result } = stepsOf(previewInSteps(yearly, berlin, 0, 100, {}))
+    const { count, result } = stepsOf(previewSlotsInSteps(yearly, berlin, 0, 100, {}))
     assert.deepStrictEqual([count, result.length], [10, 10])
   })
 })

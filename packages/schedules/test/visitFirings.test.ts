@@ -22,7 +22,7 @@ const schedules = [
   "30 59 23 L * *"
 ]
 
-/** Zones with a clock change in each direction, and one by half an hour. */
+/** Time zones with a clock change in each direction, including one by half an hour. */
 const times: ReadonlyArray<readonly [timezone: string, from: string]> = [
   ["UTC", "2026-01-30T12:34:56.789Z"],
   ["Europe/Berlin", "2026-03-27T00:00:00.000Z"],

@@ -53,7 +53,7 @@ const specialWeekday = Arbitrary.all({ nth: between(0, 5), weekday: between(0, 7
   })
 )
 
-/** Generates a special field, or one with a special item, in a third of the cases. */
+/** In a third of the cases, generates a special field or a field with a special item. */
 const orSpecial = (plain: Arbitrary.Arbitrary<string>, special: Arbitrary.Arbitrary<string>) =>
   Arbitrary.all({ form: between(0, 5), plain, special }).pipe(
     Arbitrary.map(({ form, plain, special }) =>
@@ -63,7 +63,7 @@ const orSpecial = (plain: Arbitrary.Arbitrary<string>, special: Arbitrary.Arbitr
 
 const isSchedule = (text: string) => parseSchedule(text).ok
 
-/** Schedules with few firings and with many, of every form the parser knows. */
+/** Schedules in every form that the parser accepts, with few firings and with many. */
 export const arbitrarySchedule = Arbitrary.all([
   field(0, 59),
   field(0, 23),
@@ -75,13 +75,13 @@ export const arbitrarySchedule = Arbitrary.all([
   Arbitrary.filter(isSchedule)
 )
 
-/** Schedules that fire on every day, so also on the days of clock changes. */
+/** Schedules that fire every day, including the days of clock changes. */
 export const arbitraryDailySchedule = Arbitrary.all([field(0, 59), field(0, 23)]).pipe(
   Arbitrary.map((fields) => [...fields, "*", "*", "*"].join(" ")),
   Arbitrary.filter(isSchedule)
 )
 
-/** An instant of 2024 to 2030, to the second. */
+/** A time from 2024 to 2030, in whole seconds. */
 export const arbitraryInstant = between(Date.UTC(2024, 0) / 1000, Date.UTC(2031, 0) / 1000).pipe(
   Arbitrary.map((seconds) => seconds * 1000)
 )

@@ -1,5 +1,5 @@
-// The rules of Firings.ts again, minute by minute and without any of its code: local
-// times come from Intl, matching works on the text of the expression.
+// A second implementation of the rules in Firings.ts, minute by minute and without any of its code:
+// local times come from `Intl`, and schedules are matched against the expression's text.
 
 const minute = 60_000
 const day = 86_400_000
@@ -9,7 +9,7 @@ export interface OracleFiring {
   readonly kind: "plain" | "moved" | "repeated"
 }
 
-/** A minute of real time and what the wall clock shows, as if that were UTC. */
+/** A minute of real time and the local time at that minute, encoded as if it were UTC. */
 interface Tick {
   readonly at: number
   readonly wall: number
@@ -26,7 +26,7 @@ const formatterOf = (zone: string): Intl.DateTimeFormat =>
     minute: "numeric"
   })
 
-/** Reads "3/29/2026, 03:00". */
+/** Parses a time such as "3/29/2026, 03:00". */
 const wallOf = (formatter: Intl.DateTimeFormat, at: number): number => {
   const [month = 0, date = 0, year = 0, hour = 0, min = 0] = formatter
     .format(at)
@@ -42,7 +42,7 @@ export const ticksBetween = (zone: string, from: number, to: number): ReadonlyAr
   return ticks
 }
 
-/** The first minute after each change of the clocks, found by looking at every day. */
+/** Finds the first minute after each clock change by checking every day. */
 export const clockChanges = (zone: string, from: number, to: number): ReadonlyArray<number> => {
   const formatter = formatterOf(zone)
   const offsetAt = (at: number): number => wallOf(formatter, at) - at
@@ -89,7 +89,10 @@ const fieldOf = (field: string, min: number, max: number): Allows => {
     )
 }
 
-/** Checks that an item such as `L-3`, `15W` or `5#2` names the day of this midnight in UTC. */
+/**
+ * Returns whether an item such as `L-3`, `15W` or `5#2` matches the day that starts at this
+ * midnight in UTC.
+ */
 const isSpecial = (item: string, midnight: number): boolean => {
   const date = new Date(midnight)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
@@ -114,7 +117,7 @@ const isSpecial = (item: string, midnight: number): boolean => {
   return isOn(nth === "" ? those.at(-1) : those[Number(nth) - 1])
 }
 
-/** The items that depend on how the month falls, apart from those that say a number. */
+/** Separates the items whose day depends on the month from items with a fixed number. */
 const apart = (field: string, special: RegExp) => {
   const items = field.toUpperCase().split(",")
   return {
@@ -174,8 +177,9 @@ const oracleOf = (expression: string): Oracle => {
 }
 
 /**
- * Every firing within the ticks, repeated ones marked whether or not they count. `after` leaves the
- * first ticks as context, so that a time that came before them counts as seen.
+ * Returns every firing within the ticks, with a mark on each repeated one, whether or not it
+ * counts. Ticks up to `after` are only context, so that local times that occurred in them count as
+ * seen.
  */
 export const oracleFires = (
   expression: string,
@@ -204,6 +208,9 @@ export const oracleFires = (
 /** True for schedules that fire at repeated times although `dst_overlap` is "first". */
 export const runsByElapsedTime = (expression: string): boolean => /^(?:\*|\S+ \*)/.test(expression)
 
-/** Checks that the expression names this date, given as its midnight in UTC. */
+/**
+ * Returns a function that checks whether the expression matches a date, which is given as its
+ * midnight in UTC.
+ */
 export const dateMatcherOf = (expression: string): ((midnight: number) => boolean) =>
   compile(["0", "0", ...expression.split(" ").slice(2)].join(" ")).matches

@@ -1,13 +1,13 @@
 import type { ParsedSchedule } from "./ParsedSchedule.ts"
 
 /** The minimum interval between firings, in seconds. */
-export const leastGapSeconds = 5
+export const minGapSeconds = 5
 
 /**
  * Returns the shortest interval between two firings in seconds, assuming that the schedule fires
  * every day. Ignores clock changes.
  */
-export const gapOf = ({
+export const shortestDailyGapSeconds = ({
   hours,
   minutes,
   seconds
