@@ -1,15 +1,19 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Clock, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
 import type { CallRequest } from "./CallRequest.ts"
-import type { Answer, CallResult } from "./CallResult.ts"
+import type { ResponseOrFailure, CallResult } from "./CallResult.ts"
 import { Connection } from "./exchange/Connection.ts"
-import { type ConnectionLimits, Connections, type Open } from "./exchange/Connections.ts"
+import {
+  type ConnectionLimits,
+  Connections,
+  type OpenConnectionTo
+} from "./exchange/Connections.ts"
 import { EgressAllow, type EgressRules, makeConnect, Resolver } from "./egress/Egress.ts"
 import { parseCidrs } from "./egress/EgressRules.ts"
 import { Exchange } from "./exchange/Exchange.ts"
 import { classifyExchange, rejectedCall } from "./classifyExchange.ts"
-import { OwnEcho } from "./exchange/OwnEcho.ts"
-import { makeRequest } from "./OutgoingRequest.ts"
+import { OwnEchoUrl } from "./exchange/OwnEchoUrl.ts"
+import { makeRequest, RequestNotSent } from "./OutgoingRequest.ts"
 import { Timeouts } from "./Timeouts.ts"
 
 export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
@@ -18,11 +22,11 @@ export const ConnectionsLimits = Context.Reference<ConnectionLimits>(
 )
 
 /**
- * Opens TLS connections. By default they are opened in this thread like all others, and each
- * handshake blocks it for a millisecond.
+ * Opens TLS connections. By default the main thread opens them, and each handshake blocks it for a
+ * millisecond.
  */
 export const SecureConnections = Context.Reference<
-  ((rules: EgressRules) => Effect.Effect<Open, never, Scope.Scope>) | undefined
+  ((rules: EgressRules) => Effect.Effect<OpenConnectionTo, never, Scope.Scope>) | undefined
 >("@scheduling/calls/SecureConnections", { defaultValue: () => undefined })
 
 type OnEnd = (end: Exit.Exit<CallResult>) => void
@@ -30,8 +34,8 @@ type OnEnd = (end: Exit.Exit<CallResult>) => void
 /** When a prepared call begins. */
 export interface DueTime {
   /**
-   * The time on the caller's clock. It is the same for all calls that are due at the same moment,
-   * however long it takes to prepare them one after another.
+   * The due time on the caller's clock. Calls that are due at the same moment have the same value,
+   * however long it takes to prepare them.
    */
   readonly atMs: number
   readonly inMillis: number
@@ -79,7 +83,7 @@ export class Call extends Context.Service<
         timeouts
       )
       yield* Effect.addFinalizer(() => connections.closeIdle)
-      const ownEcho = yield* OwnEcho
+      const ownEcho = yield* OwnEchoUrl
       // Calls to the echo use separate connections. On shared connections, calls to other paths of
       // this machine would also get through.
       const toOwnEcho = new Connections(opener({ allow: ownAddress, resolve }), limits, timeouts)
@@ -100,7 +104,7 @@ export class Call extends Context.Service<
           hasEnded = true
           onEnd(exit)
         }
-        const answer = (result: Answer) => {
+        const answer = (result: ResponseOrFailure) => {
           const nanos = clock.monotonicTimeNanosUnsafe() - started
           return { ...result, duration_ms: Math.round(Number(nanos) / 1e6) }
         }
@@ -115,6 +119,7 @@ export class Call extends Context.Service<
             exchange,
             timeout_seconds * 1_000,
             (timedOut) => {
+              if (exchange.error instanceof RequestNotSent) return end(Exit.interrupt())
               const timeout = timedOut
                 ? executionError(
                     "timeout",
@@ -129,11 +134,11 @@ export class Call extends Context.Service<
                   clock.currentTimeMillisUnsafe(),
                   request.secrets
                 )
-              end(toExit(() => answer(classify())))
+              end(catchAsDefect(() => answer(classify())))
             }
           )
         }
-        const sent = toExit(send)
+        const sent = catchAsDefect(send)
         if (Exit.isFailure(sent) && !hasEnded) end(Exit.failCause(sent.cause))
         return () => {
           if (hasEnded) return
@@ -185,8 +190,8 @@ export class Call extends Context.Service<
  */
 const signAheadMs = 5
 
-/** Turns an exception into a defect of its call, because no fiber catches it. */
-export const toExit = <A>(get: () => A): Exit.Exit<A> => {
+/** Returns an exception as a defect, because there is no fiber that would catch it. */
+export const catchAsDefect = <A>(get: () => A): Exit.Exit<A> => {
   try {
     return Exit.succeed(get())
   } catch (defect) {
@@ -194,7 +199,7 @@ export const toExit = <A>(get: () => A): Exit.Exit<A> => {
   }
 }
 
-const opener = (rules: EgressRules): Open => {
+const opener = (rules: EgressRules): OpenConnectionTo => {
   const connect = makeConnect(rules)
   return (origin) => new Connection(origin, connect)
 }

@@ -28,6 +28,12 @@ export interface CallRequest {
   readonly keep_bytes?: number
   /** The completion URL, to which the job reports that it has finished. */
   readonly complete_url?: string
+  /**
+   * Returns whether the call may still be made. It is called right before the request is written,
+   * because the process may have been frozen since the call began. If absent, the call may always
+   * be made.
+   */
+  readonly maySend?: () => boolean
   /** The trace context of the call. A `traceparent` header set by the user takes precedence. */
   readonly traceparent?: string
 }

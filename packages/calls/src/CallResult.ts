@@ -32,4 +32,4 @@ export interface ExchangeDetails {
 }
 
 /** The response to a call, or the reason why there is none. */
-export type Answer = Omit<CallResult, "duration_ms">
+export type ResponseOrFailure = Omit<CallResult, "duration_ms">

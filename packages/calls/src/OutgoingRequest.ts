@@ -2,10 +2,13 @@ import { type ExecutionError, executionError } from "@scheduling/domain/executio
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
-import { type Clock, Option, Result } from "effect"
+import { type Clock, Data, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, Signature } from "./CallRequest.ts"
 import { receiverKeys, signSync, webhookId } from "./signing.ts"
+
+/** The error of an exchange whose request was not written, because `maySend` returned false. */
+export class RequestNotSent extends Data.TaggedError("RequestNotSent")<{}> {}
 
 /** A request that is ready to be sent over a connection. */
 export interface OutgoingRequest {
@@ -17,7 +20,9 @@ export interface OutgoingRequest {
   readonly head: () => string
   readonly body: string
   readonly bodyBytes: number
-  /** The workspace, because workspaces take turns when calls wait for a connection. */
+  /** Returns whether the request may still be written. If absent, it may always be written. */
+  readonly maySend?: (() => boolean) | undefined
+  /** The workspace of the call. Workspaces take turns if calls wait for a connection. */
   readonly workspace_id: string
 }
 
@@ -50,7 +55,8 @@ export const makeRequest = (
   const bodyBytes = Buffer.byteLength(body ?? "")
   const headAt = (second: number) => {
     const fields = [...sign.success(second), ...fieldsOf(request, body)]
-    if (body !== null || withLength.has(method)) fields.push("content-length", String(bodyBytes))
+    if (body !== null || methodsWithLength.has(method))
+      fields.push("content-length", String(bodyBytes))
     return headOf(`${method} ${path}`, hostOf(origin), fields)
   }
   let ahead: { readonly second: number; readonly head: string } | undefined
@@ -69,6 +75,7 @@ export const makeRequest = (
       head: headNow,
       body: body ?? "",
       bodyBytes,
+      maySend: request.maySend,
       workspace_id
     },
     path,
@@ -83,8 +90,11 @@ const invalid = (message: string) => executionError("invalid_template", message)
 
 const secondOf = (millis: number): number => Math.floor(millis / 1_000)
 
-/** Servers may reject these methods without a length, even if there is no body. */
-const withLength = new Set(["POST", "PUT", "PATCH"])
+/**
+ * The methods that always get a `content-length`, because servers may reject them without one, even
+ * if there is no body.
+ */
+const methodsWithLength = new Set(["POST", "PUT", "PATCH"])
 
 /** Slices the string, which is faster than the getters of a URL. */
 const hostOf = (origin: string): string => origin.slice(origin.indexOf("//") + 2)
@@ -165,7 +175,8 @@ const fieldsOf = (
     headers.push("traceparent", request.traceparent)
   }
   if (!given.has("user-agent")) headers.push("user-agent", userAgent)
-  // Users read the kept part of the response, and the service does not decompress it.
+  // Asks for an uncompressed response, because users read the stored part of it and the service
+  // does not decompress it.
   if (!given.has("accept-encoding")) headers.push("accept-encoding", "identity")
   if (body !== null && !given.has("content-type")) headers.push("content-type", "application/json")
   return headers

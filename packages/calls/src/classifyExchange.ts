@@ -1,6 +1,6 @@
 import type { SuccessRule } from "@scheduling/domain/calls/CallOptions"
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
-import type { Answer, ExchangeDetails } from "./CallResult.ts"
+import type { ResponseOrFailure, ExchangeDetails } from "./CallResult.ts"
 import { describeError } from "./describeError.ts"
 import { ResponseTruncated } from "./exchange/ResponseParser.ts"
 import type { Exchange } from "./exchange/Exchange.ts"
@@ -8,7 +8,7 @@ import { classifyResponse } from "./classifyResponse.ts"
 import { secretsMasker } from "./maskSecrets.ts"
 import { parseRetryAfter } from "./parseRetryAfter.ts"
 
-export const rejectedCall = (error: ExecutionError): Answer => ({
+export const rejectedCall = (error: ExecutionError): ResponseOrFailure => ({
   status_code: null,
   response_body: null,
   error,
@@ -47,7 +47,7 @@ export const classifyExchange = (
   success: SuccessRule | null,
   nowMillis: number,
   secrets: ReadonlyArray<string> = []
-): Answer => {
+): ResponseOrFailure => {
   const clean = secrets.length === 0 ? unmasked : secretsMasker(secrets)
   if (exchange.complete) return respondedResult(exchange, success, nowMillis, clean)
   const error = timeout ?? describeError(exchange.error ?? new ResponseTruncated())
@@ -68,7 +68,7 @@ const respondedResult = (
   success: SuccessRule | null,
   nowMillis: number,
   clean: Clean
-): Answer => {
+): ResponseOrFailure => {
   const { headers, statusCode } = exchange
   const body = exchange.body === null ? null : clean(exchange.body)
   const status = statusCode ?? 0

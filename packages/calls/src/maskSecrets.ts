@@ -1,14 +1,18 @@
 import { mask } from "@scheduling/domain/calls/credentialHeaders"
+import { RegExp as Patterns } from "effect"
 
-/** A shorter prefix of a secret at the end of a truncated text is not masked. */
+/** The minimum length of a prefix of a secret that is masked at the end of a truncated text. */
 const minPrefixLength = 4
 
-/** A shorter piece of base64 occurs in many texts by chance. */
+/**
+ * The minimum length of a piece of base64 that is masked. Shorter pieces occur in many texts by
+ * chance.
+ */
 const minBase64Length = 6
 
 /**
- * Response headers are truncated to 4,096 bytes, and bodies later. Truncation may drop a last
- * character.
+ * The minimum length of a text that can have been truncated. Response headers are truncated to
+ * 4,096 bytes, and bodies to more. Truncation can also drop an incomplete last character.
  */
 const minTruncatedLength = 4_093
 
@@ -69,14 +73,19 @@ export const secretsMasker = (secrets: ReadonlyArray<string>): ((text: string) =
   return masker
 }
 
-/** Computing all forms of a secret takes longer than masking a response. */
+/**
+ * The masker of each list of secrets is cached, because computing all forms of a secret takes
+ * longer than masking a response.
+ */
 const maskers = new WeakMap<ReadonlyArray<string>, (text: string) => string>()
 
 const makeMasker = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
   const forms = [...new Set(secrets.flatMap(echoedForms))].toSorted((a, b) => b.length - a.length)
+  // Most texts contain no form, and one search for all of them takes a fifth of the time.
+  const anyForm = new RegExp(forms.map(Patterns.escape).join("|"))
   return (text) => {
     let masked = text
-    for (const form of forms) masked = masked.replaceAll(form, mask)
+    if (anyForm.test(text)) for (const form of forms) masked = masked.replaceAll(form, mask)
     if (Buffer.byteLength(text) < minTruncatedLength) return masked
     const rest = Math.max(0, ...forms.map((form) => trailingPrefixLength(masked, form)))
     return rest === 0 ? masked : masked.slice(0, -rest) + mask

@@ -1,6 +1,9 @@
 const maxRetryAfterSeconds = 3_600
 
-/** RFC 9110 allows seconds or one of three forms of an HTTP date, all of them in GMT. */
+/**
+ * Parses `Retry-After` to a number of seconds. RFC 9110 allows seconds or one of three forms of an
+ * HTTP date, all of them in GMT.
+ */
 export const parseRetryAfter = (value: string | null, nowMillis: number): number | null => {
   if (value === null) return null
   const text = value.trim()

@@ -12,7 +12,7 @@ import {
 } from "@scheduling/domain/calls/Template"
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { maxUrlLength, parseCallUrl } from "@scheduling/domain/calls/CallUrl"
-import { bodyFits, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
+import { isBodyWithinLimit, maxBodyBytes } from "@scheduling/domain/calls/HttpCall"
 import type { TemplateValues } from "./templateValues.ts"
 
 /**
@@ -44,6 +44,19 @@ export const renderCall = (
     ? Result.fail(body.failure)
     : Result.succeed({ url: url.success, headers: headers.success, body: body.success })
 }
+
+/** The maximum length of a text with its values filled in. */
+const maxTextLength = 1_000
+
+/** Substitutes the references of a text that is not sent to a target. */
+export const renderText = (
+  field: string,
+  source: string,
+  values: TemplateValues
+): Result.Result<string, string> =>
+  Result.flatMap(parsed(field, source), (template) =>
+    fillTemplate(field, template, maxTextLength, values.text)
+  )
 
 const renderUrl = (source: string, values: TemplateValues): Result.Result<string, string> => {
   if (!hasBraces(source)) return Result.succeed(source)
@@ -93,8 +106,8 @@ const renderHeaders = (
 }
 
 /**
- * The limit is higher than that of all headers together, so that `headersProblems` reports the
- * problem.
+ * The maximum length of a header with its values filled in. It is higher than the limit of all
+ * headers together, so that `headersProblems` reports the problem.
  */
 const maxHeaderLength = 16 * 1024
 
@@ -114,7 +127,7 @@ const renderBody = (
     if (positions !== undefined) return Result.map(value, escapeJson)
     return type === formType ? Result.map(value, percentEncode) : value
   })
-  return Result.isFailure(text) || bodyFits(text.success)
+  return Result.isFailure(text) || isBodyWithinLimit(text.success)
     ? text
     : Result.fail("body must be at most 256 KiB")
 }
@@ -158,7 +171,7 @@ const jsonPositions = (template: Template): ReadonlyArray<"string" | "value"> | 
 }
 
 /**
- * Substitutes every reference. Fails at the first reference without a value, or if the text gets
+ * Substitutes every reference. Fails at the first reference without a value, or if the text becomes
  * too long.
  */
 const fillTemplate = (

@@ -83,7 +83,10 @@ const keyOf = (
   return key
 }
 
-/** Limits the memory, because a workspace may call any number of origins. */
+/**
+ * The maximum number of cached receivers. It limits the memory, because a workspace may call any
+ * number of origins.
+ */
 const maxReceivers = 1_000
 
 interface Cached {

@@ -35,7 +35,7 @@ export interface TemplateValues {
  * same call of the same attempt has the same values, so that the request of an attempt can be shown
  * later.
  */
-export const valuesOf = ({
+export const templateValuesOf = ({
   input,
   now_ms,
   run,
@@ -49,7 +49,7 @@ export const valuesOf = ({
   const document = (
     name: string,
     text: string,
-    problem = `${name} is not JSON within the 10,000 bytes that are stored`
+    problem = `${name} is not JSON, or is longer than the 10,000 bytes that are stored`
   ): Result.Result<unknown, string> => {
     const known = documents.get(name)
     if (known !== undefined) return known

@@ -49,7 +49,7 @@ const drip = (socket: Socket, chunk: string) => {
 const ok = "HTTP/1.1 200 OK\r\n"
 const upgrade =
   "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
-/** Responds to the request with the text and closes the connection. */
+/** Responds to the request with this text and closes the connection. */
 const closing = (text: string) => (socket: Socket) => {
   socket.once("data", () => socket.end(text))
 }
@@ -305,7 +305,7 @@ describe("without a connection", () => {
 })
 
 describe("connections", () => {
-  // Over https the target stays silent during the handshake, so there is no connection yet.
+  // For HTTPS, the target stays silent during the handshake, so there is no connection yet.
   it.live.each([
     ["http", {}],
     ["https", {}],
@@ -323,6 +323,30 @@ describe("connections", () => {
       yield* Deferred.await(arrived)
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(closed)
+    }).pipe(Effect.provide(callLayer(options)))
+  )
+
+  it.live.each([{}, { threads: 1 }])("send nothing that may not be sent any more (%o)", (options) =>
+    Effect.gen(function* () {
+      let arrived = 0
+      const port = yield* httpTarget((_, response) => {
+        arrived++
+        response.end("ok")
+      })
+      const call = yield* Call
+      const url = `${"threads" in options ? "https" : "http"}://127.0.0.1:${port}/`
+      const withheld = yield* Effect.exit(call.run(callRequest(url, { maySend: () => false })))
+      assert.isTrue(Exit.hasInterrupts(withheld))
+      assert.strictEqual(arrived, 0)
+      if ("threads" in options) return
+      let asked = 0
+      const maySend = () => ++asked === 1
+      const { outcome } = yield* call.run(callRequest(url, { maySend }))
+      assert.strictEqual(outcome, "success")
+      assert.strictEqual(arrived, 1)
+      // The connection is already open.
+      assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(call.run(callRequest(url, { maySend })))))
+      assert.strictEqual(arrived, 1)
     }).pipe(Effect.provide(callLayer(options)))
   )
 
@@ -428,7 +452,7 @@ describe("connections", () => {
       yield* Deferred.await(isWaiting)
       yield* Fiber.interrupt(cutOff)
       yield* Deferred.await(isClosed)
-      // Anything sent for the aborted call would have arrived before this request.
+      // If the aborted call had sent anything more, it would have arrived before this request.
       assert.strictEqual((yield* run).outcome, "success")
       assert.deepStrictEqual(requests, [1, 1, 2])
     }).pipe(Effect.provide(callLayer()))
@@ -458,7 +482,7 @@ describe.each([
   beforeAll(() => setDefaultCACertificates([root]))
   afterAll(() => setDefaultCACertificates(before))
 
-  /** Starting a thread takes a moment, which counts as connecting. */
+  /** Starting the thread takes a moment, which counts as connecting. */
   const started = Layer.tap(callLayer(options), (context) =>
     Context.get(context, Call).run(callRequest("https://127.0.0.1:1/"))
   )

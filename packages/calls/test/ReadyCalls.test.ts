@@ -13,7 +13,7 @@ import { callLayer, callRequest } from "./support/CallTargets.ts"
 const makeReady = (url: string, { connects = true, atMs = 0, inMillis = 100 } = {}) =>
   Effect.map(Call, (call) => call.makeReady(callRequest(url), { atMs, inMillis }, connects))
 
-const begin = (call: ReadyCall) =>
+const startCall = (call: ReadyCall) =>
   Effect.callback<CallResult>((resume) => {
     call.begin(resume)
   })
@@ -21,7 +21,7 @@ const begin = (call: ReadyCall) =>
 const until = (isSo: () => boolean) =>
   Effect.sleep(5).pipe(Effect.repeat({ until: isSo, times: 2_000 }))
 
-/** Responds to every request, and records its open connections and the signatures. */
+/** Responds to every request, and records the open connections and the signatures. */
 const listen = (isSecure: boolean) =>
   Effect.gen(function* () {
     const seen = { connections: 0, signedAt: new Array<number>() }
@@ -58,13 +58,13 @@ describe.each([
     it.effect("has its connection before it begins", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
-        // On a busy machine, preparing two calls that are due at the same moment takes long.
+        // Preparing two calls that are due at the same moment can take long on a busy machine.
         const calls = yield* Effect.forEach([150, 100, 50], (inMillis) =>
           makeReady(url, { inMillis })
         )
         yield* until(() => seen.connections === 3)
         assert.deepStrictEqual(seen, { connections: 3, signedAt: [] })
-        const results = yield* Effect.forEach(calls, begin, { concurrency: "unbounded" })
+        const results = yield* Effect.forEach(calls, startCall, { concurrency: "unbounded" })
         assert.isTrue(results.every(({ response_body }) => response_body === "ok"))
         assert.strictEqual(seen.connections, 3)
       })
@@ -73,17 +73,17 @@ describe.each([
     it.effect("goes over a connection that is not open yet", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
-        const result = yield* Effect.flatMap(makeReady(url), begin)
+        const result = yield* Effect.flatMap(makeReady(url), startCall)
         assert.strictEqual(result.response_body, "ok")
         assert.strictEqual(seen.connections, 1)
       })
     )
 
-    it.effect("shares its connection with calls of other moments", () =>
+    it.effect("shares its connection with calls that are due at other times", () =>
       Effect.gen(function* () {
         const { seen, url } = yield* listen(isSecure)
         const calls = yield* Effect.forEach([100, 150, 200], (atMs) => makeReady(url, { atMs }))
-        for (const call of calls) assert.strictEqual((yield* begin(call)).response_body, "ok")
+        for (const call of calls) assert.strictEqual((yield* startCall(call)).response_body, "ok")
         assert.strictEqual(seen.connections, 1)
       })
     )
@@ -95,7 +95,7 @@ describe.each([
         const other = yield* Effect.flatMap(Call, (call) => call.run(callRequest(url)))
         assert.strictEqual(other.response_body, "ok")
         assert.strictEqual(seen.connections, 1)
-        assert.strictEqual((yield* begin(waiting)).response_body, "ok")
+        assert.strictEqual((yield* startCall(waiting)).response_body, "ok")
       })
     )
 
@@ -104,7 +104,7 @@ describe.each([
         const { seen, url } = yield* listen(isSecure)
         const call = yield* makeReady(url, { inMillis: 60_000 })
         const now = Math.floor(Date.now() / 1_000)
-        yield* begin(call)
+        yield* startCall(call)
         assert.closeTo(seen.signedAt[0] ?? 0, now, 20)
       })
     )
@@ -127,7 +127,7 @@ describe.each([
         const { url } = yield* Effect.scoped(listen(isSecure))
         const call = yield* makeReady(url)
         yield* Effect.sleep(50)
-        const { error, outcome } = yield* begin(call)
+        const { error, outcome } = yield* startCall(call)
         assert.deepStrictEqual([outcome, error?.code], ["retryable", "connection"])
       })
     )
@@ -140,7 +140,7 @@ describe("connections opened ahead", () => {
       const { seen, url } = yield* listen(false)
       const calls = yield* Effect.replicateEffect(makeReady(url), 5)
       yield* until(() => seen.connections === 2)
-      yield* Effect.forEach(calls, begin, { concurrency: "unbounded" })
+      yield* Effect.forEach(calls, startCall, { concurrency: "unbounded" })
       assert.strictEqual(seen.connections, 2)
     }).pipe(Effect.provide(callLayer({ limits: { perOrigin: 2 } })))
   )
@@ -152,7 +152,7 @@ describe("connections opened ahead", () => {
       yield* until(() => seen.connections > 0)
       yield* Effect.sleep(50)
       assert.strictEqual(seen.connections, 1)
-      for (const call of calls) assert.strictEqual((yield* begin(call)).response_body, "ok")
+      for (const call of calls) assert.strictEqual((yield* startCall(call)).response_body, "ok")
     }).pipe(Effect.provide(callLayer({ limits: { idle: 1 } })))
   )
 })

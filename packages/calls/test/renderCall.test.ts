@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type TemplateCall, TemplateUrl } from "@scheduling/domain/calls/TemplateCall"
-import { type CallValues, valuesOf } from "../src/templateValues.ts"
+import { type CallValues, templateValuesOf } from "../src/templateValues.ts"
 import { renderCall } from "../src/renderCall.ts"
 import { Result, Schema } from "effect"
 
-/** The values of a call that uses none of them. */
+/** Values for a call that refers to none of them. */
 const none: CallValues = {
   run: { id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", attempt: 1, scheduled_ms: 0 },
   task: null,
@@ -15,7 +15,7 @@ const none: CallValues = {
 }
 
 const answer = (value: unknown) =>
-  valuesOf({
+  templateValuesOf({
     ...none,
     steps: new Map([["a", { status_code: 200, response_body: JSON.stringify({ v: value }) }]])
   })
@@ -192,7 +192,10 @@ describe("a step's body", () => {
     ])
     const body = `{"a":${v},"b":["x {{ steps.a.body }}"],"{{ steps.a.body }}":{{ steps.a.body }}}`
     const result = Result.getOrThrow(
-      renderCall({ url: "https://example.com/", headers: {}, body }, valuesOf({ ...none, steps }))
+      renderCall(
+        { url: "https://example.com/", headers: {}, body },
+        templateValuesOf({ ...none, steps })
+      )
     )
     const parsed = JSON.parse(result.body ?? "")
     assert.deepStrictEqual(Object.keys(parsed).slice(0, 2), ["a", "b"])

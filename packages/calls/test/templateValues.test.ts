@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type CallValues, valuesOf } from "../src/templateValues.ts"
+import { type CallValues, templateValuesOf } from "../src/templateValues.ts"
 import { parseTemplate, referencesOf } from "@scheduling/domain/calls/Template"
 import { Result } from "effect"
 
-/** The values of a call that uses none of them. */
+/** Values for a call that refers to none of them. */
 const none: CallValues = {
   run: { id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41", attempt: 1, scheduled_ms: 0 },
   task: null,
@@ -19,7 +19,7 @@ const read = (kind: "text" | "json", expression: string, body: string | null, st
   ])
   const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
   assert(reference !== undefined)
-  return Result.match(valuesOf({ ...none, steps })[kind](reference), {
+  return Result.match(templateValuesOf({ ...none, steps })[kind](reference), {
     onFailure: (problem) => `! ${problem}`,
     onSuccess: (value) => value
   })
@@ -37,7 +37,7 @@ const body = JSON.stringify({
 const readInput = (kind: "text" | "json", expression: string, input: string | null) => {
   const [reference] = referencesOf(Result.getOrThrow(parseTemplate(`{{ ${expression} }}`)))
   assert(reference !== undefined)
-  return Result.match(valuesOf({ ...none, input })[kind](reference), {
+  return Result.match(templateValuesOf({ ...none, input })[kind](reference), {
     onFailure: (problem) => `! ${problem}`,
     onSuccess: (value) => value
   })
@@ -120,7 +120,7 @@ describe("responses of earlier steps", () => {
   })
 
   it("reports that a body is not JSON, and still returns it as text", () => {
-    const problem = "! steps.a.body is not JSON within the 10,000 bytes that are stored"
+    const problem = "! steps.a.body is not JSON, or is longer than the 10,000 bytes that are stored"
     assert.strictEqual(read("text", "steps.a.body.x", "<html>"), problem)
     assert.strictEqual(read("json", "steps.a.body", "<html>"), problem)
     assert.strictEqual(read("text", "steps.a.body", "<html>"), "<html>")

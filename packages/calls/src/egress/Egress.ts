@@ -8,8 +8,8 @@ import {
   type OnReadOpts,
   type Socket
 } from "node:net"
-import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
-import { makeResolve, type Resolve } from "./HostNames.ts"
+import { type Cidr, classifyAddress, isAddressAllowed } from "./EgressRules.ts"
+import { makeHostNameResolver, type ResolveHostName } from "./HostNames.ts"
 import { makeUpgradeToTls } from "../tls/TlsUpgrade.ts"
 
 /** The CIDR ranges of `EGRESS_ALLOW`. Empty by default. */
@@ -18,11 +18,11 @@ export const EgressAllow = Context.Reference<ReadonlyArray<Cidr>>("@scheduling/c
 })
 
 /** Resolves host names to addresses. Tests replace this reference. */
-export const Resolver = Context.Reference<Resolve>("@scheduling/calls/Resolver", {
-  defaultValue: () => makeResolve()
+export const Resolver = Context.Reference<ResolveHostName>("@scheduling/calls/Resolver", {
+  defaultValue: () => makeHostNameResolver()
 })
 
-/** Calls may not reach the address of the target. */
+/** The error for a target whose address calls may not reach. */
 export class EgressRejected extends Data.TaggedError("EgressRejected")<{
   readonly message: string
 }> {}
@@ -34,14 +34,14 @@ export class ConnectTimeout extends Data.TaggedError("ConnectTimeout")<{
 const connectTimeoutSeconds = 10
 
 /**
- * Maximum number of addresses tried per name. A name may have hundreds of addresses, and its owner
- * could use the service as a port scanner.
+ * The maximum number of addresses that are tried per host name. A name can have hundreds of
+ * addresses, and its owner could use the service as a port scanner.
  */
 const maxAddresses = 8
 
 /**
- * By default Node tries each address for 250 ms before the next, and gives up after the last. A
- * host with a slow IPv4 route and a dead IPv6 route could then never be reached.
+ * How long an address is tried before the next one. Node's default is 250 ms, and it gives up after
+ * the last address, so a host with a slow IPv4 route and a dead IPv6 route could never be reached.
  */
 const nextAddressAfterMillis = 2_000
 
@@ -80,7 +80,7 @@ export type Connect = (
 
 export interface EgressRules {
   readonly allow: ReadonlyArray<Cidr>
-  readonly resolve: Resolve
+  readonly resolve: ResolveHostName
   /** If false, no TLS session is resumed. */
   readonly resumes?: boolean
 }
@@ -109,15 +109,15 @@ export const makeConnect = ({ allow, resolve, resumes = true }: EgressRules): Co
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
-      ...(onBytes !== undefined && !isSecure && { onread: intoOneBuffer(onBytes) })
+      ...(onBytes !== undefined && !isSecure && { onread: sharedReadBuffer(onBytes) })
     })
     const lap = stopwatch()
     if (times !== undefined) socket.once("lookup", () => (times.dns_ms = lap()))
     return whenOpen(socket, "connect", (...[error]) => {
       if (error !== null) return callback(error, null)
       if (times !== undefined) times.connect_ms = lap()
-      // This address was already checked. If Node ever dials a different one, it is rejected here,
-      // before a byte of the request or of a TLS handshake is written.
+      // The address was checked before. If Node should ever dial a different address, the
+      // connection is rejected here, before a byte of the request or of a TLS handshake is written.
       const late = refuse(socket.remoteAddress ?? "", allow)
       if (late !== undefined) {
         socket.destroy()
@@ -150,7 +150,7 @@ const stopwatch = () => {
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** Reads into one shared buffer, because a socket stream allocates 64 KiB for each read. */
-const intoOneBuffer = (onBytes: (bytes: Buffer) => void): OnReadOpts => ({
+const sharedReadBuffer = (onBytes: (bytes: Buffer) => void): OnReadOpts => ({
   buffer: readBuffer,
   callback: (count) => {
     onBytes(readBuffer.subarray(0, count))
@@ -171,26 +171,26 @@ const whenOpen = (socket: Socket, event: "connect" | "secureConnect", callback: 
 }
 
 const refuse = (ip: string, allow: ReadonlyArray<Cidr>): EgressRejected | undefined =>
-  isAllowed(ip, allow)
+  isAddressAllowed(ip, allow)
     ? undefined
-    : new EgressRejected({ message: `address ${ip} is ${classify(ip)} and not allowed` })
+    : new EgressRejected({ message: `address ${ip} is ${classifyAddress(ip)} and not allowed` })
 
 /**
- * Returns only the addresses that may be dialled. The error does not reveal to what a private name
- * resolves.
+ * Returns only the addresses that may be dialled. The error does not reveal the address of a
+ * private name.
  */
 const guardedLookup =
-  (allow: ReadonlyArray<Cidr>, resolve: Resolve): LookupFunction =>
+  (allow: ReadonlyArray<Cidr>, resolve: ResolveHostName): LookupFunction =>
   (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
         const allowed = addresses
-          .filter((address) => isAllowed(address, allow))
+          .filter((address) => isAddressAllowed(address, allow))
           .slice(0, maxAddresses)
           .map((address): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 }))
         const first = allowed[0]
         if (first === undefined) {
-          const kinds = [...new Set(addresses.map(classify))].join(" and ")
+          const kinds = [...new Set(addresses.map(classifyAddress))].join(" and ")
           const message = `host ${hostname} resolves to an address that is ${kinds} and not allowed`
           callback(new EgressRejected({ message }), "")
         } else if (options.all === true) {
@@ -204,7 +204,7 @@ const guardedLookup =
   }
 
 /** Shares one lookup between concurrent calls to a host: later lookups join the running one. */
-const sharedLookups = (resolve: Resolve): Resolve => {
+const sharedLookups = (resolve: ResolveHostName): ResolveHostName => {
   const running = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {
     const existing = running.get(hostname)

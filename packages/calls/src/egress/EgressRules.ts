@@ -48,7 +48,7 @@ export const parseCidr = (text: string): Result.Result<Cidr, string> => {
   )
 }
 
-/** Parses the comma-separated `EGRESS_ALLOW` and reports all problems at once. */
+/** Parses the comma-separated `EGRESS_ALLOW` and reports all problems together. */
 export const parseCidrs = (text: string): Result.Result<ReadonlyArray<Cidr>, string> => {
   const parts = text.split(",").filter((part) => part.trim() !== "")
   const failures: Array<string> = []
@@ -95,9 +95,9 @@ const v4Rules = rules({
 })
 
 /**
- * Only 2000::/3 is allocated for the public Internet, so any address outside it that is not listed
- * here is rejected too. 6to4 and Teredo would carry an IPv4 address past an IPv4 check. Both are
- * obsolete, so they are rejected regardless of the embedded address.
+ * Only 2000::/3 is allocated for the public Internet, so an address outside of it that is not listed
+ * here is rejected too. The IPv4 check would not see an IPv4 address inside a 6to4 or Teredo address.
+ * Both protocols are obsolete, so these addresses are always rejected.
  */
 const v6Rules = rules({
   "fd00:ec2::254/128": "metadata", // AWS
@@ -118,7 +118,8 @@ const v6Rules = rules({
 })
 
 /**
- * On IPv6-only networks this prefix reaches any IPv4 host, so the embedded address is classified.
+ * On IPv6-only networks, addresses with this prefix reach any IPv4 host, so the embedded IPv4
+ * address is classified.
  */
 const nat64 = IpNetwork.fromStringUnsafe("64:ff9b::/96")
 
@@ -135,7 +136,7 @@ const firstMatch = (table: Rules, address: NetAddress.IpAddress) =>
   table.find(([network]) => IpNetwork.contains(network, address))?.[1]
 
 /** Returns the class of an address. Text that is not an IP address counts as reserved. */
-export const classify = (ip: string): AddressClass => {
+export const classifyAddress = (ip: string): AddressClass => {
   const address = addressOf(ip)
   return address === undefined ? "reserved" : classOf(address)
 }
@@ -145,7 +146,7 @@ export const classify = (ip: string): AddressClass => {
  * except metadata addresses. Those must be listed one by one: an operator who allows 0.0.0.0/0 or a
  * VPN's 100.64.0.0/10 does not intend to expose the machine's cloud credentials.
  */
-export const isAllowed = (ip: string, allow: ReadonlyArray<Cidr>): boolean => {
+export const isAddressAllowed = (ip: string, allow: ReadonlyArray<Cidr>): boolean => {
   const address = addressOf(ip)
   if (address === undefined) return false
   const name = classOf(address)

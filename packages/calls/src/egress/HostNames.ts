@@ -2,7 +2,7 @@ import { lookup as systemLookup, Resolver } from "node:dns/promises"
 import { readFile } from "node:fs/promises"
 
 /** Resolves a host name to at least one address. */
-export type Resolve = (hostname: string) => Promise<ReadonlyArray<string>>
+export type ResolveHostName = (hostname: string) => Promise<ReadonlyArray<string>>
 
 export interface NameSources {
   /** How long the files are cached. */
@@ -12,7 +12,7 @@ export interface NameSources {
   /** Used instead of the system's name servers. */
   readonly servers?: ReadonlyArray<string>
   /** Resolves a name with the system's getaddrinfo. */
-  readonly lookup: Resolve
+  readonly lookup: ResolveHostName
 }
 
 const systemSources: NameSources = {
@@ -24,7 +24,7 @@ const systemSources: NameSources = {
 }
 
 /**
- * Creates a resolver of host names with which tenants cannot block the database.
+ * Creates a host name resolver that tenants cannot use to block the database.
  *
  * The system's getaddrinfo blocks one of libuv's threads until it has a response, and at most two
  * of the threads resolve names. A tenant's name server that never responds would block one for 10 s
@@ -35,7 +35,7 @@ const systemSources: NameSources = {
  * the search domains. A name without a dot belongs to the operator's network and is passed to the
  * system, one at a time, so that the other thread stays free for the database.
  */
-export const makeResolve = (sources: NameSources = systemSources): Resolve => {
+export const makeHostNameResolver = (sources: NameSources = systemSources): ResolveHostName => {
   const dns = new Resolver({ timeout: 2_000, tries: 2 })
   if (sources.servers !== undefined) dns.setServers(sources.servers)
   const hosts = cached(sources.filesTtlMs, async () => parseHosts(await read(sources.hostsFile)))
@@ -52,9 +52,9 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
     try {
       return await queryDns(dns, hostname)
     } catch (error) {
-      if (hostname.endsWith(".") || !isUnknown(error)) throw error
+      if (hostname.endsWith(".") || !isHostNotFound(error)) throw error
       for (const domain of await domains()) {
-        const addresses = await queryDns(dns, `${name}.${domain}.`).catch(emptyIfUnknown)
+        const addresses = await queryDns(dns, `${name}.${domain}.`).catch(emptyIfNotFound)
         if (addresses.length > 0) return addresses
       }
       throw error
@@ -62,11 +62,9 @@ export const makeResolve = (sources: NameSources = systemSources): Resolve => {
   }
 }
 
-// ---------------------------------------------------------------------------
-
 /**
  * Queries DNS for both address families concurrently. If neither has an address, an error other
- * than "unknown" takes precedence.
+ * than "not found" takes precedence.
  */
 const queryDns = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)])
@@ -75,16 +73,16 @@ const queryDns = async (dns: Resolver, hostname: string): Promise<ReadonlyArray<
   const errors = answers.flatMap((answer): ReadonlyArray<unknown> =>
     answer.status === "rejected" ? [answer.reason] : []
   )
-  throw errors.find((error) => !isUnknown(error)) ?? errors[0]
+  throw errors.find((error) => !isHostNotFound(error)) ?? errors[0]
 }
 
-const unknown = new Set<unknown>(["ENOTFOUND", "ENODATA"])
+const notFoundCodes = new Set<unknown>(["ENOTFOUND", "ENODATA"])
 
-const isUnknown = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && unknown.has(error.code)
+const isHostNotFound = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && notFoundCodes.has(error.code)
 
-const emptyIfUnknown = (error: unknown): ReadonlyArray<string> => {
-  if (isUnknown(error)) return []
+const emptyIfNotFound = (error: unknown): ReadonlyArray<string> => {
+  if (isHostNotFound(error)) return []
   throw error
 }
 
@@ -134,7 +132,7 @@ const cached = <A>(ttlMs: number, load: () => Promise<A>): (() => Promise<A>) =>
 
 const maxWaiting = 100
 
-const runSequentially = (resolve: Resolve): Resolve => {
+const runSequentially = (resolve: ResolveHostName): ResolveHostName => {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return async (hostname) => {

@@ -2,11 +2,11 @@ import { Data } from "effect"
 import type { Socket } from "node:net"
 import { ResponseTruncated, ResponseParser, type ResponseReader } from "./ResponseParser.ts"
 import type { Connect, ConnectTimes, Target } from "../egress/Egress.ts"
-import type { OutgoingRequest } from "../OutgoingRequest.ts"
+import { type OutgoingRequest, RequestNotSent } from "../OutgoingRequest.ts"
 
 /** Receives the events of an exchange. */
 export interface ExchangeListener extends ResponseReader {
-  /** How many bytes of the body to keep. */
+  /** The number of bytes of the body to keep. */
   readonly keptBytes: number
   /**
    * Called when a connection is opened for the exchange. The times are filled in as the phases end.
@@ -20,21 +20,24 @@ export interface ExchangeListener extends ResponseReader {
 }
 
 /**
- * Maximum size of a response on the wire. The longest useful response consists of the head and 64
- * KiB of body, after which the service closes the connection. The rest is a margin for chunk sizes
- * and empty lines, which nothing else limits: a server that sent them endlessly would use the
- * processor until the timeout.
+ * The maximum size of a response on the wire. The longest useful response consists of the head and
+ * 64 KiB of body, after which the service closes the connection. The rest is a margin for chunk
+ * sizes and empty lines, which no other limit covers: a server could send them endlessly and use
+ * the CPU until the timeout.
  */
 const maxResponseBytes = 256 * 1024
 
-/** Shorter than the 5 s after which Node, Apache and many others close an idle connection. */
+/**
+ * How long an idle connection is kept. Node, Apache and many other servers close an idle connection
+ * after 5 s, so this time is shorter.
+ */
 const idleMillis = 4_000
 
 const maxIdleMillis = 30_000
 
 /**
- * Safety margin before the server's own timeout, because it may close the connection while a
- * request is in flight.
+ * The safety margin before the server's own timeout, because the server may close the connection
+ * while a request is in flight.
  */
 const marginMillis = 1_000
 
@@ -95,6 +98,7 @@ export class Connection {
     const { exchange, request } = this
     if (exchange === undefined || request === undefined) return
     this.request = undefined
+    if (request.maySend?.() === false) return this.fail(new RequestNotSent())
     exchange.onSent()
     const { body, bodyBytes } = request
     // A single string needs only one write. A non-ASCII body needs a different encoding than the

@@ -16,7 +16,7 @@ export interface OpenConnection {
 }
 
 /** Creates a connection to an origin. */
-export type Open = (origin: string) => OpenConnection
+export type OpenConnectionTo = (origin: string) => OpenConnection
 
 export interface ConnectionLimits {
   /**
@@ -40,8 +40,8 @@ interface Origin {
   /** Calls waiting for a permit, by workspace. The workspace whose turn is next comes first. */
   readonly waiting: Map<string, Set<() => void>>
   /**
-   * The most recently used connection is taken first, so that the others can reach their idle
-   * timeout.
+   * The idle connections. The most recently used connection is taken first, so that the others can
+   * reach their idle timeout.
    */
   readonly idle: Array<OpenConnection>
   /** The number of expected calls by period. */
@@ -57,20 +57,20 @@ interface Origin {
 export class Connections {
   private readonly origins = new Map<string, Origin>()
   private idle = 0
-  private readonly openTo: Open
+  private readonly openTo: OpenConnectionTo
   private readonly limits: ConnectionLimits
   private readonly timeouts: Timeouts
 
-  constructor(openTo: Open, limits: ConnectionLimits, timeouts: Timeouts) {
+  constructor(openTo: OpenConnectionTo, limits: ConnectionLimits, timeouts: Timeouts) {
     this.openTo = openTo
     this.limits = limits
     this.timeouts = timeouts
   }
 
   /**
-   * Sends the request and fills the exchange. `onEnd` is called once with whether the call timed
+   * Sends the request and fills the exchange. `onEnd` is called once, with true if the call timed
    * out. Returns a function that aborts the call: it closes the connection immediately, and `onEnd`
-   * is not called any more.
+   * is not called.
    */
   begin(
     request: OutgoingRequest,
@@ -97,13 +97,13 @@ export class Connections {
       })
       const kept = this.takeIdle(origin)
       if (kept === undefined) send(this.open(request.origin, origin), end)
-      else send(kept, endOrSendAgain)
+      else send(kept, endOrRetry)
     }
     // The server may close a kept connection while the request is in flight. Like Go's client, the
     // service then retries the request once on a new connection; the Idempotency-Key makes that
     // safe. Otherwise a task without retries would fail although its target works.
-    const endOrSendAgain = (reusable: boolean) => {
-      // This side closed the connection.
+    const endOrRetry = (reusable: boolean) => {
+      // The call was aborted, which closed the connection.
       if (hasLeft) return
       if (exchange.error === null || exchange.phase !== "waiting for the response") {
         return end(reusable)
@@ -135,9 +135,9 @@ export class Connections {
   }
 
   /**
-   * Announces a call to the origin at a given time. Opens a connection for it unless there are
-   * enough idle ones for all calls around that time. Returns a function to call when the call
-   * begins or is abandoned.
+   * Announces a call to the origin at a given time. Opens a connection for the call, unless there
+   * are enough idle connections for all calls around that time. Returns a function to call when the
+   * call begins or is abandoned.
    */
   expect(name: string, atMs: number): () => void {
     const origin = this.enter(name)
@@ -238,8 +238,8 @@ const stopWaiting = (origin: Origin, workspace: string, start: () => void): void
 }
 
 /**
- * Starts waiting calls while there are permits. With recursion, calls that end immediately would
- * nest thousands of levels deep.
+ * Starts waiting calls while there are permits. It is a loop, because recursion would go thousands
+ * of levels deep for calls that end immediately.
  */
 const startCalls = (origin: Origin): void => {
   if (origin.isStartingCalls) return

@@ -4,8 +4,9 @@ import type { ExchangeListener } from "./Connection.ts"
 import type { ResponseHeaders } from "./ResponseParser.ts"
 
 /**
- * The rest of a longer body is read and dropped up to this size, so that its connection can serve
- * the next call. Beyond it, reading costs more than a new connection, and the socket is destroyed.
+ * If a body is longer than the stored part, up to this many further bytes are read and dropped, so
+ * that its connection can serve the next call. Reading even more would cost more than a new
+ * connection, so the socket is destroyed instead.
  */
 const discardedBytes = 64 * 1024
 
@@ -30,7 +31,7 @@ export class Exchange implements ExchangeListener {
   /** The time from sending the request to the first byte of the response, in milliseconds. */
   waitMs: number | null = null
   error: Error | null = null
-  /** True once everything to be kept has arrived. Later errors are ignored. */
+  /** True once the part of the response that is stored has arrived. Later errors are ignored. */
   complete = false
   private receivedBytes = 0
   private readonly kept: Array<Buffer> = []

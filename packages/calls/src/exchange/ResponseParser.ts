@@ -1,7 +1,7 @@
 import { isCredentialHeader, mask } from "@scheduling/domain/calls/credentialHeaders"
 import { Data } from "effect"
 
-/** The response headers that the service reads, and those that it shows. */
+/** The response headers that the service evaluates, and the headers that it shows to users. */
 export interface ResponseHeaders {
   readonly retryAfter: string | null
   readonly complete: string | null
@@ -72,7 +72,7 @@ export class ResponseParser {
   private hasSize = false
   private isLineEmpty = true
   private isAfterReturn = false
-  /** False if the connection may not carry another response after this one. */
+  /** False if the connection must not be used for another response. */
   isReusable = true
   /** How long the server keeps an idle connection, from its `Keep-Alive` header. */
   keepAliveSeconds: number | null = null
@@ -199,8 +199,8 @@ export class ResponseParser {
       }
     }
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new InvalidResponse()
-    // A proxy in between might use the other header, and so determine a different end of the
-    // response.
+    // A response must not have both headers. A proxy in between might use the other header and see
+    // a different end of the response.
     if (length !== undefined && encoding !== undefined) throw new InvalidResponse()
     // This is an interim response, and the final one follows.
     if (status < 200) return

@@ -5,12 +5,12 @@ import { Resolver } from "node:dns/promises"
 import { isIPv6 } from "node:net"
 import { describeError } from "../describeError.ts"
 import { EgressAllow } from "../egress/Egress.ts"
-import { isAllowed } from "../egress/EgressRules.ts"
+import { isAddressAllowed } from "../egress/EgressRules.ts"
 
 export interface DnsProbeRequest {
   readonly host: string
   readonly record_type: DnsRecordType
-  /** Null queries the name servers of this machine. */
+  /** The name server to query. If null, the name servers of this machine are queried. */
   readonly resolver: string | null
   readonly timeout_seconds: number
 }
@@ -23,8 +23,11 @@ export interface DnsProbeAnswer {
   readonly isAnswered: boolean
 }
 
-/** How often a name server is queried within the timeout, because packets may be lost. */
-const tries = 2
+/**
+ * The number of queries to a name server within the timeout. More than one is sent, because packets
+ * may be lost.
+ */
+const queryAttempts = 2
 
 /**
  * Looks up DNS records. The address of the name server must be allowed by the egress rules. The
@@ -40,10 +43,10 @@ export class DnsProbe extends Context.Service<
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const allow = yield* EgressAllow
-      const mayAsk = ({ host, resolver }: DnsProbeRequest): boolean => {
+      const mayQuery = ({ host, resolver }: DnsProbeRequest): boolean => {
         if (resolver === null) return allow.length > 0 || !isPrivateName(host)
         const ip = parseResolver(resolver)?.ip
-        return ip !== undefined && isAllowed(ip, allow)
+        return ip !== undefined && isAddressAllowed(ip, allow)
       }
 
       return DnsProbe.of({
@@ -63,10 +66,10 @@ export class DnsProbe extends Context.Service<
             Result.fail(executionError("address_refused", "the address is not allowed")),
             true
           )
-          if (!mayAsk(request)) return refused
+          if (!mayQuery(request)) return refused
           const dns = new Resolver({
-            timeout: Math.ceil((timeout_seconds * 1_000) / tries),
-            tries
+            timeout: Math.ceil((timeout_seconds * 1_000) / queryAttempts),
+            tries: queryAttempts
           })
           if (resolver !== null) dns.setServers([serverOf(resolver)])
           const looked = yield* Effect.tryPromise({
@@ -86,7 +89,9 @@ export class DnsProbe extends Context.Service<
           }
           const values = looked.success
           const isAddresses = record_type === "A" || record_type === "AAAA"
-          return resolver === null && isAddresses && !values.every((ip) => isAllowed(ip, allow))
+          return resolver === null &&
+            isAddresses &&
+            !values.every((ip) => isAddressAllowed(ip, allow))
             ? refused
             : answer(Result.succeed(values), true)
         })
@@ -103,7 +108,7 @@ const failureOf = (
 ) => {
   switch (failure.code) {
     case "ENOTFOUND":
-      return { error: executionError("dns", "the name does not exist"), isAnswered: true }
+      return { error: executionError("dns", "the domain name does not exist"), isAnswered: true }
     case "ENODATA":
       return {
         error: executionError("dns", `the name has no ${record_type} records`),
@@ -131,12 +136,12 @@ const serverOf = (resolver: string): string => {
   return isIPv6(ip) ? `[${ip}]:${port}` : `${ip}:${port}`
 }
 
-/** Names that only exist in the network of the operator. */
-const privateEnds =
+/** The suffixes of names that exist only in the network of the operator. */
+const privateSuffixes =
   /(?:^|\.)(?:internal|intranet|private|corp|home|lan|local|localhost|localdomain|consul|onion|home\.arpa)\.?$/i
 
 const isPrivateName = (host: string): boolean =>
-  privateEnds.test(host) || !host.replace(/\.$/, "").includes(".")
+  privateSuffixes.test(host) || !host.replace(/\.$/, "").includes(".")
 
 const lookUp = async (
   dns: Resolver,

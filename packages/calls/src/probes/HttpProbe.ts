@@ -2,14 +2,14 @@ import { type ExecutionError, executionError } from "@scheduling/domain/executio
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { TLSSocket } from "node:tls"
 import { type CallRequest } from "../CallRequest.ts"
-import type { Answer } from "../CallResult.ts"
+import type { ResponseOrFailure } from "../CallResult.ts"
 import { classifyExchange, rejectedCall } from "../classifyExchange.ts"
 import { Connection } from "../exchange/Connection.ts"
 import { EgressAllow, makeConnect, Resolver } from "../egress/Egress.ts"
 import { Exchange } from "../exchange/Exchange.ts"
 import { makeRequest } from "../OutgoingRequest.ts"
 
-export interface HttpProbeResponse extends Answer {
+export interface HttpProbeResponse extends ResponseOrFailure {
   /** The expiry of the server's certificate, in milliseconds since the epoch. */
   readonly certificate_valid_to: number | null
   /** The total time of all requests. */
@@ -118,7 +118,7 @@ export class HttpProbe extends Context.Service<
               redirect_problem
             })
             const leads = mayFollow && redirects.has(answer.status_code ?? 0) && location !== null
-            // Only a complete response is followed.
+            // A redirect is followed only if its response is complete.
             if (!leads || answer.error?.code === "timeout") return done(null)
             if (hops === maxRedirects) return done(`more than ${maxRedirects} redirects`)
             if (!URL.canParse(location, url)) return done("redirects to an invalid address")

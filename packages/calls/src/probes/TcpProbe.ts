@@ -14,17 +14,17 @@ export interface TcpProbeRequest {
 
 export interface TcpProbeResult extends ConnectTimes {
   readonly error: ExecutionError | null
-  /** The time from the open connection to the expected text. */
+  /** The time from the opening of the connection until the expected text arrived. */
   readonly wait_ms: number | null
   readonly duration_ms: number
 }
 
-/** How many bytes from the server are searched. */
+/** The number of bytes from the server that are searched for the expected text. */
 const searchedBytes = 64 * 1024
 
 /**
  * Opens TCP connections under the egress rules. Optionally sends a text and waits for an expected
- * one.
+ * text.
  */
 export class TcpProbe extends Context.Service<
   TcpProbe,

@@ -6,25 +6,26 @@ import { DescribedError } from "../describeError.ts"
 import type { OpenConnection } from "../exchange/Connections.ts"
 import type { EgressRules } from "../egress/Egress.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
-import type { OutgoingRequest } from "../OutgoingRequest.ts"
-import type { Order, ReadyRequest, Report, ThreadData } from "./messages.ts"
+import { type OutgoingRequest, RequestNotSent } from "../OutgoingRequest.ts"
+import type { MessageToThread, ReadyRequest, MessageFromThread, ThreadData } from "./messages.ts"
 
 /**
- * Opens TLS connections in a thread. Permits, turns, timeouts and the choice of a connection stay
- * on the main thread.
+ * Opens TLS connections in a thread. The main thread still applies permits, turns and timeouts, and
+ * chooses the connection of each call.
  */
 export class TlsThread {
-  /** Started on first use, because it takes 65 MB, and restarted after a crash. */
+  /**
+   * The worker thread. It is started on first use, because it takes 65 MB, and restarted after a
+   * crash.
+   */
   #worker: Worker | undefined
-  #orders: Array<Order> = []
+  #orders: Array<MessageToThread> = []
   #lastId = 0
   readonly #connections = new Map<number, RemoteConnection>()
   readonly #rules: EgressRules
   readonly #onCrash: (error: unknown) => void
 
-  /**
-   * `onCrash` receives the reason of a crash. The calls of the thread only see closed connections.
-   */
+  /** `onCrash` receives the cause of a crash. The thread's calls only see closed connections. */
   constructor(rules: EgressRules, onCrash: (error: unknown) => void) {
     this.#rules = rules
     this.#onCrash = onCrash
@@ -33,10 +34,10 @@ export class TlsThread {
   open(origin: string): OpenConnection {
     const id = ++this.#lastId
     const connection = new RemoteConnection({
-      open: () => this.#order(["open", id, origin]),
-      send: (request) => this.#order(["send", id, request]),
+      open: () => this.#enqueue(["open", id, origin]),
+      send: (request) => this.#enqueue(["send", id, request]),
       close: () => {
-        if (this.#connections.delete(id)) this.#order(["close", id])
+        if (this.#connections.delete(id)) this.#enqueue(["close", id])
       }
     })
     this.#connections.set(id, connection)
@@ -47,12 +48,12 @@ export class TlsThread {
   async close(): Promise<void> {
     const worker = this.#worker
     if (worker === undefined) return
-    this.#lose(worker)
+    this.#closeConnectionsOf(worker)
     await worker.terminate()
   }
 
   /** Sends all commands of one microtask in one message. */
-  #order(order: Order): void {
+  #enqueue(order: MessageToThread): void {
     if (this.#orders.length === 0) {
       queueMicrotask(() => {
         const orders = this.#orders
@@ -75,15 +76,15 @@ export class TlsThread {
     })
     worker.unref()
     worker
-      .on("message", (reports: ReadonlyArray<Report>) => {
+      .on("message", (reports: ReadonlyArray<MessageFromThread>) => {
         for (const report of reports) this.#receive(report)
       })
       .on("error", this.#onCrash)
-      .on("exit", () => this.#lose(worker))
+      .on("exit", () => this.#closeConnectionsOf(worker))
     return worker
   }
 
-  #receive(report: Report): void {
+  #receive(report: MessageFromThread): void {
     if (report[0] === "resolve") return this.#resolve(report[1], report[2])
     const [kind, id] = report
     const connection = this.#connections.get(id)
@@ -93,13 +94,13 @@ export class TlsThread {
 
   #resolve(question: number, hostname: string): void {
     this.#rules.resolve(hostname).then(
-      (addresses) => this.#order(["resolved", question, addresses]),
-      (error: NodeJS.ErrnoException) => this.#order(["not resolved", question, error.code ?? ""])
+      (addresses) => this.#enqueue(["resolved", question, addresses]),
+      (error: NodeJS.ErrnoException) => this.#enqueue(["not resolved", question, error.code ?? ""])
     )
   }
 
   /** Closes the connections of a thread that has stopped. */
-  #lose(worker: Worker): void {
+  #closeConnectionsOf(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     const lost = [...this.#connections.values()]
@@ -108,7 +109,7 @@ export class TlsThread {
   }
 }
 
-type ConnectionReport = Exclude<Report, readonly ["resolve", ...ReadonlyArray<unknown>]>
+type ConnectionReport = Exclude<MessageFromThread, readonly ["resolve", ...ReadonlyArray<unknown>]>
 
 interface Orders {
   readonly open: () => void
@@ -131,10 +132,12 @@ class RemoteConnection implements OpenConnection {
     this.#order.open()
   }
 
-  send({ head, ...request }: OutgoingRequest, exchange: Exchange): void {
+  send({ head, maySend, ...request }: OutgoingRequest, exchange: Exchange): void {
     this.#exchange = exchange
+    if (maySend?.() === false) return this.#fail(new RequestNotSent())
     if (!this.#isOpened) this.open()
-    // The signature may be some seconds old by the time a new connection is open.
+    // The request is signed before it is passed to the thread, so its signature may be some seconds
+    // old by the time a new connection is open.
     this.#order.send({ ...request, head: head(), keptBytes: exchange.keptBytes })
   }
 

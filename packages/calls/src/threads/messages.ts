@@ -18,7 +18,7 @@ export interface ReadyRequest extends Omit<OutgoingRequest, "head"> {
 }
 
 /** A message from the main thread. Connection ids are never reused. */
-export type Order =
+export type MessageToThread =
   | readonly ["open", id: number, origin: string]
   | readonly ["send", id: number, request: ReadyRequest]
   | readonly ["close", id: number]
@@ -26,7 +26,7 @@ export type Order =
   | readonly ["not resolved", question: number, code: string]
 
 /** A message from the thread. */
-export type Report =
+export type MessageFromThread =
   | readonly ["sent", id: number, times: ConnectTimes | null]
   | readonly ["first byte", id: number]
   | readonly ["head", id: number, statusCode: number, headers: ResponseHeaders]

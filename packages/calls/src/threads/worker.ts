@@ -6,8 +6,8 @@ import { describeError } from "../describeError.ts"
 import { Connection, type ExchangeListener } from "../exchange/Connection.ts"
 import { type ConnectTimes, makeConnect } from "../egress/Egress.ts"
 import { parseCidrs } from "../egress/EgressRules.ts"
-import type { Resolve } from "../egress/HostNames.ts"
-import type { Order, Report, ThreadData } from "./messages.ts"
+import type { ResolveHostName } from "../egress/HostNames.ts"
+import type { MessageToThread, MessageFromThread, ThreadData } from "./messages.ts"
 
 const { allow, trusted }: ThreadData = workerData
 const port = parentPort
@@ -15,10 +15,10 @@ if (port === null) throw new Error("worker.ts runs as a worker thread")
 
 setDefaultCACertificates([...trusted])
 
-let reports: Array<Report> = []
+let reports: Array<MessageFromThread> = []
 
 /** Sends all reports of one event loop iteration in one message. */
-const report = (one: Report): void => {
+const report = (one: MessageFromThread): void => {
   if (reports.length === 0) {
     setImmediate(() => {
       const all = reports
@@ -33,7 +33,7 @@ const questions = new Map<number, PromiseWithResolvers<ReadonlyArray<string>>>()
 let asked = 0
 
 /** The main thread resolves names, so that all threads share one resolver. */
-const resolve: Resolve = (hostname) => {
+const resolve: ResolveHostName = (hostname) => {
   const question = ++asked
   const answer = Promise.withResolvers<ReadonlyArray<string>>()
   questions.set(question, answer)
@@ -73,7 +73,7 @@ const open = (id: number, origin: string): void => {
   connection.open()
 }
 
-const follow = (order: Order): void => {
+const follow = (order: MessageToThread): void => {
   switch (order[0]) {
     case "open":
       return open(order[1], order[2])
@@ -101,6 +101,6 @@ const follow = (order: Order): void => {
   }
 }
 
-port.on("message", (orders: ReadonlyArray<Order>) => {
+port.on("message", (orders: ReadonlyArray<MessageToThread>) => {
   for (const order of orders) follow(order)
 })

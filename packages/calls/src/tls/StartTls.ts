@@ -50,7 +50,10 @@ const requests: Readonly<Record<StartTlsProtocol, (dialog: Dialog) => Promise<vo
 const line = /^[^\n]*\n/
 const smtpReply = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\r?\n/
 
-/** The limit is higher than any greeting, so that no server can make us read forever. */
+/**
+ * The maximum size of a reply. It is larger than any greeting, and prevents a server from sending
+ * an endless reply.
+ */
 const maxBytes = 8 * 1024
 
 /** Reads the server's replies one at a time. */

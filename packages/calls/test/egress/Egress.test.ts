@@ -4,8 +4,8 @@ import { makeConnect } from "../../src/egress/Egress.ts"
 import {
   type AddressClass,
   type Cidr,
-  classify,
-  isAllowed,
+  classifyAddress,
+  isAddressAllowed,
   parseCidr,
   parseCidrs
 } from "../../src/egress/EgressRules.ts"
@@ -101,11 +101,12 @@ const addresses: ReadonlyArray<readonly [string, AddressClass]> = [
 
 describe("classify", () => {
   it.each(addresses)("says that %s is %s", (ip, expected) => {
-    assert.strictEqual(classify(ip), expected)
+    assert.strictEqual(classifyAddress(ip), expected)
   })
 
   it("allows public addresses and no others", () => {
-    for (const [ip, name] of addresses) assert.strictEqual(isAllowed(ip, []), name === "public", ip)
+    for (const [ip, name] of addresses)
+      assert.strictEqual(isAddressAllowed(ip, []), name === "public", ip)
   })
 })
 
@@ -131,7 +132,7 @@ describe("EGRESS_ALLOW", () => {
     ["10.0.0.0/8, fd00::/8 ,", "fd12::1", true],
     ["", "10.0.0.1", false]
   ])("%j lets a call to %s out: %s", (list, ip, allowed) => {
-    assert.strictEqual(isAllowed(ip, Result.getOrThrow(parseCidrs(list))), allowed)
+    assert.strictEqual(isAddressAllowed(ip, Result.getOrThrow(parseCidrs(list))), allowed)
   })
 
   it.each([
@@ -297,7 +298,7 @@ it.live("a socket that reached a rejected address is closed before a byte is wri
     let bytes = 0
     const port = yield* tcpTarget((socket) => socket.on("data", (chunk) => (bytes += chunk.length)))
     for (const isSecure of [false, true]) {
-      // Allows 127.0.0.1 at the first check, before the socket connects.
+      // The first check, before the socket connects, allows 127.0.0.1. Later checks do not.
       let reads = 0
       const allow = Object.defineProperty<Array<Cidr>>([], 0, {
         get: () => Result.getOrThrow(parseCidr(reads++ === 0 ? "127.0.0.0/8" : "192.0.2.0/24"))

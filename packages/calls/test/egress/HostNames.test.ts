@@ -1,5 +1,5 @@
 // @tags idle
-import { makeResolve, parseHosts, parseSearchDomains } from "../../src/egress/HostNames.ts"
+import { makeHostNameResolver, parseHosts, parseSearchDomains } from "../../src/egress/HostNames.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createSocket } from "node:dgram"
@@ -11,7 +11,10 @@ import { join } from "node:path"
 const typeA = 1
 const nameError = 3
 
-/** The response for a name: an address, "unknown" for no such name, or silence. */
+/**
+ * Returns the response for a name: an address, "unknown" if the name does not exist, or "silence"
+ * for no response.
+ */
 type Zone = (name: string) => string | "unknown" | "silence"
 
 /** Returns the name in a query, and the offset at which the query ends. */
@@ -50,7 +53,7 @@ const answerTo = (query: Buffer, address: string): Buffer => {
   return Buffer.concat([header, query.subarray(12, end), ...(header[7] === 1 ? [record] : [])])
 }
 
-/** A name server on loopback that records its queries. */
+/** Starts a name server on loopback that records its queries. */
 const nameServer = (zone: Zone) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -89,7 +92,7 @@ const resolverOn = Effect.fnUntraced(function* (options: {
   const { asked, server } = yield* nameServer(options.zone)
   const files = yield* filesWith(options.hosts ?? "", options.resolvConf ?? "")
   const lookedUp: Array<string> = []
-  const resolve = makeResolve({
+  const resolve = makeHostNameResolver({
     ...files,
     filesTtlMs: 0,
     servers: [server],

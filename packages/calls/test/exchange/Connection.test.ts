@@ -27,7 +27,10 @@ interface Reply {
 
 const headEnd = "\r\n\r\n"
 
-/** A server that sends the n-th reply to the n-th request, regardless of the connection. */
+/**
+ * Starts a server that sends the n-th reply to the n-th request, on whichever connection the
+ * request arrives.
+ */
 const serverOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>) {
   let connections = 0
   let requests = 0
@@ -49,7 +52,7 @@ const serverOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => connections }
 })
 
-/** A status such as 500 is an error of the call, but not of the exchange. */
+/** An error status such as 500 fails the call, but not the HTTP exchange. */
 const failureOf = (error: ExecutionError | null): Result["failure"] => {
   if (error === null || error.code === "http_status") return null
   if (error.code === "connection" || error.code === "invalid_response") return error.code
@@ -75,7 +78,7 @@ const byUs = Effect.fnUntraced(function* (replies: ReadonlyArray<Reply>, method:
 const failureOfUndici = (error: Error, status: number | null): Result["failure"] => {
   if (error instanceof errors.HeadersOverflowError) return "invalid_response"
   if (error instanceof errors.SocketError) return "connection"
-  // A second length is reported as the same error, without a status.
+  // undici reports a second `Content-Length` as the same error, without a status.
   if (error instanceof errors.ResponseContentLengthMismatchError) {
     return status === null ? "invalid_response" : "connection"
   }
@@ -165,7 +168,7 @@ const bodyPiece = Schema.Literals([
   "HTTP/1.1 200 OK\r\n\r\n"
 ])
 
-/** Responses that are complete without closing the connection, with or without excess bytes. */
+/** Responses that are complete without closing the connection, some of them with excess bytes. */
 const answer = Schema.Literals([
   "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",
   "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx: y\r\n\r\n",
@@ -184,7 +187,7 @@ const upTo = <A extends Schema.Top>(count: number, of: A) =>
 
 const method = Schema.Literals(["GET", "GET", "GET", "HEAD"])
 
-/** Responses on which undici fails or violates RFC 9112 are covered by the tests of the parser. */
+/** Responses that make undici fail or violate RFC 9112 are covered by the parser's tests. */
 describe("compared with undici's client, this client", () => {
   it.live.prop(
     "reads valid and broken answers in the same way, in whatever pieces they arrive",

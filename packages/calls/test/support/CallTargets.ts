@@ -4,7 +4,7 @@ import type { ConnectionLimits } from "../../src/exchange/Connections.ts"
 import { EgressAllow, Resolver } from "../../src/egress/Egress.ts"
 import { tlsThreads } from "../../src/threads/tlsThreads.ts"
 import { parseCidrs } from "../../src/egress/EgressRules.ts"
-import type { Resolve } from "../../src/egress/HostNames.ts"
+import type { ResolveHostName } from "../../src/egress/HostNames.ts"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import {
@@ -30,13 +30,13 @@ export const callRequest = (url: string, fields: Partial<CallRequest> = {}): Cal
   ...fields
 })
 
-/** The real service. Loopback is allowed unless `allow` is given. */
+/** Provides the real service. Loopback is allowed unless `allow` is given. */
 export const callLayer = (
   options: {
     readonly allow?: string
-    readonly resolve?: Resolve
+    readonly resolve?: ResolveHostName
     readonly limits?: Partial<ConnectionLimits>
-    /** The number of threads for TLS connections. If absent, they are opened in this thread. */
+    /** The number of threads for TLS connections. If omitted, this thread opens them. */
     readonly threads?: number
   } = {}
 ): Layer.Layer<Call> =>
@@ -69,7 +69,9 @@ const listen = <S extends Server>(server: S, host: string) =>
       })
   )
 
-/** A server whose responses the test defines. Its sockets close at the end of the test. */
+/**
+ * Starts a server whose responses the test defines. Its sockets are closed at the end of the test.
+ */
 export const tcpTarget = (onConnection: (socket: Socket) => void, host = "127.0.0.1") =>
   Effect.suspend(() => {
     const sockets = new Set<Socket>()

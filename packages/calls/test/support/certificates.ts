@@ -45,7 +45,7 @@ RwAwRAIgGfW2sccrjTNXVYvoG1fNmATrooCAe+H/+CzWlFg1Z00CIEa7k9EmqWjZ
 xN4KtEfiFm9vj+bD4JZyE8a9woc+tPp7
 -----END CERTIFICATE-----`
 
-/** Signed by the root for `future.test`. It begins in 2119. */
+/** Signed by the root for `future.test`. It becomes valid in 2119. */
 export const future = `-----BEGIN CERTIFICATE-----
 MIIBVjCB/KADAgECAgERMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCXRlc3Qgcm9v
 dDAiGA8yMTE5MDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAWMRQwEgYDVQQD
@@ -93,7 +93,7 @@ Tk/Bh38pllstA/Nrd/aR0sECIQDe2A1OgUtC8caSO8GvnEggAEwANa9LOSM9Q1zC
 6MoXRw==
 -----END CERTIFICATE-----`
 
-/** A root that no client trusts. */
+/** A root certificate that no client trusts. */
 export const otherRoot = `-----BEGIN CERTIFICATE-----
 MIIBSzCB86ADAgECAgEVMAoGCCqGSM49BAMCMBUxEzARBgNVBAMMCm90aGVyIHJv
 b3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBUxEzARBgNVBAMM
@@ -104,7 +104,7 @@ iwwDpZ6O5szfnDAKBggqhkjOPQQDAgNHADBEAiB14jQA1jH3mq7Quc8DBsPvqbF3
 aW3v8n4PL/OkEVqhnAIgRe0ab8BJvqCVnQZUoeTtKiGgeO/Nv3YTNEZw36FZ9/I=
 -----END CERTIFICATE-----`
 
-/** Signed by that root for `foreign.test`. */
+/** Signed by the untrusted root for `foreign.test`. */
 export const foreign = `-----BEGIN CERTIFICATE-----
 MIIBVTCB/aADAgECAgEWMAoGCCqGSM49BAMCMBUxEzARBgNVBAMMCm90aGVyIHJv
 b3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBcxFTATBgNVBAMM
@@ -130,7 +130,7 @@ export const siteUntil = (end: Date): string => {
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----"].join("\n")
 }
 
-/** Returns how many bytes the tag and the length at the start of a DER element take. */
+/** Returns the number of bytes that the tag and the length take at the start of a DER element. */
 const headerLength = (der: Buffer, at: number): number => {
   const first = der[at + 1] ?? 0
   return first < 0x80 ? 2 : 2 + (first & 0x7f)

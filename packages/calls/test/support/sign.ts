@@ -6,7 +6,10 @@ import {
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { Effect } from "effect"
 
-/** The `webhook-signature` header as the published library computes it, one signature per secret. */
+/**
+ * Computes the `webhook-signature` header with the published library, with one signature per
+ * secret.
+ */
 export const sign = (message: Message, secrets: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.promise(async () => {
     const keys = secrets.map(parseSecret).filter((key) => key !== undefined)

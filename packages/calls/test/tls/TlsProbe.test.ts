@@ -46,13 +46,13 @@ const check = (port: number, target: Partial<TlsTarget> = {}, allow?: string) =>
 const secured = (socket: Socket, options: TLSSocketOptions) =>
   new TLSSocket(socket, { isServer: true, key, cert: site, ...options }).on("error", () => {})
 
-/** A real server that presents these certificates. */
+/** Starts a real server that presents these certificates. */
 const showing = (cert: string, options: TLSSocketOptions = {}) =>
   tcpTarget((socket) => void secured(socket, { cert, ...options }))
 
 const verdict = ({ message, verification }: TlsCheck) => [verification, message]
 
-/** Sends the greeting of the protocol, and then begins the TLS handshake. */
+/** Sends the protocol's greeting, and then starts the TLS handshake. */
 const talking = (script: ReadonlyArray<readonly [string | null, string]>) =>
   tcpTarget((socket) => {
     let step = 0
@@ -97,7 +97,7 @@ describe("a check of a certificate", () => {
         chain.map(({ issuer, subject }) => [subject, issuer]),
         [["CN=test intermediate", "CN=test root"]]
       )
-      // The second check does not resume the session.
+      // The second check does not resume the TLS session.
       const port = yield* showing(site, { maxVersion: "TLSv1.2" })
       assert.strictEqual((yield* check(port)).verification, "ok")
       assert.isNotNull((yield* check(port)).certificate)

@@ -5,13 +5,16 @@ import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Effect, Result } from "effect"
 import { isIP } from "node:net"
 import { EgressAllow } from "./Egress.ts"
-import { type Cidr, classify, isAllowed } from "./EgressRules.ts"
-import { OwnEcho } from "../exchange/OwnEcho.ts"
+import { type Cidr, classifyAddress, isAddressAllowed } from "./EgressRules.ts"
+import { OwnEchoUrl } from "../exchange/OwnEchoUrl.ts"
 
 interface Target {
   readonly path: ReadonlyArray<string | number>
   readonly url: string
-  /** The worker that makes the call. If set, the worker's own egress rules apply. */
+  /**
+   * The workers that may make the call. If set, the egress rules of the worker apply instead of
+   * those of this node.
+   */
   readonly run_on?: RunOn | null
 }
 
@@ -19,9 +22,9 @@ interface Target {
  * Rejects targets that are certain to fail: URLs with an address that this node may not call. Names
  * are resolved only when the call is made, and every address is checked then.
  */
-export const targetCheck = Effect.gen(function* () {
+export const forbiddenTargetCheck = Effect.gen(function* () {
   const allow = yield* EgressAllow
-  const ownEcho = yield* OwnEcho
+  const ownEcho = yield* OwnEchoUrl
   return (targets: ReadonlyArray<Target>): Effect.Effect<void, ValidationFailed> => {
     const issues = targets.flatMap(({ path, run_on = null, url }) => {
       if (run_on !== null) return []
@@ -45,11 +48,11 @@ const targetProblem = (
   const host = url.hostname.replace(/^\[|\]$/g, "")
   const addresses = isLocalName(host) ? ["127.0.0.1", "::1"] : isIP(host) === 0 ? [] : [host]
   const [first] = addresses
-  if (first === undefined || addresses.some((address) => isAllowed(address, allow))) {
+  if (first === undefined || addresses.some((address) => isAddressAllowed(address, allow))) {
     return undefined
   }
   return (
-    `must not lead to ${host} (${classify(first)}), which this service may not call; ` +
+    `must not lead to ${host} (${classifyAddress(first)}), which this service may not call; ` +
     "its operator can allow networks with EGRESS_ALLOW"
   )
 }

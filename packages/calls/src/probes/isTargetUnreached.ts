@@ -1,6 +1,9 @@
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 
-/** A refused connection or an unknown name implies a response, so the network was reachable. */
+/**
+ * The messages of errors that imply a response, such as a refused connection or an unknown name.
+ * After such an error, the network was reachable.
+ */
 const networkReachedMessages = new Set([
   "connection refused",
   "connection reset",
@@ -10,8 +13,8 @@ const networkReachedMessages = new Set([
 
 /**
  * Returns true if no packet from the target or its name servers arrived, so that this machine's
- * network may be the reason.
+ * network may be the cause.
  */
-export const isUnreached = ({ code, message }: ExecutionError): boolean =>
+export const isTargetUnreached = ({ code, message }: ExecutionError): boolean =>
   ((code === "dns" || code === "connection") && !networkReachedMessages.has(message)) ||
   (code === "timeout" && message.endsWith("while connecting"))

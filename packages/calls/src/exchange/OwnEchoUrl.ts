@@ -8,12 +8,15 @@ export const echoPath = "/v1/echo"
  * that no other path, port or spelling is allowed. Undefined if the node does not listen on
  * 127.0.0.1.
  */
-export const OwnEcho = Context.Reference<string | undefined>("@scheduling/calls/exchange/OwnEcho", {
-  defaultValue: () => undefined
-})
+export const OwnEchoUrl = Context.Reference<string | undefined>(
+  "@scheduling/calls/exchange/OwnEchoUrl",
+  {
+    defaultValue: () => undefined
+  }
+)
 
 /** Returns the echo URL for the URL on which the node listens. */
-export const ownEchoOf = (listening: string): string | undefined => {
+export const ownEchoUrlOf = (listening: string): string | undefined => {
   const { hostname, port } = new URL(listening)
   return coversLoopback.has(hostname)
     ? new URL(echoPath, `http://127.0.0.1:${port}`).href
