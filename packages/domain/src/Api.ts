@@ -13,6 +13,7 @@ import { EventsApi } from "./events/EventsApi.ts"
 import { ExecutionsApi } from "./executions/ExecutionsApi.ts"
 import { ForecastApi } from "./forecast/ForecastApi.ts"
 import { IncidentsApi } from "./incidents/IncidentsApi.ts"
+import { EscalationsApi } from "./escalations/EscalationsApi.ts"
 import { MaintenanceApi } from "./maintenance/MaintenanceApi.ts"
 import { InvitationsApi } from "./members/InvitationsApi.ts"
 import { MembersApi } from "./members/MembersApi.ts"
@@ -36,7 +37,7 @@ import { WorkspacesApi } from "./workspaces/WorkspacesApi.ts"
 
 const strictly = { errors: "all", onExcessProperty: "error", reportInput: true } as const
 
-/** The HTTP API of the service, with one group per noun. */
+/** The HTTP API of the service, with one group of endpoints per kind of resource. */
 export class Api extends HttpApi.make("scheduling")
   .add(
     AuthApi,
@@ -66,6 +67,7 @@ export class Api extends HttpApi.make("scheduling")
     ProcessMonitorsApi,
     IncidentsApi,
     MaintenanceApi,
+    EscalationsApi,
     StatusPagesApi,
     NotificationsApi,
     BillingApi,
@@ -73,15 +75,15 @@ export class Api extends HttpApi.make("scheduling")
     SystemApi
   )
   .middleware(ErrorShape)
-  // With the input, an issue can distinguish too short from too long. The input never leaves the
-  // service.
+  // Issues contain the input, so that a message can say whether a value is too short or too long.
+  // The input never leaves the service.
   .annotate(HttpApi.ParamsParseOptions, { errors: "all", reportInput: true })
   .annotate(HttpApi.QueryParseOptions, strictly)
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // Responses contain only data that was validated as input. Validating it again would take a third
   // of the time to encode a list.
   .annotate(HttpApi.SuccessParseOptions, { disableChecks: true })
-  // The service sends this body, so no endpoint mentions it.
+  // `WebhookEvent` is the body of requests that the service sends, so no endpoint refers to it.
   .annotate(HttpApi.AdditionalSchemas, [WebhookEvent])
   .annotateMerge(
     OpenApi.annotations({

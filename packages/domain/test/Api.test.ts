@@ -14,21 +14,21 @@ import { CronTaskId, WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { subschemas } from "@scheduling/openapi/contract/subschemas"
 
-/** One endpoint of an API, with the facts of its declaration. */
+/** Lists an API's endpoints with the properties that they declare. */
 const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) => {
-  const endpoints: Array<ReturnType<typeof facts>> = []
+  const endpoints: Array<ReturnType<typeof propertiesOf>> = []
   HttpApi.reflect(api, {
     onGroup: () => {},
-    onEndpoint: (options) => endpoints.push(facts(options))
+    onEndpoint: (options) => endpoints.push(propertiesOf(options))
   })
   return endpoints
 }
 
 type Options = Parameters<Parameters<typeof HttpApi.reflect>[1]["onEndpoint"]>[0]
 
-const facts = ({ endpoint, errors, group, middleware, successes }: Options) => {
+const propertiesOf = ({ endpoint, errors, group, middleware, successes }: Options) => {
   const segments = endpoint.path.split("/").filter((segment) => segment !== "")
   const behind = new Set([...middleware].map(({ key }) => key))
   return {
@@ -57,7 +57,7 @@ const facts = ({ endpoint, errors, group, middleware, successes }: Options) => {
   }
 }
 
-type Facts = ReturnType<typeof facts>
+type EndpointProperties = ReturnType<typeof propertiesOf>
 
 const identifier = ({ ast }: Schema.Top) => SchemaAST.resolveIdentifier(ast)
 
@@ -65,6 +65,7 @@ const resources: Readonly<Record<string, string>> = {
   activity: "tasks",
   failing: "executions",
   recent: "executions",
+  timeline: "executions",
   forecast: "tasks",
   search: "tasks",
   "status-pages": "monitors",
@@ -74,6 +75,7 @@ const resources: Readonly<Record<string, string>> = {
   delayed: "tasks",
   executions: "executions",
   incidents: "monitors",
+  escalations: "notifications",
   maintenance: "monitors",
   monitors: "monitors",
   notifications: "notifications",
@@ -83,8 +85,9 @@ const resources: Readonly<Record<string, string>> = {
 }
 
 /**
- * The resource whose data each record of the contract contains, for records that keys may read.
- * `LastRun` is not listed, because a task and its execution show each other only in short.
+ * The resource that each of the contract's records belongs to, for records that keys can read.
+ * `LastRun` is not listed, because it is only a summary of an execution in its task, or of a task
+ * in its execution.
  */
 const tellsOf: Readonly<Record<string, string>> = {
   Execution: "executions",
@@ -93,6 +96,8 @@ const tellsOf: Readonly<Record<string, string>> = {
   RecentRun: "executions",
   ChainRun: "executions",
   ChainRunDetail: "executions",
+  TaskUptime: "executions",
+  TaskBucket: "executions",
   CronTask: "tasks",
   DelayedTask: "tasks",
   Chain: "tasks",
@@ -109,6 +114,7 @@ const tellsOf: Readonly<Record<string, string>> = {
   CheckEvent: "monitors",
   Incident: "monitors",
   IncidentDetail: "monitors",
+  EscalationPolicy: "notifications",
   MaintenanceWindow: "monitors",
   NotificationChannel: "notifications",
   NotificationSettings: "notifications",
@@ -117,12 +123,20 @@ const tellsOf: Readonly<Record<string, string>> = {
   Workspace: "workspace"
 }
 
-/** Seed 5.4: a GET needs `:read` of what it reads, everything else `:write` of what it changes. */
-const scopeOf = ({ method, segments }: Facts): string | undefined => {
+/**
+ * A GET needs `:read` for the resource that it reads, and every other method needs `:write` for the
+ * resource that it changes.
+ */
+const scopeOf = ({ method, segments }: EndpointProperties): string | undefined => {
   const verb = method === "GET" ? "read" : "write"
-  // The stream of events needs the scope of executions. Other events belong to a monitor.
+  // The event stream needs a scope for executions. All other `events` paths belong to a monitor.
   if (segments[3] === "events") return `executions:${verb}`
-  // Rerunning or cancelling an execution needs the scope that changes its task.
+  // A task's success rate is computed from its executions, and a monitor's uptime belongs to the
+  // monitor.
+  if (["uptime", "series"].includes(segments.at(-1) ?? "") && segments[3] !== "monitors") {
+    return `executions:${verb}`
+  }
+  // Rerunning or cancelling an execution needs the scope that can change its task.
   if (segments.at(-1) === "rerun" || segments.at(-1) === "cancel") return `tasks:${verb}`
   return segments
     .flatMap((segment) =>
@@ -140,7 +154,7 @@ const sampleOf: Readonly<Record<string, string>> = {
 }
 
 const acceptsParams = (
-  { params, schemaOfParams }: Facts,
+  { params, schemaOfParams }: EndpointProperties,
   replaced: Record<string, string> = {}
 ) => {
   const samples = params.map((name) => [name, sampleOf[name] ?? uuid])
@@ -155,9 +169,10 @@ const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const snake = /^:[a-z]+(_[a-z]+)*$/
 
 /**
- * The rules of all endpoints. Each rule holds for the contract and fails for its counterexample.
+ * The rules for all endpoints. The contract satisfies each rule, and the counterexample violates
+ * it.
  */
-const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
+const rules: Readonly<Record<string, (endpoint: EndpointProperties) => boolean>> = {
   "says who may call it": ({ access }) => access !== undefined,
   "has a summary": ({ summary }) => /^[A-Z].*[^.]$/.test(summary),
   "has a description of whole sentences": ({ description }) => /^[A-Z0-9].*\.$/s.test(description),
@@ -224,8 +239,10 @@ const rules: Readonly<Record<string, (endpoint: Facts) => boolean>> = {
     segments.every((segment) => kebab.test(segment) || snake.test(segment))
 }
 
-const violations = (rule: (endpoint: Facts) => boolean, endpoints: ReadonlyArray<Facts>) =>
-  endpoints.filter((endpoint) => !rule(endpoint)).map(({ name }) => name)
+const violations = (
+  rule: (endpoint: EndpointProperties) => boolean,
+  endpoints: ReadonlyArray<EndpointProperties>
+) => endpoints.filter((endpoint) => !rule(endpoint)).map(({ name }) => name)
 
 describe("every endpoint", () => {
   const endpoints = endpointsOf(Api)

@@ -3,14 +3,15 @@ import { IpNetwork, NetAddress } from "effect/net"
 
 const ipv4InIpv6 = IpNetwork.fromStringUnsafe("::ffff:0:0/96")
 
-/** Parses `203.0.113.0/24`, `2001:db8::/32` or a single address. */
+/** Parses `203.0.113.0/24`, `2001:db8::/32` or an individual address. */
 export const networkFrom = (text: string): IpNetwork.IpNetwork | undefined => {
   const network = text.includes("/")
     ? IpNetwork.fromString(text)
     : Result.map(NetAddress.ipFromString(text), (address) =>
         IpNetwork.fromAddressUnsafe(address, NetAddress.width(address))
       )
-  // Requests from these addresses are compared as IPv4, so such a network would never match.
+  // A request from an IPv4-mapped IPv6 address is compared as IPv4, so a network of such addresses
+  // would never match.
   if (Result.isFailure(network) || isMapped(network.success)) return undefined
   return network.success
 }

@@ -4,13 +4,13 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { Scope } from "./Scope.ts"
 
 /** The number of days after which a scope counts as unused. */
-export const usageDays = 90
+export const keyUsageDays = 90
 
 /**
- * The minimum age in days for advice about a key. A younger key may not have done its monthly work
- * yet.
+ * The minimum age in days of a key to give advice about it. A younger key may not have run monthly
+ * jobs yet.
  */
-export const adviceAfterDays = 30
+export const minKeyAgeForAdviceDays = 30
 
 export const maxListedAddresses = 10
 
@@ -25,7 +25,7 @@ const UsedAddress = Schema.Struct({
 const UsedScope = Schema.Struct({
   scope: Scope,
   last_used_at: Schema.NullOr(Timestamp).annotate({
-    description: `When the scope was last used, to the hour. Null if it was not used in ${usageDays} days.`
+    description: `When the scope was last used, to the hour. Null if it was not used in ${keyUsageDays} days.`
   })
 }).annotate({ identifier: "UsedScope" })
 
@@ -33,14 +33,14 @@ const Advice = oneOf(["keep", "narrow", "revoke", "wait"], {
   identifier: "ApiKeyAdvice",
   description:
     "`keep`: the key uses all its scopes. `narrow`: replace the key with one that has only `scopes`. `revoke`: " +
-    `the key is unused. \`wait\`: the key is younger than ${adviceAfterDays} days.`,
+    `the key is unused. \`wait\`: the key is younger than ${minKeyAgeForAdviceDays} days.`,
   examples: ["narrow"]
 })
 export type Advice = typeof Advice.Type
 
 export const ApiKeyUsage = Schema.Struct({
   observed_since: Timestamp.annotate({
-    description: `The start of the observation period: ${usageDays} days ago, or when the key was created.`
+    description: `The start of the observation period: ${keyUsageDays} days ago, or when the key was created.`
   }),
   scopes: Schema.Array(UsedScope).annotate({
     description: "The scopes of the key, with the last use of each."

@@ -1,16 +1,16 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
-import { ApiKeyId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { ApiKeyId, idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { ApiKey, ApiKeyInput, ApiKeyRotation, CreatedApiKey, LeakedApiKey } from "./ApiKey.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const key = { workspace_id: inPath(WorkspaceId), key_id: inPath(ApiKeyId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const key = { workspace_id: idInPath(WorkspaceId), key_id: idInPath(ApiKeyId) }
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
@@ -38,7 +38,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         docs(
           "Create an API key",
           "Only this response contains the key. " +
-            planAllows("active keys", "active_api_keys", 100)
+            planLimitSentence("active keys", "active_api_keys", 100)
         )
       ),
 

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, RateLimited } from "../shared/Errors.ts"
-import { inPath, SessionId } from "../shared/Ids.ts"
+import { idInPath, SessionId } from "../shared/Ids.ts"
 import { LinkToken } from "../shared/LinkToken.ts"
 import { Location } from "../shared/Location.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
@@ -16,6 +16,7 @@ import {
   InvalidCredentials,
   InvalidLink,
   InvalidRefreshToken,
+  PasswordLoginOff,
   RegistrationClosed,
   TotpRequired
 } from "./AuthErrors.ts"
@@ -73,8 +74,11 @@ const EmailVerification = Schema.Struct({ token: LinkToken }).annotate({
   identifier: "EmailVerification"
 })
 
-const AccountDeletion = Schema.Struct({ current_password: Password }).annotate({
-  identifier: "AccountDeletion"
+const AccountDeletion = Schema.Struct({
+  current_password: Schema.optionalKey(Password)
+}).annotate({
+  identifier: "AccountDeletion",
+  description: "`current_password` is required if the account has a password."
 })
 
 const SignInOptions = Schema.Struct({
@@ -88,11 +92,18 @@ const SignInOptions = Schema.Struct({
   }),
   provider: Schema.NullOr(
     Schema.Struct({
-      name: Schema.String.annotate({ description: "Its name.", examples: ["Keycloak"] })
+      name: Schema.String.annotate({
+        description: "The name of the identity provider.",
+        examples: ["Keycloak"]
+      })
     })
   ).annotate({
     description: "The identity provider (OpenID Connect). Null if there is none.",
     examples: [{ name: "Keycloak" }]
+  }),
+  proxy: Schema.Boolean.annotate({
+    description: "True if an authenticating proxy in front of this server signs people in.",
+    examples: [false]
   })
 }).annotate({
   identifier: "SignInOptions",
@@ -109,7 +120,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("register", "/register", {
     payload: Registration,
     success: Registered.pipe(HttpApiSchema.status(201)),
-    error: [EmailTaken, RegistrationClosed, RateLimited]
+    error: [EmailTaken, PasswordLoginOff, RegistrationClosed, RateLimited]
   })
     .annotate(Access, Access.public)
     .annotate(Location, "/v1/auth/me")
@@ -120,7 +131,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("login", "/login", {
     payload: Login,
     success: TokenPair,
-    error: [InvalidCredentials, TotpRequired, InvalidCode, RateLimited]
+    error: [InvalidCredentials, TotpRequired, InvalidCode, PasswordLoginOff, RateLimited]
   })
     .annotate(Access, Access.public)
     .annotateMerge(
@@ -145,7 +156,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
 
   HttpApiEndpoint.post("forgotPassword", "/password/forgot", {
     payload: PasswordResetRequest,
-    error: [Conflict, RateLimited]
+    error: [Conflict, PasswordLoginOff, RateLimited]
   })
     .annotate(Access, Access.public)
     .annotateMerge(
@@ -157,16 +168,14 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
 
   HttpApiEndpoint.post("resetPassword", "/password/reset", {
     payload: PasswordReset,
-    error: [InvalidLink, RateLimited]
+    error: [InvalidLink, PasswordLoginOff, RateLimited]
   })
     .annotate(Access, Access.public)
     .annotateMerge(
       docs(
         "Set a new password",
-        "The token works once, within an hour. All sessions of the account end; a second factor remains. " +
-          "If the token was mailed to an unverified email, the email becomes verified. In that case the second " +
-          "factor is removed, as are, in workspaces without another owner, the API keys, worker tokens, " +
-          "other members, service accounts and invitations."
+        "The token works once and expires after an hour. All sessions of the account end; a second factor remains. " +
+          "If the token was mailed to an unverified email address, the address becomes verified and the second factor is removed. In workspaces without another owner, the API keys, worker tokens, other members, service accounts and invitations are removed too."
       )
     ),
 
@@ -178,7 +187,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     .annotateMerge(
       docs(
         "Verify an email",
-        "Uses the token of the mailed link, which works once, within a week. A new email replaces the old one. Email channels to the address are confirmed in all workspaces of the account."
+        "Uses the token from the mailed link. The token works once and expires after a week. A new email replaces the old one. Email channels to the address are confirmed in all workspaces of the account."
       )
     )
 )
@@ -211,7 +220,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Change your account",
-          "Changes the name or the email. A new email requires the current password. It is the `pending_email` until the mailed link is opened. If the server sends no mail, the operator can create a token."
+          "Changes the name or the email. A new email requires the current password, or a sign-in within the last 10 minutes if the account has none or passwords are turned off on the server. The new email is the `pending_email` until the mailed link is opened. If the server sends no mail, the operator can create a token."
         )
       ),
 
@@ -223,7 +232,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Resend the email verification link",
-          "Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working. The response is 409 if there is no email to verify, or the server sends no mail."
+          "Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working. The response is 409 if there is no email to verify, or if the server sends no mail."
         )
       ),
 
@@ -236,14 +245,14 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(
         docs(
           "Delete your account",
-          "Deletes the account, and every workspace of which it is the only owner, with all its contents."
+          "Deletes the account and every workspace that it alone owns, with all their contents. This requires the current password, or a sign-in within the last 10 minutes if the account has none or passwords are turned off on the server."
         )
       ),
 
     HttpApiEndpoint.post("changePassword", "/password", {
       payload: PasswordChange,
       success: TokenPair,
-      error: [InvalidCredentials, RateLimited]
+      error: [InvalidCredentials, PasswordLoginOff, RateLimited]
     })
       .middleware(Authentication)
       .annotate(Access, Access.jwt)
@@ -263,7 +272,7 @@ export class AuthApi extends publicEndpoints
       .annotateMerge(docs("List your sessions", "The sessions of the account, newest first.")),
 
     HttpApiEndpoint.delete("deleteSession", "/sessions/:session_id", {
-      params: { session_id: inPath(SessionId) },
+      params: { session_id: idInPath(SessionId) },
       error: NotFound
     })
       .middleware(Authentication)

@@ -105,6 +105,13 @@ export class RegistrationClosed extends ApiError<RegistrationClosed>()("Registra
   message: "Registration is closed on this server. Ask the operator for an account."
 }) {}
 
+export class PasswordLoginOff extends ApiError<PasswordLoginOff>()("PasswordLoginOff", {
+  status: 403,
+  code: "password_login_off",
+  message:
+    "Sign-in with passwords is turned off on this server. Sign in another way, on the sign-in page of the control panel."
+}) {}
+
 export class EmailTaken extends ApiError<EmailTaken>()("EmailTaken", {
   status: 409,
   code: "email_taken",

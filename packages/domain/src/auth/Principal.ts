@@ -10,15 +10,19 @@ export interface UserPrincipal {
   readonly kind: "jwt"
   readonly user_id: UserId
   readonly session_id: SessionId
-  /** The account's lane for fair scheduling among accounts. */
+  /**
+   * A number that identifies the account. Accounts are served in turn by this number, so that no
+   * account can delay the others' work.
+   */
   readonly lane: bigint
   /**
-   * The user's role in the workspace of the path. Null without one, or if the user is not a member.
+   * The user's role in the workspace in the request's path. Null if the path has no workspace, or
+   * if the user is not a member.
    */
   readonly role: Role | null
-  /** The name of the person or the service account. Null if the person has no name. */
+  /** The person's or service account's name. Null for a person without a name. */
   readonly name: string | null
-  /** The name of the service account. Null for a person. */
+  /** The service account's name. Null for a person. */
   readonly service_account: string | null
 }
 
@@ -27,7 +31,7 @@ export interface ApiKeyPrincipal {
   readonly kind: "api_key"
   readonly api_key_id: ApiKeyId
   readonly workspace_id: AuthorizedWorkspaceId
-  /** The lane of the account that created the workspace, for fair scheduling among accounts. */
+  /** The `lane` of the account that created the workspace, as in `UserPrincipal`. */
   readonly lane: bigint
   readonly name: string
   readonly key_prefix: string
@@ -52,3 +56,15 @@ export const actorOf = (principal: Principal["Service"]): Actor =>
 
 export const principalId = (principal: Principal["Service"]): UserId | ApiKeyId =>
   principal.kind === "jwt" ? principal.user_id : principal.api_key_id
+
+/** The user, API key or trigger URL that makes a request, for rate limits and idempotency keys. */
+export interface Requester {
+  /** The id of the user or API key, or of the task whose trigger URL is requested. */
+  readonly id: string
+  readonly lane: bigint
+}
+
+export const requesterOf = (principal: Principal["Service"]): Requester => ({
+  id: principalId(principal),
+  lane: principal.lane
+})

@@ -4,10 +4,10 @@ import { SessionId } from "../shared/Ids.ts"
 import { Timestamp, createdAt } from "../shared/Timestamp.ts"
 
 /** The ways in which a session can begin. */
-export const SignInMethod = oneOf(["password", "provider", "passkey", "proxy"], {
+export const SignInMethod = oneOf(["password", "provider", "passkey", "proxy", "link"], {
   identifier: "SignInMethod",
   description:
-    "How the user signed in. `provider`: at the identity provider (OpenID Connect). `proxy`: at an authenticating proxy.",
+    "How the user signed in. `provider`: at the identity provider (OpenID Connect). `proxy`: at an authenticating proxy. `link`: with a link from the operator.",
   examples: ["password"]
 })
 export type SignInMethod = typeof SignInMethod.Type

@@ -8,7 +8,8 @@ export const refreshTokenSeconds = 30 * 24 * 60 * 60
 const exampleToken = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImExIn0.eyJ0eXAiOiJhY2Nlc3MifQ.c2lnbmF0dXJl"
 
 const refreshToken = {
-  description: "The token to get the next token pair. Works once, within 30 days.",
+  description:
+    "The token for getting the next token pair. It works once and expires after 30 days.",
   examples: [exampleToken]
 }
 

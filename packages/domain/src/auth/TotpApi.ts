@@ -17,7 +17,7 @@ export class TotpApi extends HttpApiGroup.make("totp")
   .add(
     HttpApiEndpoint.get("get", "/", { success: TotpStatus })
       .annotate(Access, Access.jwt)
-      .annotateMerge(docs("Get your second factor", "Shows whether your logins need a code.")),
+      .annotateMerge(docs("Get your second factor", "Shows whether your logins require a code.")),
 
     HttpApiEndpoint.post("start", "/start", {
       payload: TotpStart,
@@ -27,8 +27,8 @@ export class TotpApi extends HttpApiGroup.make("totp")
       .annotate(Access, Access.jwt)
       .annotateMerge(
         docs(
-          "Start a second factor",
-          "Creates a secret for an authenticator app. Logins need a code after you have confirmed it."
+          "Set up a second factor",
+          "Creates a secret for an authenticator app. Logins require a code once you have confirmed the secret."
         )
       ),
 

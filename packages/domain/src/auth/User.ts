@@ -27,14 +27,18 @@ export const User = Schema.Struct({
   id: UserId,
   email: Schema.String.annotate({ description: "The email address of the account." }),
   email_verified: Schema.Boolean.annotate({
-    description: "True if the email was verified by a mailed link."
+    description: "True if the address was verified by an emailed link."
   }),
   pending_email: Schema.NullOr(Schema.String).annotate({
     description:
-      "The new email, until it is verified by a mailed link. Null if no change is pending."
+      "The new email address that is not verified yet. An emailed link verifies it. Null if no change is pending."
   }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The name of the user. Null if none."
+    description: "The name of the user. Null if there is none."
+  }),
+  has_password: Schema.Boolean.annotate({
+    description:
+      "False if the account has no password, because its owner signs in another way. A recent sign-in then replaces `current_password`."
   }),
   created_at: createdAt
 }).annotate({
@@ -47,6 +51,7 @@ export const User = Schema.Struct({
       email_verified: true,
       pending_email: null,
       name: "Ada Lovelace",
+      has_password: true,
       created_at: "2026-01-31T09:30:00.000Z"
     }
   ]
@@ -63,5 +68,5 @@ export const UserUpdate = Schema.Struct({
   current_password: Schema.optionalKey(Password)
 }).annotate({
   identifier: "UserUpdate",
-  description: "`current_password` is required to change the email."
+  description: "`current_password` is required to change the email, if the account has a password."
 })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { keptAs } from "../shared/keptAs.ts"
+import { normalizedString } from "../shared/normalizedString.ts"
 
 export const maxEmailLength = 254
 
@@ -14,7 +14,7 @@ const localPart =
  * Matches a domain without characters that the URL parser decodes or cuts off. The parser and mail
  * servers read `。`, `．` and `｡` as dots.
  */
-const domainAsWritten = /^[\p{L}\p{N}\p{M}.。．｡-]{1,253}$/u
+const writtenDomainPattern = /^[\p{L}\p{N}\p{M}.。．｡-]{1,253}$/u
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
@@ -22,12 +22,13 @@ const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
  * Matches a domain whose last label contains a letter. A label of digits only would make the domain
  * an IP address.
  */
-const domainOfMail = new RegExp(`^(?:${label}\\.)*(?=[a-z0-9-]*[a-z])${label}$`)
+const mailDomainPattern = new RegExp(`^(?:${label}\\.)*(?=[a-z0-9-]*[a-z])${label}$`)
 
 /**
- * Returns the canonical form of an email address, which is stored, compared, counted and mailed to,
- * or undefined if the text is not a single address. The local part is lower-cased: a server could
- * distinguish `Ada@` from `ada@`, but hardly any does. The domain is converted to ASCII (UTS 46).
+ * Returns the canonical form of an email address, or undefined if the text is not exactly one
+ * address. This form is stored, compared and used in emails. The local part is lower-cased: a
+ * server could distinguish `Ada@` from `ada@`, but hardly any server does. The domain is converted
+ * to ASCII (UTS 46).
  */
 export const canonicalEmail = (text: string): string | undefined => {
   const given = text.trim()
@@ -36,16 +37,18 @@ export const canonicalEmail = (text: string): string | undefined => {
   const at = given.lastIndexOf("@")
   const local = given.slice(0, Math.max(at, 0)).normalize("NFKC").toLowerCase()
   const domain = given.slice(at + 1)
-  if (!localPart.test(local) || !domainAsWritten.test(domain)) return undefined
+  if (!localPart.test(local) || !writtenDomainPattern.test(domain)) return undefined
   if (!URL.canParse(`http://${domain}`)) return undefined
   const { hostname } = new URL(`http://${domain}`)
   const canonical = `${local}@${hostname}`
-  return domainOfMail.test(hostname) && canonical.length <= maxEmailLength ? canonical : undefined
+  return mailDomainPattern.test(hostname) && canonical.length <= maxEmailLength
+    ? canonical
+    : undefined
 }
 
 /**
- * Returns the likely mailbox of an address, for rate limits on mails: without a `+tag` and without
- * dots, which many providers ignore.
+ * Returns an address's likely mailbox, for email rate limits: the address without a `+tag` and
+ * without dots, which many providers ignore.
  */
 export const mailboxOf = (email: string): string => {
   const [local = "", domain = ""] = email.split("@")
@@ -58,7 +61,7 @@ const emailWhere = (
   jsonSchema: object,
   annotations: Schema.Annotations.Documentation<string>
 ) =>
-  keptAs(
+  normalizedString(
     Schema.String.check(
       Schema.makeFilter(
         (text) => {
@@ -77,7 +80,7 @@ const emailWhere = (
 
 const hasTopLevel = /\.[^.]{2,}$/
 
-/** The email of a person. All spellings of an address are the same account. */
+/** A person's email. All spellings of an address identify the same account. */
 export const Email = emailWhere(
   (domain) => hasTopLevel.test(domain),
   { format: "email" },
@@ -87,9 +90,12 @@ export const Email = emailWhere(
   }
 )
 
-/** A rough pattern for forms, which cannot convert a domain. */
-const nearlyAnAddress = String.raw`^\s*[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}\s*$`
+/** An approximate pattern for forms, because a pattern cannot convert the domain to ASCII. */
+const approximateAddressPattern = String.raw`^\s*[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}\s*$`
 
-/** An address to send mail to. The host may be in the operator's own network. */
+/**
+ * An address to send email to. Its domain needs no dot, because the host can be in the operator's
+ * own network.
+ */
 export const MailAddress = (annotations: Schema.Annotations.Documentation<string>) =>
-  emailWhere(() => true, { pattern: nearlyAnAddress }, annotations)
+  emailWhere(() => true, { pattern: approximateAddressPattern }, annotations)

@@ -31,7 +31,8 @@ export const Subscription = Schema.Struct({
     examples: ["price_1SVqTeam"]
   }),
   next_price: Schema.NullOr(Schema.String).annotate({
-    description: "The id of the price after the current period. Null if the price stays.",
+    description:
+      "The id of the price that applies after the current period. Null if the price does not change.",
     examples: [null]
   }),
   current_period_end: Schema.NullOr(Timestamp).annotate({
@@ -41,7 +42,8 @@ export const Subscription = Schema.Struct({
     description: "When the subscription ends. Null if it continues."
   }),
   plan_ends_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the plan ends unless the overdue payment is made. Null if no payment failed."
+    description:
+      "When the plan ends unless the overdue payment is made. Null if no payment is overdue."
   })
 }).annotate({ identifier: "Subscription" })
 export type Subscription = typeof Subscription.Type
@@ -62,7 +64,7 @@ export const PriceChoice = Schema.Struct({
 
 export const BillingPage = Schema.Struct({
   url: Schema.String.annotate({
-    description: "The URL of a page of the payment provider, to open in a browser.",
+    description: "The URL of the payment provider's page. Open it in a browser.",
     examples: ["https://checkout.stripe.com/c/pay/cs_test_a1"]
   })
 }).annotate({ identifier: "BillingPage" })

@@ -4,13 +4,13 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { BillingPage, Invoices, PriceChoice, WorkspaceBilling } from "./Billing.ts"
 import { BillingDisabled, BillingUnavailable, PaymentFailed } from "./BillingErrors.ts"
 import { Plan } from "./Plan.ts"
 import { Usage, UsageQuery } from "./Usage.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 
 export class BillingApi extends HttpApiGroup.make("billing")
   .add(
@@ -73,7 +73,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Change the plan",
-          "An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at the end of the period. During a trial, both take effect immediately."
+          "An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at the end of the paid period. During a trial, both take effect immediately."
         )
       ),
 
@@ -96,7 +96,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotateMerge(
         docs(
           "Resume the subscription",
-          "Cancels a pending cancellation or downgrade, or resumes a paused subscription."
+          "Withdraws a pending cancellation or downgrade, or resumes a paused subscription."
         )
       ),
 

@@ -6,12 +6,6 @@ export class BillingDisabled extends ApiError<BillingDisabled>()("BillingDisable
   message: "Billing is off on this server. The operator can turn it on with STRIPE_SECRET_KEY."
 }) {}
 
-export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSignature", {
-  status: 400,
-  code: "invalid_signature",
-  message: "The body was not signed by the payment provider within the last five minutes."
-}) {}
-
 export class PaymentFailed extends ApiError<PaymentFailed>()("PaymentFailed", {
   status: 402,
   code: "payment_failed",

@@ -36,7 +36,7 @@ export const Limits = Schema.Struct({
   notification_channels: count("Notification channels."),
   confirmation_mails_a_day: count("Confirmation mails for email channels, per day."),
   waiting_callbacks: count(
-    "Callbacks of tasks that wait for delivery. Further callbacks are dropped."
+    "Callbacks that are waiting for delivery. Further callbacks are dropped."
   ),
   workers: count("Workers."),
   queues: count("Queues."),
@@ -49,6 +49,6 @@ export type Limits = typeof Limits.Type
 
 export type LimitName = keyof Limits
 
-/** The sentence about a limit in the API reference of a create endpoint. */
-export const planAllows = (what: string, limit: LimitName, byDefault: number) =>
+/** Returns the sentence that describes a limit in a create endpoint's API reference. */
+export const planLimitSentence = (what: string, limit: LimitName, byDefault: number) =>
   `The plan limits the number of ${what} (\`${limit}\`, ${byDefault.toLocaleString("en")} by default).`

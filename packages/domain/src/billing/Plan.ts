@@ -15,13 +15,13 @@ export const Price = Schema.Struct({
   }),
   currency: Schema.String.check(
     Schema.isPattern(/^[a-z]{3}$/, { expected: "a currency such as eur" })
-  ).annotate({ description: "The currency, as three letters.", examples: ["eur"] }),
+  ).annotate({ description: "The three-letter currency code.", examples: ["eur"] }),
   amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 })).annotate({
     description: "The amount in the smallest unit of the currency, such as cents.",
     examples: [1900]
   }),
   interval: Schema.Literals(["month", "year"]).annotate({
-    description: "How often the amount is paid."
+    description: "How often the amount is charged."
   })
 }).annotate({ identifier: "Price" })
 export type Price = typeof Price.Type

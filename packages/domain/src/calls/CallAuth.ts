@@ -5,10 +5,11 @@ import { CallUrl } from "./CallUrl.ts"
 
 const secretReference = /^\{\{\s*secrets\.([A-Z][A-Z0-9_]{0,62})\s*\}\}$/
 
-/** Returns the name of the secret if the string is a single secret reference. */
-export const secretNamedBy = (value: string): string | undefined => secretReference.exec(value)?.[1]
+/** Returns the secret's name if the string consists of one secret reference. */
+export const secretNameInReference = (value: string): string | undefined =>
+  secretReference.exec(value)?.[1]
 
-/** A string that consists of a single secret reference. */
+/** A string that consists of one secret reference. */
 const SecretReference = (description: string) =>
   Schema.String.check(
     Schema.isPattern(secretReference, { expected: "a reference such as {{ secrets.API_TOKEN }}" })
@@ -21,10 +22,13 @@ const SecretReference = (description: string) =>
 const NameOrReference = (description: string, example: string) =>
   text({ min: 1, max: 255 })
     .check(
-      Schema.makeFilter((value) => !value.includes("{{") || secretNamedBy(value) !== undefined, {
-        expected: "a text without {{, or a reference such as {{ secrets.API_USER }}",
-        toJsonSchema: () => ({})
-      })
+      Schema.makeFilter(
+        (value) => !value.includes("{{") || secretNameInReference(value) !== undefined,
+        {
+          expected: "a text without {{, or a reference such as {{ secrets.API_USER }}",
+          toJsonSchema: () => ({})
+        }
+      )
     )
     .annotate({
       description: `${description}, literal or as a reference to a secret.`,
@@ -92,7 +96,7 @@ export type CallAuth = typeof CallAuth.Type
 
 /** Returns the names of the secrets that an `auth` uses. */
 export const secretsOfAuth = (auth: CallAuth): ReadonlyArray<string> =>
-  Object.values(auth).flatMap((value) => secretNamedBy(value) ?? [])
+  Object.values(auth).flatMap((value) => secretNameInReference(value) ?? [])
 
 interface Authenticated {
   readonly auth?: CallAuth | null
@@ -100,19 +104,19 @@ interface Authenticated {
 }
 
 /** Returns true if both `auth` and the headers would set the `Authorization` header. */
-export const isAuthorizedTwice = ({ auth, headers = {} }: Authenticated): boolean =>
+export const setsAuthorizationTwice = ({ auth, headers = {} }: Authenticated): boolean =>
   auth != null &&
   Object.entries(headers).some(
     ([name, value]) => value !== null && name.toLowerCase() === "authorization"
   )
 
-export const authorizedTwice: FieldProblem = {
+export const duplicateAuthorizationProblem: FieldProblem = {
   path: ["auth"],
   code: "invalid",
-  problem: "sets the Authorization header, which headers also sets; give only one of them"
+  problem: "sets the Authorization header, which headers also sets: send only one of the two"
 }
 
-/** A PATCH may contain only one of the two fields, so the merged call is checked too. */
-export const authorizationIsGivenOnce = Schema.makeFilter<Authenticated>((call) =>
-  isAuthorizedTwice(call) ? filterIssue(authorizedTwice) : undefined
+/** A PATCH may contain only one of `auth` and `headers`, so the merged call is checked too. */
+export const duplicateAuthorizationCheck = Schema.makeFilter<Authenticated>((call) =>
+  setsAuthorizationTwice(call) ? filterIssue(duplicateAuthorizationProblem) : undefined
 )

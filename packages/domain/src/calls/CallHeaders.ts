@@ -4,15 +4,15 @@ import { isMasked, mask } from "./credentialHeaders.ts"
 
 const maxHeaders = 50
 
-/** Many servers, including this one, reject more than 16 KiB of request headers. */
+/** The maximum size of all headers. Many servers, including this one, reject more than 16 KiB. */
 const maxHeaderBytes = 16 * 1024
 
-/** RFC 9110 `token`. */
+/** Matches a header's name: a `token` in RFC 9110. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
- * Printable ASCII, space and tab. CR and LF would inject headers. Non-ASCII characters have no
- * agreed encoding in headers and would arrive garbled.
+ * Matches a header's value: printable ASCII, space and tab. CR and LF would inject headers.
+ * Non-ASCII characters have no agreed encoding in headers and would arrive garbled.
  */
 const fieldValue = /^[\t\x20-\x7e]*$/
 
@@ -30,9 +30,10 @@ const connectionHeaders = new Set([
 ])
 
 /**
- * Headers that recipients trust to come from the service. With a user-defined Idempotency-Key,
- * every execution after the first would look like a repeat. `user-agent`, `content-type` and
- * `accept-encoding` are only defaults and can be overridden.
+ * Headers that only the service is allowed to set, because recipients trust that the service has
+ * set them. With a user-defined Idempotency-Key, every execution after the first would look like a
+ * repeat. `user-agent`, `content-type` and `accept-encoding` are only defaults and can be
+ * overridden.
  */
 const serviceHeaders = new Set([
   "idempotency-key",
@@ -57,7 +58,7 @@ const headerProblem = (name: string, value: string): string | undefined => {
   return undefined
 }
 
-/** Returns the problems with the headers of a call. */
+/** Returns the problems with a call's headers. */
 export const headersProblems = (
   headers: Readonly<Record<string, string>>
 ): ReadonlyArray<FieldProblem> => {
@@ -88,7 +89,7 @@ export const headersProblems = (
 }
 
 /**
- * Returns the problems with the headers of a request, in which the mask stands for the stored
+ * Returns the problems with a request's headers, in which the mask represents the stored
  * credential.
  */
 const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldProblem> =>
@@ -98,7 +99,7 @@ const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray
     )
   )
 
-/** The headers of a call. Names keep their letter case. */
+/** A call's headers. Names keep their letter case. */
 export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
     Schema.makeFilter((headers) => givenProblems(headers).map(filterIssue), {
@@ -109,8 +110,8 @@ export const CallHeaders = Schema.Record(Schema.String, Schema.String)
   .annotate({ examples: [{ authorization: "Bearer 3f9c...", "x-environment": "production" }] })
 
 /**
- * The maximum number of changes in a request, enough to remove every header of a call and to set as
- * many new ones.
+ * The maximum number of changes in a request, which is enough to remove all of a call's headers and
+ * set as many new ones.
  */
 const maxChanges = 2 * maxHeaders
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
-import { rareOptions } from "../shared/options.ts"
-import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { deriveRareOptions } from "../shared/deriveOptions.ts"
+import { patchFields, optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { text } from "../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { CallAuth } from "./CallAuth.ts"
@@ -37,7 +37,7 @@ export const retryDefaults = { first_seconds: 1, factor: 2, max_seconds: 3_600 }
 
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))
 
-/** The number of retries of a call, and the delays between them. */
+/** How often a call is retried, and the delays between the retries. */
 export const Retry = Schema.Struct({
   count: Schema.Int.annotate({ description: "How many times a failed call is retried." }),
   first_seconds: Schema.Int.annotate({
@@ -58,19 +58,19 @@ export const RetryInput = Schema.Struct({
   count: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 })).annotate({
     description: "How many times a failed call is retried."
   }),
-  first_seconds: whenAbsent(
+  first_seconds: optionalWithDefault(
     "1",
     Schema.NullOr(seconds).annotate({
       description: "The delay before the first retry, in seconds."
     })
   ),
-  factor: whenAbsent(
+  factor: optionalWithDefault(
     "2",
     Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 }))).annotate({
       description: "The factor by which each delay is longer than the previous one."
     })
   ),
-  max_seconds: whenAbsent(
+  max_seconds: optionalWithDefault(
     "3,600",
     Schema.NullOr(seconds).annotate({ description: "The maximum delay, in seconds." })
   )
@@ -99,14 +99,14 @@ export const Completion = oneOf(["callback", "auto"], {
 })
 export type Completion = typeof Completion.Type
 
-/** The maximum timeout of a call without completion. */
+/** The maximum timeout of a call without `completion`. */
 export const maxResponseSeconds = 900
 
 /** The maximum timeout of a call whose target reports to the completion URL. */
 export const maxCompletionSeconds = 86_400
 
-/** Options that few calls use. Null removes one. */
-export const callOptions = rareOptions({
+/** Options that few calls use. Null in a request removes an option. */
+export const callOptions = deriveRareOptions({
   success_codes: {
     absent: "200-299",
     input: Schema.NullOr(Schema.Array(StatusRange).check(Schema.isBetweenLength(1, 10))).annotate({
@@ -126,7 +126,7 @@ export const callOptions = rareOptions({
       examples: ['"status":"ok"']
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that a successful response must contain. Null if none."
+      description: "The text that a successful response must contain. Null if there is none."
     })
   },
   body_lacks: {
@@ -138,7 +138,7 @@ export const callOptions = rareOptions({
       examples: ['"error"']
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that a successful response must not contain. Null if none."
+      description: "The text that a successful response must not contain. Null if there is none."
     })
   },
   retry: {
@@ -156,8 +156,7 @@ export const callOptions = rareOptions({
     absent: "The response ends the attempt",
     input: Schema.NullOr(Completion).annotate({
       description:
-        "For jobs that continue after their response: the job reports that it has finished with a request " +
-        "to the completion URL that the call sends."
+        "For jobs that continue after their response: when the job has finished, it sends a request to the completion URL that it received with the call."
     }),
     shown: Schema.NullOr(Completion).annotate({
       description:
@@ -189,13 +188,13 @@ interface Retries {
   readonly retry?: { readonly count?: number } | null
 }
 
-export const retriesAgree = Schema.makeFilter<Retries>(({ retry, retry_count }) =>
+export const retryCountCheck = Schema.makeFilter<Retries>(({ retry, retry_count }) =>
   retry?.count === undefined || retry_count === undefined || retry.count === retry_count
     ? undefined
     : filterIssue({
         path: ["retry", "count"],
         code: "invalid",
-        problem: "differs from retry_count; give only one of them"
+        problem: "differs from retry_count: send only one of the two"
       })
 )
 
@@ -204,19 +203,21 @@ interface Sent {
   readonly body?: string | null
 }
 
-/** Servers may drop or reject the body of a GET or HEAD request. */
+/**
+ * Returns true if a call has a body that servers may drop or reject, because it is a GET or HEAD.
+ */
 export const hasUnsentBody = ({ body, method }: Sent): boolean =>
   body != null && (method === "GET" || method === "HEAD")
 
-export const unsentBody: FieldProblem = {
+export const unsentBodyProblem: FieldProblem = {
   path: ["body"],
   code: "invalid",
   problem: "is not sent with GET and HEAD: leave it out, or use another method"
 }
 
-/** A PATCH may contain only one of the two fields, so the merged call is checked too. */
-export const bodyIsSent = Schema.makeFilter<Sent>((call) =>
-  hasUnsentBody(call) ? filterIssue(unsentBody) : undefined
+/** A PATCH may contain only one of `method` and `body`, so the merged call is checked too. */
+export const unsentBodyCheck = Schema.makeFilter<Sent>((call) =>
+  hasUnsentBody(call) ? filterIssue(unsentBodyProblem) : undefined
 )
 
 interface Timed {
@@ -224,16 +225,19 @@ interface Timed {
   readonly completion?: Completion | null
 }
 
-export const isTooLong = ({ completion, timeout_seconds = 0 }: Timed): boolean =>
+export const isTimeoutTooLong = ({ completion, timeout_seconds = 0 }: Timed): boolean =>
   timeout_seconds > maxResponseSeconds && completion == null
 
-export const tooLong: FieldProblem = {
+export const timeoutProblem: FieldProblem = {
   path: ["timeout_seconds"],
   code: "out_of_range",
   problem: `must be at most ${maxResponseSeconds}, unless the call has a completion`
 }
 
-/** A PATCH may contain only one of the two fields, so the merged task is checked too. */
-export const timeoutFits = Schema.makeFilter<Timed>((call) =>
-  isTooLong(call) ? filterIssue(tooLong) : undefined
+/**
+ * A PATCH may contain only one of `timeout_seconds` and `completion`, so the merged task is checked
+ * too.
+ */
+export const timeoutCheck = Schema.makeFilter<Timed>((call) =>
+  isTimeoutTooLong(call) ? filterIssue(timeoutProblem) : undefined
 )

@@ -2,8 +2,8 @@ import { Result, Schema } from "effect"
 
 export const maxUrlLength = 2048
 
-/** Control characters and lone surrogates, which PostgreSQL cannot store. */
-const unsendable = /[\p{Cc}\p{Cs}]/u
+/** Matches control characters, and lone surrogates, which PostgreSQL cannot store. */
+const unsendableCharacters = /[\p{Cc}\p{Cs}]/u
 
 /**
  * Parses a URL exactly as the call does. WHATWG rules turn decimal, octal and hexadecimal hosts
@@ -15,7 +15,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
     return Result.fail(`must be at most ${maxUrlLength} characters long`)
   }
   // The URL parser silently drops tabs and newlines in the middle and spaces at both ends.
-  if (unsendable.test(text) || text !== text.trim()) {
+  if (unsendableCharacters.test(text) || text !== text.trim()) {
     return Result.fail("must not contain control characters, or begin or end with a space")
   }
   // The parser would also accept `https:host` and `https:/host`.
@@ -32,7 +32,7 @@ export const parseCallUrl = (text: string): Result.Result<URL, string> => {
   return Result.succeed(url)
 }
 
-/** The URL of a call, stored as written. */
+/** A call's URL, stored as written. */
 export const CallUrl = Schema.String.check(
   Schema.makeFilter(
     (text) => {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { rareOptions } from "../shared/options.ts"
+import { deriveRareOptions } from "../shared/deriveOptions.ts"
 import { CallUrl } from "./CallUrl.ts"
 
 export const Callback = Schema.Struct({
@@ -19,15 +19,16 @@ export const Callback = Schema.Struct({
 })
 export type Callback = typeof Callback.Type
 
-/** The callbacks of a task in requests and responses. Null in a request removes a callback. */
-export const callbacks = rareOptions({
+/** A task's callbacks in requests and responses. Null in a request removes a callback. */
+export const callbacks = deriveRareOptions({
   on_failure: {
     absent: "No callback",
     input: Schema.NullOr(Callback).annotate({
       description: "Receives each run that has failed after all its attempts."
     }),
     shown: Schema.NullOr(Callback).annotate({
-      description: "Receives each run that has failed after all its attempts. Null if none."
+      description:
+        "Receives each run that has failed after all its attempts. Null if there is none."
     })
   },
   on_success: {
@@ -36,10 +37,10 @@ export const callbacks = rareOptions({
       description: "Receives each run that has succeeded."
     }),
     shown: Schema.NullOr(Callback).annotate({
-      description: "Receives each run that has succeeded. Null if none."
+      description: "Receives each run that has succeeded. Null if there is none."
     })
   }
 })
 
-/** The callbacks that are set, as stored. */
+/** Only the callbacks that are set, as they are stored. */
 export type Callbacks = { readonly [Name in keyof typeof callbacks.fields]?: Callback }

@@ -1,22 +1,22 @@
 import { Schema, type SchemaAST, SchemaTransformation } from "effect"
 import { CallHeaders, CallHeadersUpdate } from "./CallHeaders.ts"
 import {
-  bodyIsSent,
+  unsentBodyCheck,
   callOptions,
   type Completion,
   maxResponseSeconds,
   maxCompletionSeconds,
-  retriesAgree,
+  retryCountCheck,
   RetryUpdate,
-  timeoutFits
+  timeoutCheck
 } from "./CallOptions.ts"
 import { mask } from "./credentialHeaders.ts"
-import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { text } from "../shared/Text.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { authorizationIsGivenOnce, type CallAuth } from "./CallAuth.ts"
-import { referencesAreKnown, TemplateUrl } from "./TemplateCall.ts"
-import { options } from "../shared/options.ts"
+import { duplicateAuthorizationCheck, type CallAuth } from "./CallAuth.ts"
+import { knownReferencesCheck, TemplateUrl } from "./TemplateCall.ts"
+import { deriveOptions } from "../shared/deriveOptions.ts"
 
 export const maxBodyBytes = 256 * 1024
 
@@ -30,12 +30,12 @@ export type CallMethod = typeof CallMethod.Type
 const encoder = new TextEncoder()
 
 /** Returns true if the encoded body has at most 256 KiB. A UTF-16 unit takes up to three bytes. */
-export const bodyFits = (body: string): boolean =>
+export const isBodyWithinLimit = (body: string): boolean =>
   body.length <= maxBodyBytes / 3 || encoder.encode(body).length <= maxBodyBytes
 
 const CallBody = text({ min: 0, max: maxBodyBytes }).check(
-  // The length check reports strings with too many characters.
-  Schema.makeFilter((body) => body.length > maxBodyBytes || bodyFits(body), {
+  // A text with too many characters passes here, because the length check reports it.
+  Schema.makeFilter((body) => body.length > maxBodyBytes || isBodyWithinLimit(body), {
     expected: "at most 256 KiB in UTF-8"
   })
 )
@@ -52,7 +52,7 @@ export const CallBodyInput = Schema.Json.pipe(
   )
 )
 
-const always = options({
+const always = deriveOptions({
   method: { absent: "POST", input: CallMethod, shown: CallMethod, default: "POST" },
   headers: {
     absent: "None",
@@ -87,7 +87,7 @@ const always = options({
       })
     ),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The request body. Null if none."
+      description: "The request body. Null if there is none."
     }),
     default: null
   },
@@ -121,14 +121,14 @@ const always = options({
 const url = Schema.String.annotate({ description: "The URL to call." })
 const { method, ...others } = always.fields
 
-/** The fields of the call of a task or a step. */
+/** The fields of a task's or a step's call. */
 export const call = {
   input: { url: TemplateUrl, ...always.input, ...callOptions.input },
   fields: { method, url, ...others, ...callOptions.fields },
   defaults: { ...always.defaults, ...callOptions.defaults }
 }
 
-/** The fields that the rules of a call compare. */
+/** The fields that a call's checks compare with each other. */
 interface ComparedFields {
   readonly method?: string
   readonly url?: string
@@ -143,27 +143,30 @@ interface ComparedFields {
 
 type Rules = readonly [SchemaAST.Check<ComparedFields>, ...Array<SchemaAST.Check<ComparedFields>>]
 
-/** The rules for a complete call. */
+/** The checks that involve several fields of a complete call. */
 export const callChecks: Rules = [
-  bodyIsSent,
-  retriesAgree,
-  timeoutFits,
-  authorizationIsGivenOnce,
-  referencesAreKnown
+  unsentBodyCheck,
+  retryCountCheck,
+  timeoutCheck,
+  duplicateAuthorizationCheck,
+  knownReferencesCheck
 ]
 
-/** The rules among the fields of a PATCH. */
+/**
+ * The checks that involve several fields of a PATCH. Other problems can be found only in the merged
+ * call.
+ */
 export const callUpdateChecks: Rules = [
-  bodyIsSent,
-  retriesAgree,
-  authorizationIsGivenOnce,
-  referencesAreKnown
+  unsentBodyCheck,
+  retryCountCheck,
+  duplicateAuthorizationCheck,
+  knownReferencesCheck
 ]
 
-/** The object fields of a call that a PATCH merges. */
+/** The fields of a call whose values are objects, which a PATCH merges with the stored value. */
 export const callUpdate = {
   headers: Schema.optionalKey(CallHeadersUpdate),
-  retry: whenAbsent(
+  retry: optionalWithDefault(
     "The default delays",
     Schema.NullOr(RetryUpdate).annotate({ description: "Retries with custom delays." })
   )

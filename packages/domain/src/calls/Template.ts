@@ -1,22 +1,20 @@
-// The URL, the headers and the body of a call may use values that are known when it is made:
+// A call's URL, headers and body can contain references to values that are known when the call is
+// sent:
 //
-//   {{ secrets.API_TOKEN }}               a secret of the workspace
-//   {{ run.id }}                          the id of the execution, or of the run of a chain
-//   {{ run.attempt }}                     1 for the first attempt
-//   {{ run.scheduled_for }}               when the run was due
-//   {{ task.name }}, {{ task.key }}       the name and the key of the task or chain
-//   {{ input }}                           the input, with which somebody started the run
-//   {{ input.items[0].id }}               a value in the input
-//   {{ now }}                             when the attempt began
-//   {{ now.date }}                        a part of a time: see `timeFormats`
-//   {{ uuid }}                            a UUID, another one for each reference and each attempt
-//   {{ steps.login.status }}              the status code of an earlier step of a chain
-//   {{ steps.login.body }}                its body
-//   {{ steps.login.body.items[0].id }}    a value in a JSON body
-//   {{ steps.login.body["odd key"] }}     a value whose key is not a plain name
-//   {{ '{{' }}                            two braces as text
+// {{ secrets.API_TOKEN }}               a secret of the workspace {{ run.id }}
+// the id of the execution, or of the run of a chain {{ run.attempt }}                     1 for the
+// first attempt {{ run.scheduled_for }}               when the run was due {{ task.name }}, {{
+// task.key }}       the name and the key of the task or chain {{ input }}
+// the input that was given when the run was started {{ input.items[0].id }}               a value
+// in the input {{ now }}                             when the attempt began {{ now.date }}
+// a part of a time: see `timeFormats` {{ uuid }}                            a UUID, a different one
+// for each reference and attempt {{ steps.login.status }}              the status code of an
+// earlier step of a chain {{ steps.login.body }}                the response body of an earlier
+// step {{ steps.login.body.items[0].id }}    a value in a JSON response body {{
+// steps.login.body["odd key"] }}     a value whose key is not a plain name {{ '{{' }}
+// two braces as text
 //
-// `}}` on its own is text, because JSON is full of it.
+// `}}` on its own is text, because it is common in JSON.
 
 import { Result } from "effect"
 
@@ -33,7 +31,7 @@ export const timeFormats = [
 ] as const
 export type TimeFormat = (typeof timeFormats)[number] | "iso"
 
-/** The value to which a reference points. */
+/** The value that a reference refers to. */
 type Named =
   | { readonly root: "steps"; readonly step: string; readonly field: "status" | "body" }
   | { readonly root: "input" }
@@ -56,7 +54,7 @@ export type Reference = Named & {
 /** Text and references, in source order. */
 export type Template = ReadonlyArray<string | Reference>
 
-/** The valid step names. References depend on the pattern. */
+/** The pattern of step names. `root`, which parses references, contains the same pattern. */
 export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** The valid secret names. */
@@ -65,10 +63,10 @@ export const secretName = /^[A-Z][A-Z0-9_]{0,62}$/
 /** The maximum number of keys and indexes in a reference. */
 const maxPath = 100
 
-/** A text of 256 KiB can contain 13,000 mistakes. Only the first few are reported. */
+/** The maximum number of reported problems. A text of 256 KiB can contain 13,000 of them. */
 const maxProblems = 10
 
-/** Returns true if a text may contain references. */
+/** Returns true if a text may contain references, without parsing it. */
 export const hasBraces = (source: string): boolean => source.includes("{{")
 
 /** A cache of parsed templates by source text, for calls that are made repeatedly. */

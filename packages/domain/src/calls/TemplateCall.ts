@@ -11,7 +11,7 @@ import {
   type Template
 } from "./Template.ts"
 
-/** The parts of a call that may contain references. */
+/** The parts of a call that can contain references. */
 export interface TemplateCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -19,11 +19,11 @@ export interface TemplateCall {
 }
 
 /**
- * References are allowed in the path, the query and the fragment, but not before: a value must not
- * decide which server receives the headers of the call, and the allowed hosts of a secret are
- * checked against the literal host.
+ * Matches the part of a URL before the path. References are allowed in the path, the query and the
+ * fragment, but not before them: a value must not decide which server receives the call's headers,
+ * and a secret's allowed hosts are checked against the literal host.
  */
-const untilPath = /^https?:\/\/[^/?#\\]+[/?#\\]/i
+const originPattern = /^https?:\/\/[^/?#\\]+[/?#\\]/i
 
 export const TemplateUrl = Schema.String.check(
   Schema.makeFilter((url) => templateUrlProblems(url), {
@@ -41,7 +41,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
   const template = parseTemplate(url)
   if (Result.isFailure(template)) return template.failure
   const [first] = referencesOf(template.success)
-  if (first !== undefined && !untilPath.test(url.slice(0, first.at))) {
+  if (first !== undefined && !originPattern.test(url.slice(0, first.at))) {
     return [`may use references only after the host, not ${characterAt(first.at)}`]
   }
   const parsed = parseCallUrl(withPlaceholders(template.success))
@@ -65,7 +65,7 @@ const setOf = (names: ReadonlyArray<string>): ReadonlySet<string> =>
   names.length === 0 ? noNames : new Set(names)
 
 /** Returns the values that a call uses: those of its references, and the secrets of its `auth`. */
-export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
+export const valuesUsedByCall = (call: TemplateCall, auth?: CallAuth): UsedValues => {
   const steps: Array<string> = []
   const secrets: Array<string> = auth === undefined ? [] : [...secretsOfAuth(auth)]
   let input = false
@@ -88,14 +88,21 @@ export const usedBy = (call: TemplateCall, auth?: CallAuth): UsedValues => {
   return { steps: setOf(steps), secrets: setOf(secrets), input, task }
 }
 
-/** A long text could contain 60,000 references, which take 70 ms to parse. */
+/** Returns the values that a text outside a call uses. */
+export const valuesUsedByText = (text: string | null): UsedValues =>
+  valuesUsedByCall({ url: "", headers: {}, body: text })
+
+/**
+ * The maximum number of references per call. A long text could contain 60,000 of them, which would
+ * take 70 ms to parse.
+ */
 const maxReferences = 2_000
 
 /**
  * Rejects calls with too many references. References in URLs are not counted, because URLs are
  * short.
  */
-export const tooManyReferences = (
+export const referenceCountProblems = (
   calls: ReadonlyArray<PartialCall>
 ): ReadonlyArray<FieldProblem> => {
   const count = calls
@@ -113,8 +120,8 @@ interface PartialCall {
 }
 
 /**
- * Returns the problems with the references of a call. `earlier` has the names of the steps that the
- * call may reference; null for the call of a task.
+ * Returns the problems with a call's references. `earlier` contains the names of the steps that the
+ * call is allowed to reference. It is null for a task's call.
  */
 export const referenceProblems = (
   call: PartialCall,
@@ -129,38 +136,70 @@ export const referenceProblems = (
   return texts.flatMap(([path, text]) => {
     if (text == null || !hasBraces(text)) return []
     const template = parseTemplate(text)
-    // The check of the URL itself reports its problems.
+    // The URL's own check has already reported that the URL cannot be parsed.
     if (Result.isFailure(template) && path[0] === "url") return []
-    const problems = Result.isFailure(template)
-      ? template.failure
-      : referencesOf(template.success)
-          .flatMap((one) => (one.root === "steps" ? [one] : []))
-          .filter(({ step }) => earlier === null || !earlier.has(step))
-          .slice(0, 10)
-          .map(
-            ({ at, step, text: written }) =>
-              `refers to {{ ${written} }} ${characterAt(at)}, but ` +
-              (earlier === null
-                ? "only a chain has steps"
-                : `no earlier step has the name "${step}"`)
-          )
-    return problems.map((problem): FieldProblem => ({ path, code: "invalid", problem }))
+    return templateProblems(path, template, earlier)
   })
 }
 
-/** Returns the problems with the call of a task, or with a change of it. */
+/**
+ * Returns the problems with the references in a text that a step shows or compares instead of
+ * sending. Such a text cannot use secrets.
+ */
+export const textProblems = (
+  path: ReadonlyArray<string>,
+  text: string,
+  earlier: ReadonlySet<string>
+): ReadonlyArray<FieldProblem> => {
+  const template = parseTemplate(text)
+  const references = Result.isFailure(template) ? [] : referencesOf(template.success)
+  const secret = references.find(({ root }) => root === "secrets")
+  return secret === undefined
+    ? templateProblems(path, template, earlier)
+    : [
+        {
+          path,
+          code: "invalid",
+          problem: `must not use a secret, as {{ ${secret.text} }} ${characterAt(secret.at)}`
+        }
+      ]
+}
+
+const templateProblems = (
+  path: ReadonlyArray<string>,
+  template: ReturnType<typeof parseTemplate>,
+  earlier: ReadonlySet<string> | null
+): ReadonlyArray<FieldProblem> => {
+  const problems = Result.isFailure(template)
+    ? template.failure
+    : referencesOf(template.success)
+        .flatMap((one) => (one.root === "steps" ? [one] : []))
+        .filter(({ step }) => earlier === null || !earlier.has(step))
+        .slice(0, 10)
+        .map(
+          ({ at, step, text: written }) =>
+            `refers to {{ ${written} }} ${characterAt(at)}, but ` +
+            (earlier === null ? "only a chain has steps" : `no earlier step has the name "${step}"`)
+        )
+  return problems.map((problem): FieldProblem => ({ path, code: "invalid", problem }))
+}
+
+/** Returns the problems with a task's call, or with a change of the call. */
 const callProblems = (call: PartialCall): ReadonlyArray<FieldProblem> => {
-  const tooMany = tooManyReferences([call])
+  const tooMany = referenceCountProblems([call])
   return tooMany.length > 0 ? tooMany : referenceProblems(call, null)
 }
 
-/** Checks the references in the call of a task. */
-export const referencesAreKnown = Schema.makeFilter<PartialCall>((call) =>
+/** Checks the references in a task's call. */
+export const knownReferencesCheck = Schema.makeFilter<PartialCall>((call) =>
   callProblems(call).map(filterIssue)
 )
 
-/** Returns true if the call contains values that must be filled in before it is made. */
-export const isFilledIn = (call: TemplateCall, auth: CallAuth | undefined): boolean => {
+/**
+ * Returns true if the call contains references or an `auth`, which must be resolved before the call
+ * is made.
+ */
+export const needsValues = (call: TemplateCall, auth: CallAuth | undefined): boolean => {
   if (auth !== undefined || hasBraces(call.url)) return true
   if (call.body !== null && hasBraces(call.body)) return true
   for (const name in call.headers) if (hasBraces(call.headers[name] ?? "")) return true

@@ -1,11 +1,11 @@
 import { Result } from "effect"
 import { parseTemplate } from "./Template.ts"
 
-/** Replaces a value that looks like a credential. */
+/** The text that is shown instead of a value that looks like a credential. */
 export const mask = "•••"
 
 /** The problem with a field that contains the mask but has no stored value. */
-export const nothingStored = `contains the mask ${mask}, but no value is stored; send the value`
+export const maskWithoutStoredValue = `contains the mask ${mask}, but no value is stored; send the value`
 
 const credential =
   /^(?:(?:set-)?cookie2?|scheduling-complete-url|x-auth)$|authorization|token|secret|passw|(?:api|auth|access|private|subscription|functions)[-_]?key|signature|credential|jwt/i
@@ -15,12 +15,12 @@ export const isCredentialHeader = (name: string): boolean => credential.test(nam
 
 type Headers = Readonly<Record<string, string>>
 
-/** Masks each value that looks like a credential in the headers of a message. */
+/** Masks each value in a message's headers that looks like a credential. */
 export const maskedHeaders = (headers: Headers): Headers => withMasks(headers, isCredentialHeader)
 
 /**
- * Masks the literal credentials in the headers of a definition, for responses; references stay
- * readable. Headers without a credential are not copied, because lists call this for each task.
+ * Masks the literal credentials in a definition's headers, for responses. References stay readable.
+ * Headers without a credential are not copied, because lists call this for each task.
  */
 export const shownHeaders = (headers: Headers): Headers => {
   for (const name in headers) {
@@ -37,7 +37,10 @@ const withMasks = (headers: Headers, isIt: (name: string, value: string) => bool
 const isHidden = (name: string, value: string): boolean =>
   isCredentialHeader(name) && holdsLiteral(value)
 
-/** The text next to a reference may only be the name of an authentication scheme. */
+/**
+ * The only text that is allowed around a reference: the name of an authentication scheme. Other
+ * text may be a credential.
+ */
 const scheme = /^\s*(?:bearer|basic|token|apikey)?\s*$/i
 
 const holdsLiteral = (value: string): boolean => {

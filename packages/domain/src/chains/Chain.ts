@@ -1,106 +1,43 @@
 import { Schema, Struct } from "effect"
+import { dependsOnField, dependsOnInput } from "../incidents/Dependency.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "../cron/Firing.ts"
 import { excludedCalendarPut, firingOptions } from "../cron/FiringOptions.ts"
 import { Schedule } from "../schedules/Schedule.ts"
-import { timing, timingAgrees } from "../schedules/Timing.ts"
+import { timing, timingCheck } from "../schedules/Timing.ts"
 import { ExecutionStatus } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
-import { bodyIsSent, callOptions, retriesAgree, timeoutFits } from "../calls/CallOptions.ts"
-import { authorizationIsGivenOnce } from "../calls/CallAuth.ts"
 import { callbacks } from "../calls/Callbacks.ts"
-import { call } from "../calls/HttpCall.ts"
 import { ChainId, ChainRunId, WorkspaceId } from "../shared/Ids.ts"
-import { oneOf } from "../shared/oneOf.ts"
-import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { patchFields } from "../shared/requests/optionalWithDefault.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
-import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
-import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
-import { runOn } from "../workers/RunOn.ts"
-import { referenceProblems, tooManyReferences } from "../calls/TemplateCall.ts"
-import { stepName } from "../calls/Template.ts"
+import { filterIssue } from "../shared/ValidationIssue.ts"
+import { ChainStep, ChainStepInput, exampleCallStep, stepsProblems } from "./ChainStep.ts"
 
 export const maxSteps = 50
 
-/** The defaults of a chain and of a step. */
+/** A chain's default values. */
 export const chainDefaults = {
   key: null,
   tags: [],
+  depends_on: [],
   ...timing.defaults,
   ...queueRef.defaults,
   ...firing.defaults,
   ...callbacks.defaults
 } as const
-export const chainStepDefaults = { ...call.defaults, ...runOn.defaults, run_if: "success" } as const
-
-export const RunIf = oneOf(["success", "failure", "always"], {
-  identifier: "RunIf",
-  description:
-    "When a step runs: if no earlier step failed (`success`), if an earlier step failed " +
-    "(`failure`), or `always`. Otherwise it is skipped."
-})
-export type RunIf = typeof RunIf.Type
-
-const StepName = Schema.String.check(
-  Schema.isPattern(stepName, {
-    expected: "a name of at most 64 letters, digits, - and _ that starts with a letter",
-    toJsonSchema: () => ({ pattern: stepName.source, maxLength: 64 })
-  })
-).annotate({
-  description: "Later steps refer to the response by this name. Names are unique within a chain.",
-  examples: ["login"]
-})
-
-export const ChainStepInput = Schema.Struct({
-  name: StepName,
-  ...call.input,
-  ...runOn.input,
-  run_if: whenAbsent("`success`", RunIf)
-})
-  .check(bodyIsSent, retriesAgree, timeoutFits, authorizationIsGivenOnce)
-  .annotate({
-    identifier: "ChainStepInput",
-    description:
-      "A call that may use the responses of earlier steps in `url`, `headers` and `body`: " +
-      "`{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON, " +
-      "`{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first " +
-      "10,000 bytes of each response can be used. A chain may contain at most 2,000 references."
-  })
-export type ChainStepInput = typeof ChainStepInput.Type
-
-/** Checks that step names are unique and that references name only earlier steps. */
-export const stepsProblems = (
-  steps: ReadonlyArray<ChainStepInput>
-): ReadonlyArray<FieldProblem> => {
-  const tooMany = tooManyReferences(steps)
-  if (tooMany.length > 0) return tooMany
-  const earlier = new Set<string>()
-  return steps.flatMap((step, index) => {
-    const problems = referenceProblems(step, earlier).map((one) => ({
-      ...one,
-      path: [index, ...one.path]
-    }))
-    if (earlier.has(step.name)) {
-      problems.push({
-        path: [index, "name"],
-        code: "duplicate",
-        problem: "is already the name of an earlier step"
-      })
-    }
-    earlier.add(step.name)
-    return problems
-  })
-}
 
 const definition = {
   name: label(200, { description: "The display name.", examples: ["Close the day"] }),
   ...tagsInput,
+  ...dependsOnInput,
   steps: Schema.Array(ChainStepInput)
     .check(
       Schema.isBetweenLength(1, maxSteps),
@@ -137,39 +74,41 @@ const exampleDefinition = {
 
 const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
-export const ChainInput = fieldsWithKey
+const namedChainInput = fieldsWithKey
   .mapFields(Struct.assign(pausedInput))
-  .check(timingAgrees)
+  .check(timingCheck)
   .annotate({
     identifier: "ChainInput",
     examples: [exampleDefinition]
   })
+
+/**
+ * An interface gives the type a name. Otherwise, declarations would repeat the whole type at each
+ * endpoint.
+ */
+export interface ChainInputSchema extends NamedChainInput {}
+type NamedChainInput = typeof namedChainInput
+export const ChainInput: ChainInputSchema = namedChainInput
 export type ChainInput = typeof ChainInput.Type
 
-export const ChainUpdate = fieldsWithKey
+const namedChainUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields(pausedInput), ...versionInput }))
-  .check(timingAgrees)
+  .check(timingCheck)
   .annotate({
     identifier: "ChainUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. `steps` replaces all steps. " +
+      "The fields to change. Absent fields keep their values. `steps` replaces all steps. " +
       "Runs that have started keep the steps they started with.",
     examples: [{ schedule: Schedule.make("0 19 * * MON-FRI") }]
   })
+
+export interface ChainUpdateSchema extends NamedChainUpdate {}
+type NamedChainUpdate = typeof namedChainUpdate
+export const ChainUpdate: ChainUpdateSchema = namedChainUpdate
 export type ChainUpdate = typeof ChainUpdate.Type
 
-export const ChainStep = Schema.Struct({
-  name: Schema.String.annotate({
-    description: "Later steps refer to the response by this name. Names are unique within a chain."
-  }),
-  ...call.fields,
-  ...runOn.fields,
-  run_if: RunIf
-}).annotate({ identifier: "ChainStep" })
-export type ChainStep = typeof ChainStep.Type
-
-/** The latest run of a chain, as part of the chain. */
+/** A chain's latest run, as part of the chain. */
 export const LastChainRun = Schema.Struct({
   run_id: ChainRunId,
   status: ExecutionStatus,
@@ -177,13 +116,14 @@ export const LastChainRun = Schema.Struct({
 }).annotate({ identifier: "LastChainRun", description: "The latest run." })
 export type LastChainRun = typeof LastChainRun.Type
 
-export const Chain = Schema.Struct({
+const namedChain = Schema.Struct({
   id: ChainId,
   workspace_id: WorkspaceId,
   ...keyFields,
   ...versionField,
   name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
+  ...dependsOnField,
   steps: Schema.Array(ChainStep).annotate({
     description: "The steps, in the order in which they run."
   }),
@@ -211,20 +151,8 @@ export const Chain = Schema.Struct({
       version: 1,
       name: "Close the day",
       tags: [],
-      steps: [
-        {
-          name: "close",
-          url: "https://api.example.com/days/today/close",
-          method: "POST",
-          headers: {},
-          body: null,
-          timeout_seconds: 30,
-          retry_count: 3,
-          ...callOptions.unset,
-          ...runOn.defaults,
-          run_if: "success"
-        }
-      ],
+      depends_on: [],
+      steps: [exampleCallStep],
       ...timing.defaults,
       schedule: "0 18 * * MON-FRI",
       ...queueRef.defaults,
@@ -245,12 +173,16 @@ export const Chain = Schema.Struct({
     }
   ]
 })
+
+export interface ChainSchema extends NamedChain {}
+type NamedChain = typeof namedChain
+export const Chain: ChainSchema = namedChain
 export type Chain = typeof Chain.Type
 
-export const ChainDefinition = Schema.Struct(
+const namedChainDefinition = Schema.Struct(
   putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, Chain)
 )
-  .check(timingAgrees)
+  .check(timingCheck)
   .annotate({
     identifier: "ChainDefinition",
     description:
@@ -258,6 +190,10 @@ export const ChainDefinition = Schema.Struct(
       "have are ignored.",
     examples: [exampleDefinition]
   })
+
+export interface ChainDefinitionSchema extends NamedChainDefinition {}
+type NamedChainDefinition = typeof namedChainDefinition
+export const ChainDefinition: ChainDefinitionSchema = namedChainDefinition
 export type ChainDefinition = typeof ChainDefinition.Type
 
 export const ChainPage = ListPage("ChainPage", Chain)

@@ -3,7 +3,7 @@ import { mask } from "../calls/credentialHeaders.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
 import { Execution, ExecutionStatus } from "../executions/Execution.ts"
 import { ExecutionError } from "../executions/ExecutionError.ts"
-import { shownInput } from "../executions/RunRequest.ts"
+import { runInputField } from "../executions/RunRequest.ts"
 import { ChainId, ChainRunId, ExecutionId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
@@ -12,8 +12,7 @@ import { Timestamp, startedAt, finishedAt } from "../shared/Timestamp.ts"
 export const ChainRunStepStatus = oneOf(["pending", ...ExecutionStatus.literals], {
   identifier: "ChainRunStepStatus",
   description:
-    "`pending`: the step has not started. `skipped`: its `run_if` did not apply, or the run was " +
-    "cancelled before it."
+    "`pending`: the step has not started. `skipped`: its `run_if` did not apply, or the run was cancelled before the step started."
 })
 export type ChainRunStepStatus = typeof ChainRunStepStatus.Type
 
@@ -21,7 +20,13 @@ const executionFields = {
   id: ExecutionId,
   started_at: startedAt,
   finished_at: finishedAt,
-  ...Struct.pick(Execution.fields, ["duration_ms", "status_code", "awaiting_completion_since"]),
+  ...Struct.pick(Execution.fields, [
+    "duration_ms",
+    "status_code",
+    "awaiting_completion_since",
+    "waits_until",
+    "approval"
+  ]),
   error: Schema.NullOr(ExecutionError).annotate({
     description: "Why the step failed. Null if it did not fail."
   })
@@ -45,7 +50,7 @@ export const StepExecutionDetail = Schema.Struct({
 }).annotate({ identifier: "StepExecutionDetail" })
 export type StepExecutionDetail = typeof StepExecutionDetail.Type
 
-/** The request of a step, with the responses of earlier steps filled in. */
+/** A step's request, in which references to earlier responses are replaced by their values. */
 export const StepRequest = Schema.Struct({
   method: CallMethod,
   url: Schema.String.annotate({ description: "The URL that was called." }),
@@ -93,8 +98,7 @@ const runFields = {
 }
 
 const description =
-  "A chain run is `queued` until its first step starts. It has `failed` if any step failed, whatever ran " +
-  "afterwards. Skipped steps do not count as failures. Cancelling a step's execution ends the run as " +
+  "A chain run is `queued` until its first step starts. It is `failed` if any step failed, even if later steps succeeded. Skipped steps do not count as failures. Cancelling a step's execution ends the run as " +
   "`cancelled`. It is `skipped` if the previous run was still in progress and `overlap` is " +
   "`skip`."
 
@@ -119,6 +123,8 @@ const exampleWith = <Response extends object>(response: Response) =>
           status_code: 200,
           error: null,
           awaiting_completion_since: null,
+          waits_until: null,
+          approval: null,
           ...response
         }
       },
@@ -126,7 +132,7 @@ const exampleWith = <Response extends object>(response: Response) =>
     ]
   }) as const
 
-/** One run of all steps, as the chain defined them when the run started. */
+/** A run of all of a chain's steps, as they were defined when the run started. */
 export const ChainRun = Schema.Struct({
   ...runFields,
   steps: Schema.Array(
@@ -137,10 +143,10 @@ export const ChainRun = Schema.Struct({
 }).annotate({ identifier: "ChainRun", description, examples: [exampleWith({})] })
 export type ChainRun = typeof ChainRun.Type
 
-/** A chain run with the responses of its steps. */
+/** A chain run with its steps' responses. */
 export const ChainRunDetail = Schema.Struct({
   ...runFields,
-  input: shownInput,
+  input: runInputField,
   steps: Schema.Array(
     Schema.Struct({ ...stepFields, execution: executionOf(StepExecutionDetail) }).annotate({
       identifier: "ChainRunStepDetail"

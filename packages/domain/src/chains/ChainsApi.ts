@@ -1,16 +1,18 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
-import { ChainId, ChainRunId, ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { ChainId, ChainRunId, ExecutionId, idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { Internal } from "../shared/Internal.ts"
-import { idOrKey } from "../shared/requests/OwnKey.ts"
+import { idOrKey } from "../shared/requests/CallerChosenKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
+import { triggerEndpoints } from "../tasks/triggerEndpoints.ts"
+import { uptimeEndpoints } from "../tasks/uptimeEndpoints.ts"
 import {
   Chain,
   ChainBatch,
@@ -23,8 +25,8 @@ import {
 } from "./Chain.ts"
 import { ChainRun, ChainRunDetail, ChainRunPage, StepRequest } from "./ChainRun.ts"
 
-const params = { workspace_id: inPath(WorkspaceId), chain_id: idOrKey(ChainId, "chain") }
-const run = { ...params, run_id: inPath(ChainRunId) }
+const params = { workspace_id: idInPath(WorkspaceId), chain_id: idOrKey(ChainId, "chain") }
+const run = { ...params, run_id: idInPath(ChainRunId) }
 const noun = "a chain"
 const path = "/:chain_id"
 
@@ -45,7 +47,7 @@ const chains = taskEndpoints({
     list: "The workspace's chains, newest first.",
     create:
       "1 to 50 calls that run one after the other, on a schedule or on request. " +
-      planAllows("chains", "chains", 10_000),
+      planLimitSentence("chains", "chains", 10_000),
     upsert: "A paused chain stays paused, and runs that have started keep their steps.",
     get: "The chain, its next scheduled run and its latest run."
   }
@@ -65,13 +67,18 @@ export class ChainsApi extends HttpApiGroup.make("chains")
       schemas: { task: Chain, update: ChainUpdate, run: ChainRun },
       texts: {
         update: "Runs that have started keep their steps.",
-        remove: "Cancels its runs. Its history stays readable under executions.",
+        remove: "Cancels the runs of the chain. Its history stays available under executions.",
         run:
           "Queues one run, even while the chain is paused or another run is in progress. The " +
-          "schedule does not change. A chain has at most 10,000 unfinished runs.",
-        pause: "The schedule stops firing, and its queued and running runs are cancelled."
+          "schedule does not change. A chain can have at most 10,000 unfinished runs.",
+        pause: "The schedule stops firing, and its queued and running runs are cancelled.",
+        backfill: "Queues a run"
       }
     }),
+
+    ...triggerEndpoints({ noun, path, params }),
+
+    ...uptimeEndpoints({ noun, path, params }),
 
     ...versionEndpoints({
       noun,
@@ -112,7 +119,7 @@ export class ChainsApi extends HttpApiGroup.make("chains")
     // Returns both the chain's definition and response data. API keys have separate scopes for
     // these, so only members have access.
     HttpApiEndpoint.get("stepRequest", "/:chain_id/runs/:run_id/executions/:execution_id/request", {
-      params: { ...run, execution_id: inPath(ExecutionId) },
+      params: { ...run, execution_id: idInPath(ExecutionId) },
       success: StepRequest,
       error: [NotFound, Conflict]
     })

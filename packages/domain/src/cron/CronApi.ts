@@ -1,16 +1,18 @@
 import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Execution, ExecutionFilters, ExecutionPage } from "../executions/Execution.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
-import { CronTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
-import { idOrKey } from "../shared/requests/OwnKey.ts"
+import { CronTaskId, idInPath, WorkspaceId } from "../shared/Ids.ts"
+import { idOrKey } from "../shared/requests/CallerChosenKey.ts"
 import { PageQuery, TotalQuery } from "../shared/requests/Page.ts"
 import { scheduledEndpoints, taskEndpoints } from "../tasks/taskEndpoints.ts"
+import { triggerEndpoints } from "../tasks/triggerEndpoints.ts"
+import { uptimeEndpoints } from "../tasks/uptimeEndpoints.ts"
 import {
   CronTask,
   CronTaskBatch,
@@ -24,7 +26,7 @@ import {
   SchedulePreview
 } from "./CronTask.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const params = { ...workspace, task_id: idOrKey(CronTaskId, "cron") }
 const noun = "a cron task"
 const path = "/:task_id"
@@ -44,7 +46,7 @@ const tasks = taskEndpoints({
   },
   texts: {
     list: "The workspace's cron tasks, newest first.",
-    create: `The task is active immediately. ${planAllows("cron tasks", "cron_tasks", 10_000)}`,
+    create: `The task is active immediately. ${planLimitSentence("cron tasks", "cron_tasks", 10_000)}`,
     upsert: "A paused task stays paused.",
     get: "The task, its next firing and its latest execution."
   }
@@ -79,13 +81,18 @@ const inWorkspace = HttpApiGroup.make("cron")
       texts: {
         update: "Executions that have started are not affected.",
         remove:
-          "Cancels its queued and running executions. Its history stays readable under executions.",
+          "Cancels its queued and running executions. Its history stays available under executions.",
         run:
           "Queues one execution, even while the task is paused or another is in progress. " +
-          "The schedule does not change. A task has at most 10,000 unfinished executions.",
-        pause: "The schedule stops firing, and its queued and running executions are cancelled."
+          "The schedule does not change. A task can have at most 10,000 unfinished executions.",
+        pause: "The schedule stops firing, and its queued and running executions are cancelled.",
+        backfill: "Queues an execution"
       }
     }),
+
+    ...triggerEndpoints({ noun, path, params }),
+
+    ...uptimeEndpoints({ noun, path, params }),
 
     ...versionEndpoints({
       noun,

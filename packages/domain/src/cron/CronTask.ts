@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { dependsOnField, dependsOnInput } from "../incidents/Dependency.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { LastRun } from "../executions/Execution.ts"
 import { Batch, BatchResult } from "../shared/requests/Batch.ts"
@@ -8,11 +9,11 @@ import { mask } from "../calls/credentialHeaders.ts"
 import { call, callChecks, callUpdate, callUpdateChecks } from "../calls/HttpCall.ts"
 import { CronTaskId, WorkspaceId } from "../shared/Ids.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
-import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
-import { patchFields } from "../shared/requests/whenAbsent.ts"
+import { patchFields } from "../shared/requests/optionalWithDefault.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
@@ -20,12 +21,13 @@ import { runOn } from "../workers/RunOn.ts"
 import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "./Firing.ts"
 import { excludedCalendarPut, firingOptions, firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFiring, Schedule } from "../schedules/Schedule.ts"
-import { timing, timingAgrees, timingIsGiven } from "../schedules/Timing.ts"
+import { timing, timingCheck, requiredTimingCheck } from "../schedules/Timing.ts"
 
-/** The defaults of a cron task. */
+/** A cron task's default values. */
 export const cronTaskDefaults = {
   key: null,
   tags: [],
+  depends_on: [],
   ...timing.defaults,
   ...call.defaults,
   ...runOn.defaults,
@@ -37,6 +39,7 @@ export const cronTaskDefaults = {
 const definition = {
   name: label(200, { description: "The display name.", examples: ["Nightly report"] }),
   ...tagsInput,
+  ...dependsOnInput,
   ...timing.cronInput,
   ...call.input,
   ...runOn.input,
@@ -58,30 +61,40 @@ const exampleDefinition = {
 
 const fieldsWithKey = Schema.Struct({ ...definition, ...keyInput })
 
-export const CronTaskInput = fieldsWithKey
+const namedCronTaskInput = fieldsWithKey
   .mapFields(Struct.assign(pausedInput))
-  .check(...callChecks, timingIsGiven)
+  .check(...callChecks, requiredTimingCheck)
   .annotate({ identifier: "CronTaskInput", examples: [exampleDefinition] })
+
+/** An interface that gives the type a name, as for `ChainInputSchema`. */
+export interface CronTaskInputSchema extends NamedCronTaskInput {}
+type NamedCronTaskInput = typeof namedCronTaskInput
+export const CronTaskInput: CronTaskInputSchema = namedCronTaskInput
 export type CronTaskInput = typeof CronTaskInput.Type
 
-export const CronTaskUpdate = fieldsWithKey
+const namedCronTaskUpdate = fieldsWithKey
   .mapFields(patchFields)
   .mapFields(Struct.assign({ ...patchFields({ ...callUpdate, ...pausedInput }), ...versionInput }))
-  .check(...callUpdateChecks, timingAgrees)
+  .check(...callUpdateChecks, timingCheck)
   .annotate({
     identifier: "CronTaskUpdate",
-    description: "Any of the fields. Absent fields are unchanged.",
+    description: "The fields to change. Absent fields keep their values.",
     examples: [{ schedule: Schedule.make("0 4 * * *") }]
   })
+
+export interface CronTaskUpdateSchema extends NamedCronTaskUpdate {}
+type NamedCronTaskUpdate = typeof namedCronTaskUpdate
+export const CronTaskUpdate: CronTaskUpdateSchema = namedCronTaskUpdate
 export type CronTaskUpdate = typeof CronTaskUpdate.Type
 
-export const CronTask = Schema.Struct({
+const namedCronTask = Schema.Struct({
   id: CronTaskId,
   workspace_id: WorkspaceId,
   ...keyFields,
   ...versionField,
   name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
+  ...dependsOnField,
   ...timing.fields,
   ...call.fields,
   ...runOn.fields,
@@ -108,6 +121,7 @@ export const CronTask = Schema.Struct({
       version: 1,
       name: "Nightly report",
       tags: ["reports"],
+      depends_on: [],
       ...timing.defaults,
       schedule: "0 3 * * *",
       url: "https://api.example.com/jobs/nightly",
@@ -136,12 +150,16 @@ export const CronTask = Schema.Struct({
     }
   ]
 })
+
+export interface CronTaskSchema extends NamedCronTask {}
+type NamedCronTask = typeof namedCronTask
+export const CronTask: CronTaskSchema = namedCronTask
 export type CronTask = typeof CronTask.Type
 
-export const CronTaskDefinition = Schema.Struct(
+const namedCronTaskDefinition = Schema.Struct(
   putFields({ ...definition, ...excludedCalendarPut, ...pausedInput, ...versionInput }, CronTask)
 )
-  .check(...callChecks, timingIsGiven)
+  .check(...callChecks, requiredTimingCheck)
   .annotate({
     identifier: "CronTaskDefinition",
     description:
@@ -149,6 +167,10 @@ export const CronTaskDefinition = Schema.Struct(
       "responses have are ignored.",
     examples: [exampleDefinition]
   })
+
+export interface CronTaskDefinitionSchema extends NamedCronTaskDefinition {}
+type NamedCronTaskDefinition = typeof namedCronTaskDefinition
+export const CronTaskDefinition: CronTaskDefinitionSchema = namedCronTaskDefinition
 export type CronTaskDefinition = typeof CronTaskDefinition.Type
 
 export const CronTaskPage = ListPage("CronTaskPage", CronTask)
@@ -186,8 +208,7 @@ export const SchedulePreview = Schema.Struct({
   description:
     "The next firings, soonest first. `clock_change` is the effect of a clock change: `moved` " +
     "(out of the skipped hour), `doubled` (fires twice), or `dropped` (the repetition does not fire " +
-    "and does not count). An excluded day is shown by its first firing, marked `excluded`, " +
-    "which does not count either. There are fewer firings than requested if `ends_at` comes first, or if they " +
+    "and does not count towards the requested number). An excluded day is represented by its first firing, which is marked `excluded` and does not count either. There are fewer firings than requested if `ends_at` comes first, or if they " +
     "are more than ten years ahead; the first firing is always shown. Jitter is not included, because each " +
     "task has its own.",
   examples: [

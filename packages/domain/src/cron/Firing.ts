@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { oneOf } from "../shared/oneOf.ts"
-import { withoutField } from "../shared/requests/whenAbsent.ts"
+import { optionalWithNote } from "../shared/requests/optionalWithDefault.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
-import { options } from "../shared/options.ts"
+import { deriveOptions } from "../shared/deriveOptions.ts"
 import { firingOptions } from "./FiringOptions.ts"
 import { DstOverlap } from "../schedules/Schedule.ts"
 import { TimeZone } from "../schedules/TimeZone.ts"
@@ -15,13 +15,13 @@ export const Overlap = oneOf(["allow", "skip", "queue"], {
 })
 export type Overlap = typeof Overlap.Type
 
-export const Missed = oneOf(["skip", "once"], {
-  identifier: "Missed",
+export const MissedSlots = oneOf(["skip", "once", "all"], {
+  identifier: "MissedSlots",
   description:
     "What to do about slots that were missed while the service was down: `once` starts one run for " +
-    "all of them, `skip` starts none."
+    "all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order."
 })
-export type Missed = typeof Missed.Type
+export type MissedSlots = typeof MissedSlots.Type
 
 export const DstOverlapRule = DstOverlap.annotate({
   identifier: "DstOverlap",
@@ -31,7 +31,7 @@ export const DstOverlapRule = DstOverlap.annotate({
     "time and always fire both times."
 })
 
-const always = options({
+const always = deriveOptions({
   timezone: {
     absent: "UTC",
     input: TimeZone.pipe(Schema.annotateEncoded({ description: "An IANA time zone name." })),
@@ -39,7 +39,7 @@ const always = options({
     default: TimeZone.make("UTC")
   },
   overlap: { absent: "`skip`", input: Overlap, shown: Overlap, default: "skip" },
-  missed: { absent: "`once`", input: Missed, shown: Missed, default: "once" },
+  missed: { absent: "`once`", input: MissedSlots, shown: MissedSlots, default: "once" },
   dst_overlap: { absent: "`first`", input: DstOverlapRule, shown: DstOverlapRule, default: "first" }
 })
 
@@ -63,7 +63,7 @@ export type TaskStatus = typeof TaskStatus.Type
 
 /** The input field that pauses and resumes a task. */
 export const pausedInput = {
-  paused: withoutField(
+  paused: optionalWithNote(
     "Defaults to false for a new task. An existing task is unchanged.",
     Schema.Boolean.annotate({
       description: "While true, the schedule does not fire. Manual runs still work."

@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import { CallUrl } from "../calls/CallUrl.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { rareOptions } from "../shared/options.ts"
+import { deriveRareOptions } from "../shared/deriveOptions.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
+import { maxJitterSeconds } from "./jitterMs.ts"
 
 const maxExcludedDays = 100
 
@@ -22,7 +23,7 @@ export const ExcludedDay = Schema.String.check(
 export const OnPause = oneOf(["cancel", "finish"], {
   identifier: "OnPause",
   description:
-    "What a pause does to runs. `cancel` cancels queued and running ones. `finish` lets runs that " +
+    "What happens to runs when the task is paused. `cancel` cancels queued and running runs. `finish` lets runs that " +
     "have started finish, including retries and further steps, and cancels only scheduled " +
     "runs that have not started."
 })
@@ -50,7 +51,7 @@ export const ExcludedCalendar = Schema.Struct({
       "When the calendar was last read successfully. The excluded days are from that copy."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "Why reading has failed since then. Null if it has not."
+    description: "Why later attempts to read the calendar failed. Null if none failed."
   }),
   days: Schema.Int.annotate({ description: "The number of excluded days in the next 400 days." })
 }).annotate({
@@ -67,7 +68,7 @@ export const ExcludedCalendar = Schema.Struct({
 })
 export type ExcludedCalendar = typeof ExcludedCalendar.Type
 
-/** The calendar in a PUT, which accepts what responses contain. */
+/** The excluded calendar in a PUT. A calendar as returned by responses is accepted too. */
 export const excludedCalendarPut = {
   excluded_calendar: Schema.optionalKey(
     Schema.NullOr(
@@ -78,8 +79,8 @@ export const excludedCalendarPut = {
   )
 }
 
-/** Schedule options that few tasks use. Null removes one. */
-export const firingOptions = rareOptions({
+/** Schedule options that few tasks use. Null in a request removes an option. */
+export const firingOptions = deriveRareOptions({
   precision: {
     absent: "`minute`",
     input: Schema.NullOr(Precision).annotate({
@@ -93,7 +94,7 @@ export const firingOptions = rareOptions({
   jitter_seconds: {
     absent: "None",
     input: Schema.NullOr(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxJitterSeconds }))
     ).annotate({
       description:
         "Each run starts up to this many seconds after its slot. The delay is derived from the id of " +
@@ -146,7 +147,7 @@ export const firingOptions = rareOptions({
   on_pause: {
     absent: "`cancel`",
     input: Schema.NullOr(OnPause).annotate({
-      description: "What a pause does to runs."
+      description: "What happens to runs when the task is paused."
     }),
     shown: OnPause,
     unset: "cancel"
@@ -157,7 +158,7 @@ export const firingOptions = rareOptions({
       {
         description:
           "After this many failed runs in a row, the service pauses the task and sends " +
-          "`task.paused`. A change or a resume resets the count.",
+          "`task.paused`. Changing or resuming the task resets the count.",
         examples: [10]
       }
     ),
@@ -170,7 +171,7 @@ export const firingOptions = rareOptions({
 
 type ShownOptions = Schema.Struct.Type<typeof firingOptions.fields>
 
-/** The options that are set, as stored. */
+/** Only the options that are set, as they are stored. */
 export type FiringOptions = {
   readonly [Name in Exclude<keyof ShownOptions, "excluded_calendar">]?: NonNullable<
     ShownOptions[Name]

@@ -78,10 +78,8 @@ export const DefinitionFinding = Schema.Struct({
   code: oneOf(findingCodes, {
     identifier: "FindingCode",
     description:
-      "`refused`: the record cannot be applied, and therefore neither can the document. Only a " +
-      "plan contains it. `never_fires`: the schedule has no slot left. `clock_change`: within " +
-      "a year a clock change moves, doubles or drops a slot. `crowded_minute`: more than 30 " +
-      "runs begin at one host in one minute of the next week. `missing_secret`: the workspace " +
+      "`refused`: the record cannot be applied, so the document cannot be applied either. Only a plan contains it. `never_fires`: the schedule never fires again. `clock_change`: within " +
+      "a year a clock change moves, doubles or drops a slot. `crowded_minute`: more than 30 runs call the same host within one minute of the next week. `missing_secret`: the workspace " +
       "has no secret with this name, so the calls will fail."
   }),
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])).annotate({
@@ -97,7 +95,8 @@ export const DefinitionFinding = Schema.Struct({
     {
       code: "missing_secret",
       path: ["tasks", 3],
-      message: "The workspace has no secret API_TOKEN. Create it, or the calls fail."
+      message:
+        "The workspace has no secret named API_TOKEN. Calls that use it fail until you create it."
     }
   ]
 })
@@ -121,7 +120,7 @@ export const AppliedDefinitions = Schema.Struct({
   }),
   findings: Schema.Array(DefinitionFinding).annotate({
     description:
-      "Possible problems of the document, at most 100. Only `refused` prevents applying it."
+      "Possible problems in the document, at most 100. Only `refused` prevents applying it."
   })
 }).annotate({
   identifier: "AppliedDefinitions",

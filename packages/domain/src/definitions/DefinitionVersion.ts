@@ -51,7 +51,7 @@ export type VersionList = typeof VersionList.Type
 export const DefinitionVersion = Schema.Struct({
   ...fields,
   definition: Schema.Record(Schema.String, Schema.Unknown).annotate({
-    description: "The fields of the definition, as the record shows them: with masks."
+    description: "The fields of the definition. Secrets are masked, as in the record."
   })
 }).annotate({
   identifier: "DefinitionVersion",

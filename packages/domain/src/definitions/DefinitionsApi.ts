@@ -4,8 +4,8 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { RateLimited } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
+import { CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
 import { AppliedDefinitions } from "./AppliedDefinitions.ts"
 import {
   DefinitionsDocument,
@@ -15,7 +15,7 @@ import {
   writeScopes
 } from "./DefinitionsDocument.ts"
 
-const params = { workspace_id: inPath(WorkspaceId) }
+const params = { workspace_id: idInPath(WorkspaceId) }
 
 const flag = (description: string) =>
   Schema.optionalKey(Schema.Boolean.annotate({ description, examples: [true] }))
@@ -42,9 +42,7 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
       .annotateMerge(
         docs(
           "Apply a document of definitions",
-          "Creates each record of the document, or gives the one with its key exactly this " +
-            "definition: all of them, or none if one is rejected. Unchanged records are not " +
-            "written. An API key needs the scope of each kind of record that the document " +
+          "Creates each record of the document, or replaces the definition of the existing record with its key. If one record is rejected, nothing changes. Unchanged records are not written. An API key needs the scope of each kind of record that the document " +
             `defines or deletes. At most ${maxDefinitions} records; ten of them count as one ` +
             "request."
         )
@@ -54,7 +52,7 @@ export class DefinitionsApi extends HttpApiGroup.make("definitions")
       params,
       query: {
         owner: Schema.optionalKey(
-          OwnKey.annotate({
+          CallerChosenKey.annotate({
             description: "Returns the records of this owner. All records when absent.",
             examples: ["billing"]
           })

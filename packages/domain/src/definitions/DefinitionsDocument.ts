@@ -13,11 +13,14 @@ import { SslMonitorDefinition } from "../monitors/ssl/SslMonitor.ts"
 import { NotificationChannelDefinition } from "../notifications/NotificationChannel.ts"
 import { NotificationSettingsInput } from "../notifications/NotificationSettings.ts"
 import type { MonitorKind } from "../monitors/Monitor.ts"
+import { EscalationPolicyDefinition } from "../escalations/EscalationPolicy.ts"
+import { MaintenanceWindowDefinition } from "../maintenance/MaintenanceWindow.ts"
 import { QueueDefinition } from "../queues/Queue.ts"
-import { Schedule } from "../schedules/Schedule.ts"
-import { type KeyedKind, OwnKey } from "../shared/requests/OwnKey.ts"
+import { StatusPageDefinition, StatusPageSlug } from "../status-pages/StatusPage.ts"
+import { MinuteSchedule, Schedule } from "../schedules/Schedule.ts"
+import { type KeyedKind, CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
 import { ignored } from "../shared/requests/putBody.ts"
-import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { timestampInput } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 
@@ -25,10 +28,20 @@ import { filterIssue } from "../shared/ValidationIssue.ts"
 export const maxDefinitions = 1_000
 
 /** The sections of a document, in the order in which they are applied. */
-export const sections = ["queues", "channels", "tasks", "delayed", "chains", "monitors"] as const
+export const sections = [
+  "queues",
+  "channels",
+  "escalations",
+  "tasks",
+  "delayed",
+  "chains",
+  "monitors",
+  "maintenance",
+  "status_pages"
+] as const
 export type Section = (typeof sections)[number]
 
-/** A section of a document. The notification settings are a single record. */
+/** A section of a document. The notification settings are one record. */
 export type DocumentSection = Section | "notification_settings"
 
 /** The notification settings in a document, where their version is ignored. */
@@ -40,19 +53,20 @@ const SettingsDefinition = NotificationSettingsInput.mapFields(
   examples: [{ rules: [{ events: ["execution.failed"], channel_keys: ["operations"] }] }]
 })
 
-/**
- * The kinds of records that a document may define: all kinds with keys, and the notification
- * settings.
- */
-export type DefinedKind = KeyedKind | "notification_settings"
+/** The kinds of records that a document defines by key. A status page's key is its slug. */
+export type ListedKind = KeyedKind | "escalation_policy" | "maintenance_window" | "status_page"
+
+/** The kinds of records that a document can define. */
+export type DefinedKind = ListedKind | "notification_settings"
 
 /**
- * The schema of a definition of each kind, without its key. A kind that is added here is supported
- * in documents.
+ * The definition schema of each kind, without the key. A kind that is added here is supported in
+ * documents.
  */
 export const definitionOfKind = {
   queue: QueueDefinition,
   notification_channel: NotificationChannelDefinition,
+  escalation_policy: EscalationPolicyDefinition,
   cron: CronTaskDefinition,
   delayed: DelayedTaskDefinition,
   chain: ChainDefinition,
@@ -62,6 +76,8 @@ export const definitionOfKind = {
   http: HttpMonitorDefinition,
   tcp: TcpMonitorDefinition,
   dns: DnsMonitorDefinition,
+  maintenance_window: MaintenanceWindowDefinition,
+  status_page: StatusPageDefinition,
   notification_settings: SettingsDefinition
 } as const satisfies Readonly<Record<DefinedKind, Schema.Top>>
 
@@ -69,6 +85,7 @@ export const definitionOfKind = {
 export const sectionOfKind = {
   queue: "queues",
   notification_channel: "channels",
+  escalation_policy: "escalations",
   cron: "tasks",
   delayed: "delayed",
   chain: "chains",
@@ -77,8 +94,10 @@ export const sectionOfKind = {
   process: "monitors",
   http: "monitors",
   tcp: "monitors",
-  dns: "monitors"
-} as const satisfies Readonly<Record<KeyedKind, Section>>
+  dns: "monitors",
+  maintenance_window: "maintenance",
+  status_page: "status_pages"
+} as const satisfies Readonly<Record<ListedKind, Section>>
 
 export const readScopes = ["tasks:read", "monitors:read", "notifications:read"] as const
 
@@ -87,10 +106,13 @@ export const writeScopes = ["tasks:write", "monitors:write", "notifications:writ
 const families = {
   queues: "tasks",
   channels: "notifications",
+  escalations: "notifications",
   tasks: "tasks",
   delayed: "tasks",
   chains: "tasks",
   monitors: "monitors",
+  maintenance: "monitors",
+  status_pages: "monitors",
   notification_settings: "notifications"
 } as const
 
@@ -98,7 +120,9 @@ const families = {
 export const scopeOfSection = (section: DocumentSection, access: "read" | "write"): Scope =>
   `${families[section]}:${access}`
 
-/** Returns the fields of a definition without response-only fields and without the version. */
+/**
+ * Returns a definition's fields without the version and without fields that only responses have.
+ */
 const definitionFields = <const Fields extends Schema.Struct.Fields>(fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, field]) => field !== ignored && name !== "version")
@@ -106,7 +130,7 @@ const definitionFields = <const Fields extends Schema.Struct.Fields>(fields: Fie
 
 /** Adds a key to the schema of a definition, and keeps the schema's checks. */
 const withKey = <const Fields extends Schema.Struct.Fields>(definition: Schema.Struct<Fields>) =>
-  definition.mapFields((fields) => ({ key: OwnKey, ...definitionFields(fields) }), {
+  definition.mapFields((fields) => ({ key: CallerChosenKey, ...definitionFields(fields) }), {
     unsafePreserveChecks: true
   })
 
@@ -117,7 +141,7 @@ const monitorOf = <const Kind extends MonitorKind, const Fields extends Schema.S
   definition.mapFields(
     (fields) => ({
       kind: Schema.Literal(kind).annotate({ description: "The kind of the monitor." }),
-      key: OwnKey,
+      key: CallerChosenKey,
       ...definitionFields(fields)
     }),
     { unsafePreserveChecks: true }
@@ -142,6 +166,18 @@ const ChannelItem = withKey(NotificationChannelDefinition).annotate({
   ]
 })
 
+const EscalationItem = withKey(EscalationPolicyDefinition).annotate({
+  identifier: "EscalationPolicyInDocument",
+  description: "An escalation policy with its key. Absent fields get their defaults.",
+  examples: [
+    {
+      key: "on-call",
+      name: "On call",
+      steps: [{ after_seconds: 300, channel_keys: ["operations"] }]
+    }
+  ]
+})
+
 const exampleTask = {
   key: "reports:nightly",
   name: "Nightly report",
@@ -156,7 +192,7 @@ const TaskItem = withKey(CronTaskDefinition).annotate({
 })
 
 const DelayedItem = DelayedTaskDefinition.mapFields((fields) => ({
-  key: OwnKey,
+  key: CallerChosenKey,
   ...Struct.omit(definitionFields(fields), ["delay_seconds", "run_at"]),
   run_at: timestampInput("When it runs, at most 365 days ahead. A time in the past means now.")
 }))
@@ -188,7 +224,7 @@ const ChainItem = withKey(ChainDefinition).annotate({
 })
 
 /**
- * The schemas of the monitors of a document, by kind. A kind that is added here is supported in
+ * The schemas of a document's monitors, by kind. A kind that is added here is supported in
  * documents.
  */
 const monitorItems = {
@@ -235,12 +271,40 @@ const monitorItems = {
 const { dns, heartbeat, http, process, ssl, tcp } = monitorItems
 const MonitorItem = Schema.Union([heartbeat, ssl, process, http, tcp, dns])
 
+const MaintenanceItem = withKey(MaintenanceWindowDefinition).annotate({
+  identifier: "MaintenanceWindowInDocument",
+  description: "A maintenance window with its key. Absent fields get their defaults.",
+  examples: [
+    {
+      key: "db-upgrade",
+      name: "Database upgrade",
+      schedule: MinuteSchedule.make("0 2 * * sun"),
+      duration_seconds: 3600,
+      monitor_keys: ["database"]
+    }
+  ]
+})
+
+const StatusPageItem = StatusPageDefinition.mapFields((fields) => ({
+  key: StatusPageSlug,
+  ...definitionFields(fields)
+})).annotate({
+  identifier: "StatusPageInDocument",
+  description: "A status page. Its key is its slug. Absent fields get their defaults.",
+  examples: [
+    { key: "acme", title: "Acme status", groups: [{ name: "Website", monitor_keys: ["www"] }] }
+  ]
+})
+
 interface Item {
   readonly key: string
   readonly kind?: unknown
 }
 
-/** Keys of monitors are unique per kind of monitor. Keys of channels are unique among all kinds. */
+/**
+ * Monitor keys are unique within a kind of monitor. Channel keys are unique among all kinds of
+ * channels.
+ */
 const keysAreUnique = (isByKind: boolean) =>
   Schema.makeFilter<ReadonlyArray<Item>>(
     (items) => {
@@ -268,24 +332,27 @@ const sectionOf = <S extends Schema.Codec<Item, unknown>>(
       .annotate({ description: `The ${what}, each with its key.` })
   )
 
-const Owner = OwnKey.annotate({
+const Owner = CallerChosenKey.annotate({
   description:
-    "A label of your own for all that the document defines, such as the name of its repository.",
+    "A label that you choose for all records of the document, such as the name of its repository.",
   examples: ["billing"]
 })
 
 const content = {
   queues: sectionOf(QueueItem, "queues"),
   channels: sectionOf(ChannelItem, "notification channels"),
+  escalations: sectionOf(EscalationItem, "escalation policies"),
   tasks: sectionOf(TaskItem, "cron tasks"),
   delayed: sectionOf(DelayedItem, "delayed tasks"),
   chains: sectionOf(ChainItem, "chains"),
-  monitors: sectionOf(MonitorItem, "monitors of all kinds", true)
+  monitors: sectionOf(MonitorItem, "monitors of all kinds", true),
+  maintenance: sectionOf(MaintenanceItem, "maintenance windows"),
+  status_pages: sectionOf(StatusPageItem, "status pages")
 }
 
 export const DefinitionsDocument = Schema.Struct({
   version: Schema.Literal(1).annotate({ description: "The version of this format." }),
-  owner: whenAbsent(
+  owner: optionalWithDefault(
     "None",
     Schema.NullOr(Owner).annotate({
       description:
@@ -305,7 +372,7 @@ export const DefinitionsDocument = Schema.Struct({
         ? filterIssue({
             path: [],
             code: "too_many",
-            problem: `must define at most ${maxDefinitions} records in all: split it`
+            problem: `must define at most ${maxDefinitions} records in all: split the document`
           })
         : undefined
     })
@@ -319,11 +386,11 @@ export const DefinitionsDocument = Schema.Struct({
   })
 export type DefinitionsDocument = typeof DefinitionsDocument.Type
 
-/** An exported document. It contains every section that the credential may read. */
+/** An exported document. It contains every section that the credential has permission to read. */
 export const ExportedDefinitions = Schema.Struct({
   version: Schema.Literal(1).annotate({ description: "The version of this format." }),
   owner: Schema.NullOr(Owner).annotate({
-    description: "The requested owner. Null if all records are shown."
+    description: "The owner by which the records are filtered. Null if all records are shown."
   }),
   ...content,
   notification_settings: Schema.optionalKey(SettingsDefinition),

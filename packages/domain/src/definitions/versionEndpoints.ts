@@ -16,8 +16,8 @@ const Version = Schema.String.check(
   .pipe(Schema.decodeTo(Schema.Int, SchemaTransformation.numberFromString))
 
 /**
- * Creates the endpoints for the versions of a record. `path` is the path of the record. `of` is
- * part of the endpoint names if the group has several kinds of records.
+ * Creates the endpoints for a record's versions. `path` is the record's path. `of` is part of the
+ * endpoint names if the group has several kinds of records.
  */
 export const versionEndpoints = <
   const Path extends `/${string}`,
@@ -63,7 +63,7 @@ export const versionEndpoints = <
       error: NotFound
     })
       .annotate(Access, read)
-      .annotateMerge(docs(`Get ${noun}'s version`, "One version of its definition, in full.")),
+      .annotateMerge(docs(`Get a version of ${noun}`, "One version of its definition, in full.")),
 
     HttpApiEndpoint.post(`restore${of}Version`, `${path}/versions/:version/restore`, {
       params: { ...params, version: Version },
@@ -74,9 +74,9 @@ export const versionEndpoints = <
       .annotate(Access, write)
       .annotateMerge(
         docs(
-          `Restore ${noun}'s version`,
+          `Restore a version of ${noun}`,
           "Restores the definition of this version, including its credentials, as a new " +
-            "version. Fails like a change if the definition is no longer valid, for example " +
+            "version. Fails if the definition is no longer valid, for example " +
             "because its queue was deleted."
         )
       )

@@ -1,15 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Execution } from "../executions/Execution.ts"
 import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded, Stale } from "../shared/Errors.ts"
-import { DelayedTaskId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { DelayedTaskId, idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { idOrKey } from "../shared/requests/OwnKey.ts"
+import { idOrKey } from "../shared/requests/CallerChosenKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import { taskEndpoints, updateDocs } from "../tasks/taskEndpoints.ts"
 import {
@@ -24,7 +24,7 @@ import {
 } from "./DelayedTask.ts"
 
 const params = {
-  workspace_id: inPath(WorkspaceId),
+  workspace_id: idInPath(WorkspaceId),
   task_id: idOrKey(DelayedTaskId, "delayed")
 }
 const noun = "a delayed task"
@@ -47,7 +47,7 @@ const tasks = taskEndpoints({
     list: "Delayed tasks of any status, newest first.",
     create:
       "One call at a given time or after a delay, at most 365 days ahead. " +
-      planAllows("pending delayed tasks", "pending_delayed_tasks", 100_000),
+      planLimitSentence("pending delayed tasks", "pending_delayed_tasks", 100_000),
     upsert:
       "This also holds after the task has run. If the definition differs, a task that is no longer " +
       "pending keeps its result, and a new task takes over its key. `delay_seconds` restarts " +

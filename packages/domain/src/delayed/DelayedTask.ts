@@ -8,11 +8,11 @@ import { call, callChecks, callUpdate, callUpdateChecks } from "../calls/HttpCal
 import { DelayedTaskId, ExecutionId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { ListPage, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
-import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
-import { patchFields, whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { patchFields, optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { queueRef } from "../queues/QueueRef.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
@@ -20,8 +20,8 @@ import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
 
 /**
- * The schema checks `delay_seconds` against this limit. The server checks `run_at`, which depends
- * on the current time.
+ * The maximum delay of a delayed task: one year. The schema checks `delay_seconds`. The server
+ * checks `run_at`, because that check depends on the current time.
  */
 export const maxDelaySeconds = 365 * 24 * 60 * 60
 
@@ -44,7 +44,7 @@ export const DelayedTaskStatus = oneOf(["pending", "running", "finished", "cance
 export type DelayedTaskStatus = typeof DelayedTaskStatus.Type
 
 const fields = Schema.Struct({
-  name: whenAbsent(
+  name: optionalWithDefault(
     "None",
     Schema.NullOr(label(200, { examples: ["Trial ends: ada@example.com"] })).annotate({
       description: "The display name."
@@ -126,7 +126,7 @@ export const DelayedTaskUpdate = fieldsWithKey
   .annotate({
     identifier: "DelayedTaskUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. Give `run_at` or `delay_seconds`, " +
+      "The fields to change. Absent fields keep their values. Give `run_at` or `delay_seconds`, " +
       "not both. The delay counts from now.",
     examples: [{ delay_seconds: 600 }]
   })
@@ -138,7 +138,7 @@ export const DelayedTask = Schema.Struct({
   ...keyFields,
   ...versionField,
   name: Schema.NullOr(Schema.String).annotate({
-    description: "The display name. Null if none."
+    description: "The display name. Null if there is none."
   }),
   ...tagsField,
   ...call.fields,
@@ -149,8 +149,7 @@ export const DelayedTask = Schema.Struct({
   run_at: Timestamp.annotate({ description: "When the task runs." }),
   execution_id: Schema.NullOr(ExecutionId).annotate({
     description:
-      "The id of the latest execution, or of the coming one while the task is `pending`. A change of `run_at` " +
-      "gives a pending task another execution. Null if the task was cancelled."
+      "The id of the latest execution, or of the upcoming one while the task is `pending`. Changing `run_at` replaces the execution of a pending task. Null if the task was cancelled."
   }),
   last_run: Schema.NullOr(LastRun).annotate({
     description: "The latest run. Null before the first run."

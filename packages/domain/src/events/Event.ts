@@ -1,8 +1,9 @@
 import { Schema, Struct } from "effect"
+import { Approval } from "../executions/Approval.ts"
 import { Execution, ExecutionKind, ExecutionStatus, TaskId } from "../executions/Execution.ts"
 import { IncidentCause, IncidentSubject } from "../incidents/Incident.ts"
 import { MonitorKind, MonitorStatus } from "../monitors/Monitor.ts"
-import { maxNamedEvents } from "../notifications/NotificationDelivery.ts"
+import { maxListedEvents } from "../notifications/NotificationDelivery.ts"
 import {
   ApiKeyId,
   ChainId,
@@ -108,7 +109,7 @@ export const EventNotice = Schema.Struct({
       }),
       value: Schema.String.annotate({ description: "The value as text.", examples: ["3"] })
     })
-  ).annotate({ description: "Further details for people." }),
+  ).annotate({ description: "Further details in human-readable form." }),
   is_reminder: Schema.Boolean.annotate({
     description: "True if this is a reminder of an ongoing problem."
   })
@@ -118,8 +119,6 @@ export const EventNotice = Schema.Struct({
     "The event in words, for people. Programs should read the other fields, which are stable."
 })
 export type EventNotice = typeof EventNotice.Type
-
-// ---------------------------------------------------------------------------
 
 const envelope = {
   id: Schema.String.annotate({
@@ -235,6 +234,29 @@ export const TaskEvent = Schema.Struct({
   description: "A cron task, a delayed task or a chain was changed or has recovered."
 })
 
+export const EventApproval = Approval.annotate({
+  identifier: "EventApproval",
+  description: "What the step waits for."
+})
+
+export const ApprovalEvent = Schema.Struct({
+  ...envelope,
+  type: typed(
+    ["approval.requested"],
+    "A step of a chain waits until somebody approves or rejects it."
+  ),
+  data: data({
+    chain_run: EventChainRun,
+    execution: EventExecution,
+    approval: EventApproval,
+    notice
+  })
+}).annotate({
+  identifier: "ApprovalEvent",
+  description:
+    "A step of a chain waits for approval. Its message has a link on which people decide."
+})
+
 export const MonitorChangeEvent = Schema.Struct({
   ...envelope,
   type: typed(
@@ -267,9 +289,9 @@ export const IncidentEvent = Schema.Struct({
           id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d43",
           name: "Nightly backup"
         },
-        cause: { code: "missed", message: "No ping came in time" }
+        cause: { code: "missed", message: "No ping arrived in time" }
       },
-      notice: noticeOf("Down", "Nightly backup", "No ping came in time")
+      notice: noticeOf("Down", "Nightly backup", "No ping arrived in time")
     })
   ]
 })
@@ -338,6 +360,7 @@ const singleEvents = [
   ExecutionEvent,
   ChainRunEvent,
   TaskEvent,
+  ApprovalEvent,
   IncidentEvent,
   CertificateEvent,
   WorkerEvent,
@@ -354,10 +377,10 @@ export const DigestEvent = Schema.Struct({
     events: Schema.Array(
       Schema.Union(singleEvents).annotate({
         identifier: "SingleEvent",
-        description: "An event in a digest, one of these schemas according to `type`."
+        description: "An event in a digest. `type` determines which of these schemas it has."
       })
     ).annotate({
-      description: `The first ${maxNamedEvents} events. The id of each is the id of the message and a number.`
+      description: `The first ${maxListedEvents} events. The id of each is the id of the message and a number.`
     }),
     notice
   })
@@ -367,11 +390,11 @@ export const DigestEvent = Schema.Struct({
     "The events within `group_seconds` or during quiet hours, as one message to a channel."
 })
 
-/** The body of a callback, or of a message to a webhook channel. */
+/** The body of a callback or of a message to a webhook channel. */
 export const WebhookEvent = Schema.Union([...singleEvents, DigestEvent]).annotate({
   identifier: "WebhookEvent",
   description:
-    "The body of a callback or of a message to a webhook channel, one of these schemas according to `type`. " +
+    "The body of a callback or of a message to a webhook channel. `type` determines which of these schemas it has. " +
     "New types may be added, so ignore unknown ones."
 })
 export type WebhookEvent = typeof WebhookEvent.Type
@@ -393,13 +416,13 @@ export const LiveEvent = Schema.Union([
 ]).annotate({
   identifier: "LiveEvent",
   description:
-    "A change in the workspace, one of these schemas according to `type`. New types may be added, so ignore " +
+    "A change in the workspace. `type` determines which of these schemas it has. New types may be added, so ignore " +
     "unknown ones."
 })
 export type LiveEvent = typeof LiveEvent.Type
 
 /** How long a stream can be resumed from an event id. */
-export const keptSeconds = 300
+export const resumableSeconds = 300
 
 /** How often a stream sends a comment, so that clients can detect a dead connection. */
-export const beatSeconds = 15
+export const streamCommentSeconds = 15

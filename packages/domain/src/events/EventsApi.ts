@@ -4,13 +4,13 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { RateLimited } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { LiveEvent } from "./Event.ts"
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("stream", "/", {
-      params: { workspace_id: inPath(WorkspaceId) },
+      params: { workspace_id: idInPath(WorkspaceId) },
       headers: {
         "last-event-id": Schema.optionalKey(
           Schema.String.check(

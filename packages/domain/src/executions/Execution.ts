@@ -7,10 +7,11 @@ import { CountedPage } from "../shared/requests/Page.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { tagFilter } from "../shared/Tags.ts"
 import { Timestamp, timestampInput, startedAt, finishedAt } from "../shared/Timestamp.ts"
+import { Approval } from "./Approval.ts"
 import { ExecutionError } from "./ExecutionError.ts"
-import { shownInput } from "./RunRequest.ts"
+import { runInputField } from "./RunRequest.ts"
 
-/** The number of bytes of a response body that are stored and shown. */
+/** How many bytes of a response body are stored and shown. */
 export const maxResponseBodyBytes = 10_000
 
 export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
@@ -19,13 +20,17 @@ export const ExecutionKind = oneOf(["cron", "delayed", "chain"], {
 })
 export type ExecutionKind = typeof ExecutionKind.Type
 
-export const ExecutionTrigger = oneOf(["schedule", "manual", "retry", "chain", "rerun"], {
-  identifier: "ExecutionTrigger",
-  description:
-    "`schedule`: the run was due. `manual`: somebody started it. `retry`: the node that " +
-    "ran it before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats a finished " +
-    "execution, and has the same `scheduled_for`."
-})
+export const ExecutionTrigger = oneOf(
+  ["schedule", "manual", "retry", "chain", "rerun", "backfill"],
+  {
+    identifier: "ExecutionTrigger",
+    description:
+      "`schedule`: the run was due. `manual`: somebody started it. `retry`: the node that " +
+      "ran it before was lost. `chain`: it is a step of a chain run. `rerun`: it repeats a finished " +
+      "execution, and has the same `scheduled_for`. `backfill`: it makes up for a past slot, whose time is its " +
+      "`scheduled_for`."
+  }
+)
 export type ExecutionTrigger = typeof ExecutionTrigger.Type
 
 export const ExecutionStatus = oneOf(
@@ -53,7 +58,7 @@ export const TaskId = Schema.String.check(
   .pipe(Schema.brand("TaskId"))
 export type TaskId = typeof TaskId.Type
 
-/** The maximum number of progress lines of an execution, across all its attempts. */
+/** The maximum number of an execution's progress lines, across all its attempts. */
 export const maxProgressLines = 50
 
 /** The maximum number of bytes of a progress line. Longer lines are truncated. */
@@ -77,10 +82,15 @@ const fields = {
   kind: ExecutionKind,
   task_id: TaskId,
   chain_run_id: Schema.NullOr(ChainRunId).annotate({
-    description: "The chain run that the step belongs to. Null outside of chains."
+    description: "The chain run that the step belongs to. Null if the execution is not a step."
   }),
   step: Schema.NullOr(Schema.String).annotate({
-    description: "The name of the chain's step. Null outside of chains."
+    description: "The name of the chain's step. Null if the execution is not a step."
+  }),
+  flow_key: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and steps that were skipped.",
+    examples: ["customer:ada"]
   }),
   trigger: ExecutionTrigger,
   status: ExecutionStatus,
@@ -88,7 +98,8 @@ const fields = {
   started_at: startedAt,
   finished_at: finishedAt,
   lateness_ms: Schema.NullOr(Schema.Int).annotate({
-    description: "From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`."
+    description:
+      "From `scheduled_for` to `started_at`. Null until it starts, for a `rerun` and for a `backfill`."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
     description:
@@ -105,6 +116,13 @@ const fields = {
   awaiting_completion_since: Schema.NullOr(Timestamp).annotate({
     description:
       "When the response arrived, if the job has yet to report to the completion URL. Otherwise null."
+  }),
+  waits_until: Schema.NullOr(Timestamp).annotate({
+    description: "When a step of the kind `wait` ends, while it waits. Otherwise null."
+  }),
+  approval: Schema.NullOr(Approval).annotate({
+    description:
+      "What a step of the kind `approve` waits for, until somebody decides. Otherwise null."
   })
 }
 
@@ -114,6 +132,7 @@ const example = {
   task_id: TaskId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"),
   chain_run_id: null,
   step: null,
+  flow_key: null,
   trigger: "schedule",
   status: "succeeded",
   scheduled_for: "2026-01-31T09:30:00.000Z",
@@ -124,15 +143,25 @@ const example = {
   attempts_count: 1,
   status_code: 200,
   error: null,
-  awaiting_completion_since: null
+  awaiting_completion_since: null,
+  waits_until: null,
+  approval: null
 } as const
 
 /** One run of a task or of a chain's step, as in lists. */
-export const Execution = Schema.Struct(fields).annotate({
+const namedExecution = Schema.Struct(fields).annotate({
   identifier: "Execution",
   description: "One run of a task, or of a step of a chain.",
   examples: [example]
 })
+
+/**
+ * An interface gives the type a name. Otherwise, declarations would repeat the whole type at each
+ * endpoint.
+ */
+export interface ExecutionSchema extends NamedExecution {}
+type NamedExecution = typeof namedExecution
+export const Execution: ExecutionSchema = namedExecution
 export type Execution = typeof Execution.Type
 
 export const ExecutionPage = CountedPage("ExecutionPage", Execution)
@@ -150,7 +179,9 @@ export const AttemptRequest = Schema.Struct({
       `credentials are shown as \`${mask}\`.`,
     examples: [{ "content-type": "application/json", authorization: mask }]
   }),
-  body: Schema.NullOr(Schema.String).annotate({ description: "The request body. Null if none." })
+  body: Schema.NullOr(Schema.String).annotate({
+    description: "The request body. Null if there is none."
+  })
 }).annotate({ identifier: "AttemptRequest" })
 export type AttemptRequest = typeof AttemptRequest.Type
 
@@ -185,8 +216,7 @@ export const Attempt = Schema.Struct({
   }),
   response_headers: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
     description:
-      "The first 4 kB of the response headers, with names in lower case and without headers about the " +
-      "connection. Values that look like credentials are masked. Null if there was no response."
+      "The first 4 kB of the response headers, with names in lower case and without connection headers. Values that look like credentials are masked. Null if there was no response."
   }),
   response_body: Schema.NullOr(Schema.String).annotate({
     description: "The first 10,000 bytes of the response body."
@@ -212,9 +242,9 @@ export const Attempt = Schema.Struct({
 }).annotate({ identifier: "Attempt" })
 export type Attempt = typeof Attempt.Type
 
-export const ExecutionDetail = Schema.Struct({
+const namedExecutionDetail = Schema.Struct({
   ...fields,
-  input: shownInput,
+  input: runInputField,
   attempts: Schema.Array(Attempt).annotate({ description: "All attempts, oldest first." }),
   progress: Schema.Array(ProgressLine).annotate({
     description: `The last ${maxProgressLines} lines that the job sent to \`/log\`, oldest first.`
@@ -253,9 +283,13 @@ export const ExecutionDetail = Schema.Struct({
     }
   ]
 })
+
+export interface ExecutionDetailSchema extends NamedExecutionDetail {}
+type NamedExecutionDetail = typeof namedExecutionDetail
+export const ExecutionDetail: ExecutionDetailSchema = namedExecutionDetail
 export type ExecutionDetail = typeof ExecutionDetail.Type
 
-/** The latest execution of a task, as part of the task. */
+/** A task's latest execution, as part of the task. */
 export const LastRun = Schema.Struct({
   execution_id: ExecutionId,
   status: ExecutionStatus,

@@ -19,6 +19,8 @@ export const ExecutionErrorCode = oneOf(
     "node_lost",
     "completion_failed",
     "completion_timeout",
+    "approval_rejected",
+    "approval_timeout",
     "cancelled",
     "overlap",
     "too_many_runs",
@@ -41,7 +43,8 @@ export const ExecutionErrorCode = oneOf(
       "access token. " +
       "`no_worker`: no worker claimed the run within `worker_wait_seconds`. `node_lost`: the node or the worker " +
       "that made the call was lost. `completion_failed`: the job reported a failure to the completion URL. " +
-      "`completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run, or paused or " +
+      "`completion_timeout`: the job did not report in time. `approval_rejected`: somebody rejected the step. " +
+      "`approval_timeout`: nobody approved or rejected the step in time. `cancelled`: somebody cancelled the run, or paused or " +
       "deleted its task. `overlap`: the previous run was still in progress. `too_many_runs`: the task had " +
       "reached its limit of unfinished runs. `task_changed`: the step or task to call no longer exists. " +
       "`workspace_stopped`: a slot of the schedule passed while the workspace was stopped. " +
@@ -50,7 +53,7 @@ export const ExecutionErrorCode = oneOf(
 )
 export type ExecutionErrorCode = typeof ExecutionErrorCode.Type
 
-/** The reason why an attempt or an execution failed. */
+/** Why an attempt or an execution failed. */
 export const ExecutionError = Schema.Struct({
   code: ExecutionErrorCode,
   message: Schema.String.annotate({
@@ -78,7 +81,7 @@ export const errorLine = ({ code, message }: ExecutionError): string => `${code}
 
 const isCode = Schema.is(ExecutionErrorCode)
 
-/** Parses a line written by `errorLine`. A line without a code gets the code `unknown`. */
+/** Parses a line written by `errorLine`. A line without a code is given the code `unknown`. */
 export const parseErrorLine = (line: string): ExecutionError => {
   const end = line.indexOf(": ")
   const code = line.slice(0, Math.max(0, end))

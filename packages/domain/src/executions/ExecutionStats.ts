@@ -19,7 +19,10 @@ const defaultSpan = day
 /** The earliest possible `Timestamp`. */
 const earliest = Date.parse("0000-01-01T00:00:00Z")
 
-/** Limits a response to 745 hours or 367 days. */
+/**
+ * The maximum length of the time range in days, per kind of bucket. It limits a response to 745
+ * hours or 367 days.
+ */
 const maxSpanDays = { hour: 31, day: 366 } as const
 
 export const StatsQuery = {
@@ -35,7 +38,7 @@ export interface StatsRange {
   readonly bucket: StatsBucket
 }
 
-/** Returns the time range of the statistics. The default is the day before now. */
+/** Returns the time range of the statistics. The default is the last 24 hours. */
 export const statsRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp; readonly bucket?: StatsBucket },
   now: Date
@@ -61,10 +64,21 @@ const count = (which: string) =>
   Schema.Int.annotate({ description: `The number of ${which} executions.` })
 
 export const Percentiles = Schema.Struct({
-  p50: Schema.Finite.annotate({ description: "Half of the values are at most this." }),
-  p95: Schema.Finite.annotate({ description: "95 of 100 values are at most this." }),
-  p99: Schema.Finite.annotate({ description: "99 of 100 values are at most this." })
+  p50: Schema.Finite.annotate({
+    description: "The median: half of the values are at or below it."
+  }),
+  p95: Schema.Finite.annotate({ description: "95 % of the values are at or below it." }),
+  p99: Schema.Finite.annotate({ description: "99 % of the values are at or below it." })
 }).annotate({ identifier: "Percentiles" })
+
+export const outcomeStatisticsFields = (what: "executions" | "runs") => ({
+  success_rate: Schema.NullOr(Schema.Finite).annotate({
+    description: `The success rate of ${what}, from 0 to 1: the successes divided by the successes and failures. Null if there are none.`
+  }),
+  duration_ms: Schema.NullOr(Percentiles).annotate({
+    description: `The durations of ${what} that succeeded or failed. Null if there are none.`
+  })
+})
 
 const figures = {
   counts: Schema.Struct({
@@ -78,16 +92,10 @@ const figures = {
     identifier: "ExecutionCounts",
     description: "The number of executions in each status."
   }),
-  success_rate: Schema.NullOr(Schema.Finite).annotate({
-    description:
-      "The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null if there are none."
-  }),
-  duration_ms: Schema.NullOr(Percentiles).annotate({
-    description: "The durations of executions that succeeded or failed. Null if there are none."
-  }),
+  ...outcomeStatisticsFields("executions"),
   lateness_ms: Schema.NullOr(Percentiles).annotate({
     description:
-      "From `scheduled_for` to the start, for executions that started. Null if there are none."
+      "The time from `scheduled_for` to the start, for executions that started. Null if none did."
   })
 }
 
@@ -101,7 +109,7 @@ const exampleFigures = {
 export const ExecutionFigures = Schema.Struct(figures).annotate({ identifier: "ExecutionFigures" })
 export type ExecutionFigures = typeof ExecutionFigures.Type
 
-/** Statistics of executions, by the hour or day for which they were scheduled. */
+/** Statistics of executions, by the hour or day of their scheduled time. */
 export const ExecutionStats = Schema.Struct({
   from: Timestamp.annotate({ description: "The start of the time range, inclusive." }),
   to: Timestamp.annotate({ description: "The end of the time range, exclusive." }),

@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { ExecutionId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { ExecutionId, idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery, TotalQuery } from "../shared/requests/Page.ts"
 import { WaitQuery } from "../shared/requests/WaitQuery.ts"
 import {
@@ -14,11 +14,12 @@ import {
   ExecutionPage,
   ScheduledFilters
 } from "./Execution.ts"
+import { DecisionRequest, NotApprover } from "./Approval.ts"
 import { ExecutionStats, StatsQuery } from "./ExecutionStats.ts"
 import { RerunFilter, Reruns } from "./Rerun.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const execution = { workspace_id: inPath(WorkspaceId), execution_id: inPath(ExecutionId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const execution = { workspace_id: idInPath(WorkspaceId), execution_id: idInPath(ExecutionId) }
 
 export class ExecutionsApi extends HttpApiGroup.make("executions")
   .add(
@@ -32,8 +33,7 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
         docs(
           "List executions",
           "Executions that are finished, running or due, newest first. Executions scheduled for later have a separate " +
-            "list. An execution that was cancelled before it was due appears here once its time has come, and with " +
-            "`status=cancelled` immediately. Repeatable filters match any of their values. `tag` finds the " +
+            "list. An execution that was cancelled before it was due appears here from its scheduled time on, and with `status=cancelled` immediately. Repeatable filters match any of their values. `tag` finds the " +
             "executions of tasks and chains that currently have the tag, excluding deleted ones. `from` " +
             "(inclusive) and `to` (exclusive) refer to `scheduled_for`."
         )
@@ -93,7 +93,36 @@ export class ExecutionsApi extends HttpApiGroup.make("executions")
           "Cancel an execution",
           "Cancels a queued or running execution of any kind. A running call is aborted asynchronously, so the response may still " +
             "say `running`. If the execution is a step of a chain, its run is cancelled too, and no later step starts. " +
-            "If the execution has finished otherwise, the response is 409. Cancelling again changes nothing."
+            "If the execution has already finished with another status, the response is 409. Cancelling a cancelled execution changes nothing."
+        )
+      ),
+
+    HttpApiEndpoint.post("approve", "/:execution_id/approve", {
+      params: execution,
+      payload: DecisionRequest,
+      success: Execution,
+      error: [NotApprover, NotFound, Conflict]
+    })
+      .annotate(Access, Access.role("editor"))
+      .annotateMerge(
+        docs(
+          "Approve a step",
+          "The step of a chain that waits for approval succeeds, and the next step starts. If the step has " +
+            "`approvers`, only these members can decide. If it no longer waits, the response is 409."
+        )
+      ),
+
+    HttpApiEndpoint.post("reject", "/:execution_id/reject", {
+      params: execution,
+      payload: DecisionRequest,
+      success: Execution,
+      error: [NotApprover, NotFound, Conflict]
+    })
+      .annotate(Access, Access.role("editor"))
+      .annotateMerge(
+        docs(
+          "Reject a step",
+          "The step of a chain that waits for approval fails with `approval_rejected`. Otherwise, the same rules apply as for `approve`."
         )
       ),
 

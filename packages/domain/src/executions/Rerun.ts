@@ -9,7 +9,7 @@ export const maxReruns = 1_000
 
 export const RerunStatus = oneOf(["failed", "cancelled", "skipped"], {
   identifier: "RerunStatus",
-  description: "The result of the executions to rerun."
+  description: "Rerun only the executions that ended with this result."
 })
 export type RerunStatus = typeof RerunStatus.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Priority } from "../queues/QueueRef.ts"
 
 /** The maximum size of a run's input, as JSON. */
 export const maxInputBytes = 64 * 1024
@@ -22,6 +23,13 @@ export const RunRequest = Schema.Struct({
         "`{{ input }}` or `{{ input.<key> }}`.",
       examples: [{ date: "2026-01-31" }]
     })
+  ),
+  priority: Schema.optionalKey(
+    Priority.annotate({
+      description:
+        "The priority of this run within its queue or flow, instead of the priority of the task.",
+      examples: [50]
+    })
   )
 }).annotate({
   identifier: "RunRequest",
@@ -30,8 +38,8 @@ export const RunRequest = Schema.Struct({
 })
 export type RunRequest = typeof RunRequest.Type
 
-/** The input of a run in responses. */
-export const shownInput = Schema.Json.annotate({
+/** A run's input in responses. */
+export const runInputField = Schema.Json.annotate({
   description: "The input of a manual run. Null if there was none.",
   examples: [{ date: "2026-01-31" }]
 })

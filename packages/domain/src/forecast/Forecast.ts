@@ -9,8 +9,8 @@ const maxForecastDays = 7
 const maxAheadDays = 365
 
 /** The maximum number of busiest minutes, and of tasks shown per minute. */
-export const maxBusiest = 10
-export const maxColliding = 10
+export const maxBusiestMinutes = 10
+export const maxTasksPerBusyMinute = 10
 
 export const ForecastQuery = {
   from: Schema.optionalKey(
@@ -30,7 +30,7 @@ export interface ForecastRange {
   readonly to: number
 }
 
-/** Returns the time range of a forecast. The default is the day from now. */
+/** Returns the time range of a forecast. The default is the next 24 hours. */
 export const forecastRange = (
   query: { readonly from?: Timestamp; readonly to?: Timestamp },
   now: number
@@ -43,7 +43,7 @@ export const forecastRange = (
     )
   }
   if (to <= from) {
-    return Result.fail(issueAt(["to"], "out_of_range", "must be after from, and in the future"))
+    return Result.fail(issueAt(["to"], "out_of_range", "must be in the future and later than from"))
   }
   if (to - from > maxForecastDays * day) {
     const message = `must be at most ${maxForecastDays} days after from, which defaults to now`
@@ -90,7 +90,7 @@ export const Forecast = Schema.Struct({
         description: "The spread in seconds. 0 means that each run starts at its slot."
       }),
       most_per_second: Schema.Finite.annotate({
-        description: "The maximum number of runs that start within one second."
+        description: "The peak: the most runs that are due within any single second."
       })
     }).annotate({ identifier: "ForecastSpread" })
   ).annotate({

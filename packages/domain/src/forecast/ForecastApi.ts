@@ -2,13 +2,13 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { Forecast, ForecastQuery } from "./Forecast.ts"
 
 export class ForecastApi extends HttpApiGroup.make("forecast")
   .add(
     HttpApiEndpoint.get("get", "/", {
-      params: { workspace_id: inPath(WorkspaceId) },
+      params: { workspace_id: idInPath(WorkspaceId) },
       query: ForecastQuery,
       success: Forecast
     })

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { checkErrorCodes } from "../monitors/checks/Check.ts"
-import { MonitorKind } from "../monitors/Monitor.ts"
 import { NotificationKind } from "../notifications/NotificationChannel.ts"
 import { DeliveryStatus } from "../notifications/NotificationDelivery.ts"
 import { Actor } from "../shared/Actor.ts"
@@ -15,16 +14,12 @@ import {
 } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
+import { repeatable } from "../shared/requests/repeatable.ts"
 import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput, createdAt, finishedAt } from "../shared/Timestamp.ts"
+import { IncidentSubjectKind, subjectKinds } from "./Dependency.ts"
 
-export const subjectKinds = [...MonitorKind.literals, "cron", "chain"] as const
-
-export const IncidentSubjectKind = oneOf(subjectKinds, {
-  identifier: "IncidentSubjectKind",
-  description: "The kind of the monitor, or `cron` or `chain`."
-})
-export type IncidentSubjectKind = typeof IncidentSubjectKind.Type
+export { IncidentSubjectKind, subjectKinds }
 
 /** The task or monitor that an incident is about. */
 export const IncidentSubject = Schema.Struct({
@@ -49,7 +44,7 @@ export type IncidentSubject = typeof IncidentSubject.Type
 export const IncidentStatus = oneOf(["open", "acknowledged", "closed"], {
   identifier: "IncidentStatus",
   description:
-    "`acknowledged`: somebody is aware of the incident, so no reminders are sent. `closed`: the " +
+    "`acknowledged`: somebody is aware of the incident, so no reminders are sent and nothing is escalated. `closed`: the " +
     "monitor or task has recovered, was paused or was deleted, or somebody closed the incident."
 })
 export type IncidentStatus = typeof IncidentStatus.Type
@@ -109,7 +104,7 @@ const fields = {
   status: IncidentStatus,
   opened_at: Timestamp.annotate({
     description:
-      "When the monitor went down or the task had failed often enough. For a missing ping, the end of its grace."
+      "When the monitor went down or the task had failed often enough. For a missing ping, the end of the grace period."
   }),
   closed_at: Schema.NullOr(Timestamp).annotate({
     description: "When the incident was closed. Null while it is open."
@@ -125,6 +120,14 @@ const fields = {
   }),
   snoozed_until: Schema.NullOr(Timestamp).annotate({
     description: "No reminders are sent before this time. Null if the incident was never snoozed."
+  }),
+  suppressed: Schema.Boolean.annotate({
+    description:
+      "Whether nobody is notified of the incident, because the monitor or task depends on one that has " +
+      "an open incident. When that incident closes and this one is still open, it stops being suppressed."
+  }),
+  suppressed_by: Schema.NullOr(IncidentId).annotate({
+    description: "The incident that suppresses this one. Null if it is not suppressed."
   })
 }
 
@@ -139,10 +142,12 @@ const example = {
   status: "open",
   opened_at: "2026-01-31T03:05:00.000Z",
   closed_at: null,
-  cause: { code: "missed", message: "No ping came by 2026-01-31T03:05:00.000Z." },
+  cause: { code: "missed", message: "No ping arrived by 2026-01-31T03:05:00.000Z." },
   acknowledged_by: null,
   acknowledged_at: null,
-  snoozed_until: null
+  snoozed_until: null,
+  suppressed: false,
+  suppressed_by: null
 } as const
 
 export const Incident = Schema.Struct(fields).annotate({
@@ -166,10 +171,10 @@ export const IncidentDelivery = Schema.Struct({
 })
 export type IncidentDelivery = typeof IncidentDelivery.Type
 
-/** How many failures before the incident its timeline shows. */
+/** The maximum number of failures before the incident that its timeline shows. */
 export const maxShownFailures = 20
 
-/** How many notes and other actions of people an incident keeps. */
+/** The maximum number of notes and other actions by people that an incident keeps. */
 export const maxIncidentActions = 200
 
 export const IncidentEntryType = oneOf(
@@ -178,6 +183,7 @@ export const IncidentEntryType = oneOf(
     "failure",
     "opened",
     "notification",
+    "escalated",
     "acknowledged",
     "snoozed",
     "note",
@@ -188,7 +194,7 @@ export const IncidentEntryType = oneOf(
     identifier: "IncidentEntryType",
     description:
       `\`last_good\`: the last success before the incident. \`failure\`: one of the last ${maxShownFailures} failures before ` +
-      "it opened. `notification`: a message was created; `deliveries` has its result. `snoozed`: until " +
+      "it opened. `notification`: a message was created; `deliveries` has its result. `escalated`: a step of an escalation policy was due. `snoozed`: until " +
       "`until`, or no longer if `until` is null. `closed`: somebody closed the incident, or the monitor or " +
       "task was paused, changed or deleted. `recovered`: the monitor or task succeeded again."
   }
@@ -198,7 +204,8 @@ export const IncidentEntry = Schema.Struct({
   at: Timestamp.annotate({ description: "When it happened." }),
   type: IncidentEntryType,
   message: Schema.NullOr(Schema.String).annotate({
-    description: "The text of a note, or the reason of a failure. Null for other entries."
+    description:
+      "The text of a note, the reason of a failure, or the step of an escalation policy. Null for other entries."
   }),
   actor: Schema.NullOr(Actor).annotate({
     description: "Who did it. Null if the service recorded it."
@@ -232,13 +239,14 @@ export type IncidentEntry = typeof IncidentEntry.Type
 export const SnoozeRequest = Schema.Struct({
   until: Schema.NullOr(
     timestampInput(
-      "When reminders resume: in the future, and at most 90 days ahead. A reminder is sent at this time " +
+      "When reminders and escalations resume: in the future, and at most 90 days ahead. A reminder is sent at this time " +
         "if the incident is still open. Null ends a snooze."
     )
   )
 }).annotate({
   identifier: "SnoozeRequest",
-  // A time would soon be past, and the contract tests send the example.
+  // The example has no time, because the contract tests send it, and a fixed time would soon be
+  // past.
   examples: [{ until: null }]
 })
 
@@ -282,7 +290,7 @@ export const IncidentDetail = Schema.Struct({
         {
           at: "2026-01-31T03:05:00.000Z",
           type: "opened",
-          message: "No ping came by 2026-01-31T03:05:00.000Z.",
+          message: "No ping arrived by 2026-01-31T03:05:00.000Z.",
           actor: null,
           until: null,
           execution_id: null,
@@ -311,6 +319,7 @@ export const IncidentPage = Schema.Struct({
 export type IncidentPage = typeof IncidentPage.Type
 
 export const IncidentFilters = {
+  status: Schema.optionalKey(repeatable(IncidentStatus, "The status")),
   subject_id: Schema.optionalKey(
     RecordId.annotate({ description: "Only incidents of this monitor, cron task or chain." })
   ),
@@ -320,13 +329,21 @@ export const IncidentFilters = {
       examples: ["true"]
     })
   ),
+  suppressed: Schema.optionalKey(
+    Schema.Literals(["true", "false"]).annotate({
+      description: "Only suppressed incidents (`true`) or only others (`false`).",
+      examples: ["false"]
+    })
+  ),
   from: Schema.optionalKey(timestampInput("Opened at this time or later.")),
   to: Schema.optionalKey(timestampInput("Opened before this time."))
 }
 
 export interface IncidentFilters {
+  readonly status?: ReadonlyArray<IncidentStatus>
   readonly subject_id?: string
   readonly open?: "true" | "false"
+  readonly suppressed?: "true" | "false"
   readonly from?: Timestamp
   readonly to?: Timestamp
 }

@@ -3,7 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
-import { IncidentId, inPath, WorkspaceId } from "../shared/Ids.ts"
+import { IncidentId, idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
   IncidentDetail,
@@ -14,8 +14,8 @@ import {
   SnoozeRequest
 } from "./Incident.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const incident = { workspace_id: inPath(WorkspaceId), incident_id: inPath(IncidentId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const incident = { workspace_id: idInPath(WorkspaceId), incident_id: idInPath(IncidentId) }
 
 export class IncidentsApi extends HttpApiGroup.make("incidents")
   .add(
@@ -68,8 +68,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "Snooze an incident",
-          "Stops reminders until a time. If the incident is still open then and nobody has acknowledged it, " +
-            "a reminder is sent."
+          "Stops reminders until the given time. If the incident is then still open and unacknowledged, a reminder is sent."
         )
       ),
 
@@ -83,8 +82,8 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
       .annotateMerge(
         docs(
           "Add a note to an incident",
-          "Adds a text to the history of the incident, also after it is closed. An incident keeps up to " +
-            `${maxIncidentActions} notes and other actions of people.`
+          "Adds a note to the incident's history, even after the incident is closed. An incident keeps up to " +
+            `${maxIncidentActions} notes and other manual actions.`
         )
       ),
 
@@ -98,9 +97,7 @@ export class IncidentsApi extends HttpApiGroup.make("incidents")
         docs(
           "Close an incident",
           "Closes the incident although the monitor or task has not recovered. Nobody is notified of a " +
-            "recovery, but channels that track incidents close theirs. The next incident of a monitor opens " +
-            "after it has recovered and fails again, that of a task after its next failures. A closed " +
-            "incident stays as it is."
+            "recovery, but channels that track incidents close their own. A monitor's next incident opens when it has recovered and fails again, a task's next incident after its next failures. Closing a closed incident changes nothing."
         )
       )
   )

@@ -2,8 +2,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
+import { Location } from "../shared/Location.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import {
@@ -14,7 +15,7 @@ import {
   maxMaintenanceWindows
 } from "./MaintenanceWindow.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const keyed = { ...workspace, key: MaintenanceKey }
 
 export class MaintenanceApi extends HttpApiGroup.make("maintenance")
@@ -47,12 +48,12 @@ export class MaintenanceApi extends HttpApiGroup.make("maintenance")
       error: [Conflict, NotFound, Stale, ValidationFailed]
     })
       .annotate(Access, Access.scope("monitors:write"))
+      .annotate(Location, "/v1/workspaces/:workspace_id/maintenance/:key")
       .annotateMerge(
         docs(
           "Create or change a maintenance window",
           "During the maintenance, failures are recorded, but open no incident and notify nobody, and no " +
-            "reminders are sent. What still fails when it ends opens an incident within seconds. Incidents that " +
-            "were open before stay open, and their recovery is announced. An API key also needs `tasks:write` " +
+            "reminders are sent. Monitors and tasks that still fail when it ends open incidents within seconds. Incidents that were open before stay open, and their recovery is announced. An API key also needs `tasks:write` " +
             `for a window with \`everything\`, \`tags\` or \`task_ids\`. A workspace can have ${maxMaintenanceWindows} windows.`
         )
       ),
@@ -66,7 +67,7 @@ export class MaintenanceApi extends HttpApiGroup.make("maintenance")
       .annotateMerge(
         docs(
           "Delete a maintenance window",
-          "Maintenance in progress ends: what still fails opens an incident within seconds."
+          "Maintenance in progress ends: monitors and tasks that still fail open incidents within seconds."
         )
       )
   )
@@ -75,6 +76,6 @@ export class MaintenanceApi extends HttpApiGroup.make("maintenance")
   .annotateMerge(
     OpenApi.annotations({
       title: "Maintenance",
-      description: "Times in which failures are expected."
+      description: "Periods in which failures are expected."
     })
   ) {}

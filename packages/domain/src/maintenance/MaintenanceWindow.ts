@@ -4,33 +4,47 @@ import { MinuteSchedule } from "../schedules/Schedule.ts"
 import { TimeZone } from "../schedules/TimeZone.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { MaintenanceWindowId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import {
+  keysOfRecords,
+  CallerChosenKey,
+  referencedKeys
+} from "../shared/requests/CallerChosenKey.ts"
 import { Page } from "../shared/requests/Page.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
-import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
 
-/** A workspace can have at most this many maintenance windows. */
+/** The maximum number of maintenance windows per workspace. */
 export const maxMaintenanceWindows = 50
+/** A maintenance window's default values. An export omits fields that have their default value. */
+export const maintenanceDefaults = {
+  timezone: "UTC",
+  everything: false,
+  monitor_ids: [],
+  monitor_keys: [],
+  task_ids: [],
+  task_keys: []
+} as const
+
 const maxIds = 100
 const maxTags = 20
 
-const name = { description: "What the maintenance is about.", examples: ["Database upgrade"] }
+const name = { description: "What the maintenance is for.", examples: ["Database upgrade"] }
 const startsAt = {
   description: "When the maintenance starts. Null if it follows a schedule."
 }
 const endsAt = { description: "When the maintenance ends. Null if it follows a schedule." }
 const schedule = {
   description:
-    "A cron expression for when the maintenance starts, each time. Null if it happens once."
+    "A cron expression for the start of recurring maintenance. Null if the maintenance happens only once."
 }
 const timezone = { description: "The time zone of the schedule. Defaults to UTC." }
 const durationSeconds = {
   description:
-    "For how many seconds the maintenance lasts each time, up to 7 days. Null if it happens once.",
+    "The duration of recurring maintenance, in seconds, up to 7 days. Null if the maintenance happens only once.",
   examples: [3600]
 }
 const everything = {
@@ -54,7 +68,7 @@ export const MaintenanceWindow = Schema.Struct({
   }),
   next_starts_at: Schema.NullOr(Timestamp).annotate({
     description:
-      "When the maintenance starts next, after the one in progress. Null if it does not start again."
+      "When the maintenance next starts, not counting maintenance in progress. Null if it does not start again."
   }),
   starts_at: Schema.NullOr(Timestamp).annotate(startsAt),
   ends_at: Schema.NullOr(Timestamp).annotate(endsAt),
@@ -64,13 +78,15 @@ export const MaintenanceWindow = Schema.Struct({
   everything: Schema.Boolean.annotate(everything),
   tags: Schema.Array(Schema.String).annotate(tags),
   monitor_ids: Schema.Array(MonitorId).annotate(monitorIds),
+  monitor_keys: keysOfRecords("monitors"),
   task_ids: Schema.Array(TaskId).annotate(taskIds),
+  task_keys: keysOfRecords("tasks and chains"),
   ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
   identifier: "MaintenanceWindow",
-  description: "A time in which failures open no incident and notify nobody.",
+  description: "A period in which failures open no incidents and nobody is notified.",
   examples: [
     {
       id: MaintenanceWindowId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"),
@@ -88,7 +104,9 @@ export const MaintenanceWindow = Schema.Struct({
       everything: false,
       tags: ["database"],
       monitor_ids: [],
+      monitor_keys: [],
       task_ids: [],
+      task_keys: [],
       ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
@@ -104,7 +122,7 @@ interface Times {
   readonly duration_seconds?: number | null
 }
 
-/** A window has either two times, or a schedule and a duration. */
+/** A window has either `starts_at` and `ends_at`, or a schedule and a duration. */
 const timesAreComplete = Schema.makeFilter<Times>(
   ({ duration_seconds, ends_at, schedule: cron, starts_at }) => {
     const missing = (field: keyof Times, problem: string) =>
@@ -120,8 +138,8 @@ const timesAreComplete = Schema.makeFilter<Times>(
             problem: "cannot be combined with a schedule"
           })
     }
-    if (starts_at == null) return missing("starts_at", "is required, or a schedule")
-    if (ends_at == null) return missing("ends_at", "is required, or a schedule")
+    if (starts_at == null) return missing("starts_at", "is required, unless a schedule is given")
+    if (ends_at == null) return missing("ends_at", "is required, unless a schedule is given")
     if (duration_seconds != null) return missing("schedule", "is required with duration_seconds")
     return Date.parse(starts_at) < Date.parse(ends_at)
       ? undefined
@@ -129,13 +147,14 @@ const timesAreComplete = Schema.makeFilter<Times>(
   }
 )
 
-const selectsSomething = Schema.makeFilter<{
-  readonly everything?: boolean
-  readonly tags?: ReadonlyArray<string>
-  readonly monitor_ids?: ReadonlyArray<string>
-  readonly task_ids?: ReadonlyArray<string>
-}>(({ everything: all = false, monitor_ids = [], tags: own = [], task_ids = [] }) =>
-  all || own.length + monitor_ids.length + task_ids.length > 0
+const selections = ["tags", "monitor_ids", "monitor_keys", "task_ids", "task_keys"] as const
+
+const selectsSomething = Schema.makeFilter<
+  { readonly everything?: boolean } & {
+    readonly [Name in (typeof selections)[number]]?: ReadonlyArray<string>
+  }
+>((window) =>
+  window.everything === true || selections.some((name) => (window[name] ?? []).length > 0)
     ? undefined
     : filterIssue({
         path: ["everything"],
@@ -148,31 +167,33 @@ export const MaintenanceWindowDefinition = Schema.Struct(
   putFields(
     {
       name: label(100, name),
-      starts_at: whenAbsent("None", Schema.NullOr(timestampInput(startsAt.description))),
-      ends_at: whenAbsent("None", Schema.NullOr(timestampInput(endsAt.description))),
-      schedule: whenAbsent("None", Schema.NullOr(MinuteSchedule).annotate(schedule)),
-      timezone: whenAbsent("UTC", TimeZone.annotate(timezone)),
-      duration_seconds: whenAbsent(
+      starts_at: optionalWithDefault("None", Schema.NullOr(timestampInput(startsAt.description))),
+      ends_at: optionalWithDefault("None", Schema.NullOr(timestampInput(endsAt.description))),
+      schedule: optionalWithDefault("None", Schema.NullOr(MinuteSchedule).annotate(schedule)),
+      timezone: optionalWithDefault("UTC", TimeZone.annotate(timezone)),
+      duration_seconds: optionalWithDefault(
         "None",
         Schema.NullOr(
           Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: 604_800 }))
         ).annotate(durationSeconds)
       ),
-      everything: whenAbsent("False", Schema.Boolean.annotate(everything)),
-      tags: whenAbsent(
+      everything: optionalWithDefault("False", Schema.Boolean.annotate(everything)),
+      tags: optionalWithDefault(
         "None",
         Schema.Array(label(50)).check(Schema.isMaxLength(maxTags), Schema.isUnique()).annotate(tags)
       ),
-      monitor_ids: whenAbsent(
+      monitor_ids: optionalWithDefault(
         "None",
         Schema.Array(MonitorId)
           .check(Schema.isMaxLength(maxIds), Schema.isUnique())
           .annotate(monitorIds)
       ),
-      task_ids: whenAbsent(
+      monitor_keys: referencedKeys("monitors", "monitor_ids", maxIds),
+      task_ids: optionalWithDefault(
         "None",
         Schema.Array(TaskId).check(Schema.isMaxLength(maxIds), Schema.isUnique()).annotate(taskIds)
       ),
+      task_keys: referencedKeys("tasks and chains", "task_ids", maxIds),
       ...versionInput
     },
     MaintenanceWindow
@@ -198,4 +219,4 @@ export type MaintenanceWindowDefinition = typeof MaintenanceWindowDefinition.Typ
 
 export const MaintenanceWindowList = Page("MaintenanceWindowList", MaintenanceWindow)
 
-export const MaintenanceKey = OwnKey
+export const MaintenanceKey = CallerChosenKey

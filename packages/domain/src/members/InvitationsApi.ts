@@ -3,7 +3,7 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
-import { inPath, InvitationId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, InvitationId, WorkspaceId } from "../shared/Ids.ts"
 import { Internal } from "../shared/Internal.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
@@ -16,7 +16,7 @@ import {
   InvitationPreview
 } from "./Invitation.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 
 export class InvitationsApi extends HttpApiGroup.make("invitations")
   .add(
@@ -43,7 +43,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       ),
 
     HttpApiEndpoint.delete("delete", "/workspaces/:workspace_id/invitations/:invitation_id", {
-      params: { workspace_id: inPath(WorkspaceId), invitation_id: inPath(InvitationId) },
+      params: { workspace_id: idInPath(WorkspaceId), invitation_id: idInPath(InvitationId) },
       error: NotFound
     })
       .annotate(Access, Access.role("admin"))

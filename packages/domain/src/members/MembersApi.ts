@@ -3,12 +3,12 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound } from "../shared/Errors.ts"
-import { inPath, UserId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, UserId, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Member, MemberUpdate } from "./Member.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const member = { workspace_id: inPath(WorkspaceId), user_id: inPath(UserId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const member = { workspace_id: idInPath(WorkspaceId), user_id: idInPath(UserId) }
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
@@ -30,7 +30,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateMerge(
         docs(
           "Change a member's role",
-          "The role applies from the member's next request. Only owners can make a member an owner or change the role of an owner. The last owner keeps the role."
+          "The role applies from the member's next request. Only owners can make a member an owner or change the role of an owner. The role of the last owner cannot be changed."
         )
       ),
 

@@ -7,7 +7,7 @@ export const Role = oneOf(roles, {
   identifier: "Role",
   description:
     "The permissions of a member. `viewer`: read. `editor`: also change tasks, monitors and notifications. " +
-    "`admin`: also manage keys, members, secrets and the name. `owner`: also delete the workspace and appoint owners.",
+    "`admin`: also manage keys, members, secrets and the workspace's name. `owner`: also delete the workspace and appoint owners.",
   examples: ["editor"]
 })
 export type Role = typeof Role.Type

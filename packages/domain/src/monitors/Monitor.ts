@@ -1,9 +1,10 @@
 import { Schema } from "effect"
+import { dependsOnField, dependsOnInput } from "../incidents/Dependency.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { IncidentId, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { withoutField } from "../shared/requests/whenAbsent.ts"
-import { keyFields } from "../shared/requests/OwnKey.ts"
+import { optionalWithNote } from "../shared/requests/optionalWithDefault.ts"
+import { keyFields } from "../shared/requests/CallerChosenKey.ts"
 import { ListPage, type ListQuery, listQueryWithStatus } from "../shared/requests/ListQuery.ts"
 import { versionField } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
@@ -23,20 +24,20 @@ export type MonitorKind = typeof MonitorKind.Type
 export const MonitorStatus = oneOf(["new", "up", "late", "warning", "down", "paused"], {
   identifier: "MonitorStatus",
   description:
-    "`new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the " +
-    "grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked " +
+    "`new`: nothing has been received or checked yet. `late`: a ping is overdue, but still within the grace period. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked " +
     "until the monitor is resumed."
 })
 export type MonitorStatus = typeof MonitorStatus.Type
 
 export const monitorInput = {
   name: label(200, { description: "The display name.", examples: ["Nightly backup"] }),
-  ...tagsInput
+  ...tagsInput,
+  ...dependsOnInput
 }
 
 /** The input field that pauses and resumes a monitor. */
 export const monitorPausedInput = {
-  paused: withoutField(
+  paused: optionalWithNote(
     "Defaults to false for a new monitor. An existing monitor is unchanged.",
     Schema.Boolean.annotate({
       description: "While true, nothing is checked and nobody is notified."
@@ -51,6 +52,7 @@ export const monitorFields = {
   ...versionField,
   name: Schema.String.annotate({ description: "The display name." }),
   ...tagsField,
+  ...dependsOnField,
   paused: Schema.Boolean.annotate({
     description:
       "Whether the monitor is paused. While paused, nothing is checked and nobody is notified."
@@ -61,7 +63,7 @@ export const monitorFields = {
   }),
   next_check_at: Schema.NullOr(Timestamp).annotate({
     description:
-      "When the monitor is checked next, or goes down without a ping. Null if nothing is due."
+      "When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is due."
   }),
   open_incident_id: Schema.NullOr(IncidentId).annotate({
     description: "The open incident. Null if there is none."
@@ -78,6 +80,7 @@ export const exampleOfMonitor = {
   version: 1,
   name: "Nightly backup",
   tags: ["billing", "nightly"],
+  depends_on: [],
   paused: false,
   status: "up",
   last_change_at: "2026-01-30T03:04:11.000Z",
@@ -100,15 +103,15 @@ const count = (which: string) =>
   Schema.Int.annotate({ description: `Number of monitors that ${which}.` })
 
 export const MonitorCounts = Schema.Struct({
-  new: count("have received or checked nothing yet"),
+  new: count("have not received a ping or been checked yet"),
   up: count("are up"),
-  late: count("wait for an overdue ping, within the grace"),
+  late: count("have an overdue ping, but are still within the grace period"),
   warning: count("have a certificate that expires soon"),
   down: count("are down"),
   paused: count("are paused")
 }).annotate({
   identifier: "MonitorCounts",
-  description: "The number of monitors in the workspace by status, whatever the page shows."
+  description: "The number of monitors in the whole workspace by status."
 })
 export type MonitorCounts = typeof MonitorCounts.Type
 

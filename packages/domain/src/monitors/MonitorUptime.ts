@@ -5,13 +5,13 @@ import { Timestamp } from "../shared/Timestamp.ts"
 
 export const UptimePeriod = oneOf(["24h", "7d", "30d", "90d", "365d"], {
   identifier: "UptimePeriod",
-  description: "The period of the figures. `24h` when absent.",
+  description: "The period that the statistics cover. `24h` when absent.",
   examples: ["30d"]
 })
 export type UptimePeriod = typeof UptimePeriod.Type
 
 /** The length of each period, and the length of its buckets. */
-export const periods: Readonly<
+export const uptimePeriods: Readonly<
   Record<UptimePeriod, { readonly seconds: number; readonly bucketSeconds: 300 | 3_600 | 86_400 }>
 > = {
   "24h": { seconds: 86_400, bucketSeconds: 300 },
@@ -19,6 +19,18 @@ export const periods: Readonly<
   "30d": { seconds: 30 * 86_400, bucketSeconds: 3_600 },
   "90d": { seconds: 90 * 86_400, bucketSeconds: 86_400 },
   "365d": { seconds: 365 * 86_400, bucketSeconds: 86_400 }
+}
+
+/** Returns when each bucket of the period that ends at `toMs` begins, oldest first. */
+export const uptimeBucketStarts = (period: UptimePeriod, toMs: number) => {
+  const { bucketSeconds, seconds } = uptimePeriods[period]
+  const widthMs = bucketSeconds * 1_000
+  const fromMs = Math.floor((toMs - seconds * 1_000) / widthMs) * widthMs
+  const starts = Array.from(
+    { length: Math.ceil((toMs - fromMs) / widthMs) },
+    (_, index) => fromMs + index * widthMs
+  )
+  return { bucketSeconds, widthMs, fromMs, starts }
 }
 
 const figures = {
@@ -36,15 +48,17 @@ const figures = {
   }),
   failed_checks: Schema.Int.annotate({ description: "The number of failed checks." }),
   latency_ms: Schema.NullOr(Percentiles).annotate({
-    description: "The duration of successful checks, accurate to an eighth. Null if there are none."
+    description:
+      "The duration of successful checks, with an error of at most an eighth. Null if there are none."
   })
 }
 
-const range = {
+/** The response fields that contain the time range. */
+export const periodRange = {
   period: UptimePeriod,
   from: Timestamp.annotate({
     description:
-      "The start, inclusive: the beginning of the five minutes, the hour or the day, in UTC, in which the period begins."
+      "The start of the period, inclusive, rounded down to five minutes, an hour or a day in UTC."
   }),
   to: Timestamp.annotate({ description: "The end, exclusive: the time of the request." })
 }
@@ -58,25 +72,26 @@ const exampleFigures = {
   latency_ms: { p50: 81, p95: 203, p99: 406 }
 }
 
-const exampleRange = {
+export const exampleRange = {
   period: "24h",
   from: "2026-01-30T09:30:00.000Z",
   to: "2026-01-31T09:30:00.000Z"
 } as const
 
-export const MonitorUptime = Schema.Struct({ ...range, ...figures }).annotate({
+export const bucketSecondsField = Schema.Int.annotate({
+  description: "The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400."
+})
+
+export const MonitorUptime = Schema.Struct({ ...periodRange, ...figures }).annotate({
   identifier: "MonitorUptime",
   description: "The uptime of a monitor in a period.",
   examples: [{ ...exampleRange, ...exampleFigures }]
 })
 export type MonitorUptime = typeof MonitorUptime.Type
 
-export const MonitorSeries = Schema.Struct({
-  ...range,
-  bucket_seconds: Schema.Int.annotate({
-    description:
-      "The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400."
-  }),
+export const MonitorUptimeSeries = Schema.Struct({
+  ...periodRange,
+  bucket_seconds: bucketSecondsField,
   buckets: Schema.Array(
     Schema.Struct({
       start: Timestamp.annotate({ description: "When the bucket begins." }),
@@ -84,8 +99,8 @@ export const MonitorSeries = Schema.Struct({
     }).annotate({ identifier: "UptimeBucket" })
   ).annotate({ description: "Every bucket of the period, including empty ones, oldest first." })
 }).annotate({
-  identifier: "MonitorSeries",
-  description: "The uptime of a monitor in each part of a period.",
+  identifier: "MonitorUptimeSeries",
+  description: "The uptime of a monitor in each bucket of a period.",
   examples: [
     {
       ...exampleRange,
@@ -94,4 +109,4 @@ export const MonitorSeries = Schema.Struct({
     }
   ]
 })
-export type MonitorSeries = typeof MonitorSeries.Type
+export type MonitorUptimeSeries = typeof MonitorUptimeSeries.Type

@@ -4,19 +4,19 @@ import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound } from "../shared/Errors.ts"
-import { inPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { manyIds } from "../shared/requests/ManyIds.ts"
 import { exampleOfMonitor, MonitorKind, MonitorPage, MonitorQuery } from "./Monitor.ts"
-import { MonitorSeries, MonitorUptime, UptimePeriod } from "./MonitorUptime.ts"
+import { MonitorUptimeSeries, MonitorUptime, UptimePeriod } from "./MonitorUptime.ts"
 
-const ofMonitor = { workspace_id: inPath(WorkspaceId), monitor_id: inPath(MonitorId) }
+const ofMonitor = { workspace_id: idInPath(WorkspaceId), monitor_id: idInPath(MonitorId) }
 const ofPeriod = { period: Schema.optionalKey(UptimePeriod) }
 
 export class MonitorsApi extends HttpApiGroup.make("monitors")
   .add(
     HttpApiEndpoint.get("list", "/", {
-      params: { workspace_id: inPath(WorkspaceId) },
+      params: { workspace_id: idInPath(WorkspaceId) },
       query: {
         kind: Schema.optionalKey(repeatable(MonitorKind, "The kind")),
         monitor_ids: Schema.optionalKey(manyIds("monitors", exampleOfMonitor.id)),
@@ -43,23 +43,21 @@ export class MonitorsApi extends HttpApiGroup.make("monitors")
       .annotateMerge(
         docs(
           "Get the uptime of a monitor",
-          "For monitors of all kinds, independent of `RETENTION_DAYS`. Figures for each five " +
-            "minutes are kept for 7 days, for each hour for 90 days, and for each day for 400 " +
-            "days."
+          "For monitors of all kinds, independent of `RETENTION_DAYS`. Five-minute statistics are kept for 7 days, hourly statistics for 90 days, and daily statistics for 400 days."
         )
       ),
 
     HttpApiEndpoint.get("series", "/:monitor_id/series", {
       params: ofMonitor,
       query: ofPeriod,
-      success: MonitorSeries,
+      success: MonitorUptimeSeries,
       error: NotFound
     })
       .annotate(Access, Access.scope("monitors:read"))
       .annotateMerge(
         docs(
           "Get the uptime of a monitor over time",
-          "The same figures for each five minutes, hour or day of the period, for charts."
+          "The same statistics for each five minutes, hour or day of the period, for charts."
         )
       )
   )

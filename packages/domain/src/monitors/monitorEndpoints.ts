@@ -1,28 +1,28 @@
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, idempotencyErrors, NotFound, QuotaExceeded, Stale } from "../shared/Errors.ts"
-import { inPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, MonitorId, WorkspaceId } from "../shared/Ids.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { idOrKey, CallerChosenKey, upsertDocs } from "../shared/requests/CallerChosenKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { type MonitorKind, MonitorQuery } from "./Monitor.ts"
 import { monitorNouns } from "./monitorNouns.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 
 export const monitorParams = (kind: MonitorKind) => ({
-  workspace_id: inPath(WorkspaceId),
+  workspace_id: idInPath(WorkspaceId),
   monitor_id: idOrKey(MonitorId, kind)
 })
 
 /**
- * Creates the endpoints of a kind of monitor: the common ones and the kind's `own` ones. `texts`
- * complete the descriptions of the operations.
+ * Creates the endpoints for a kind of monitor: the common ones and the kind's `own` ones. `texts`
+ * completes the operations' descriptions.
  */
 export const monitorEndpoints = <
   Monitor extends Schema.Top,
@@ -79,11 +79,14 @@ export const monitorEndpoints = <
     })
       .annotate(Access, Access.scope("monitors:write"))
       .annotateMerge(
-        docs(`Create ${noun}`, `${texts.create} ${planAllows("monitors", "monitors", 1_000)}`)
+        docs(
+          `Create ${noun}`,
+          `${texts.create} ${planLimitSentence("monitors", "monitors", 1_000)}`
+        )
       ),
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: OwnKey },
+      params: { ...workspace, key: CallerChosenKey },
       headers: IfMatch,
       payload: schemas.definition,
       success: [schemas.monitor, schemas.monitor.pipe(HttpApiSchema.status(201))],

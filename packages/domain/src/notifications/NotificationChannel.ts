@@ -4,11 +4,11 @@ import { mask } from "../calls/credentialHeaders.ts"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
 import { configOfKind } from "./channelConfigs.ts"
 import { oneOf } from "../shared/oneOf.ts"
-import { patchFields, withoutField } from "../shared/requests/whenAbsent.ts"
+import { patchFields, optionalWithNote } from "../shared/requests/optionalWithDefault.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
-import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { ListPage, listQuery } from "../shared/requests/ListQuery.ts"
 import { repeatable } from "../shared/requests/repeatable.ts"
 import { label } from "../shared/Text.ts"
@@ -57,7 +57,7 @@ const definition = {
       "at rest and never shown again.",
     examples: [configExample]
   }),
-  paused: withoutField(
+  paused: optionalWithNote(
     "Defaults to false for a new channel. An existing channel is unchanged.",
     Schema.Boolean.annotate({
       description: "While true, nothing is sent to the channel."
@@ -85,14 +85,14 @@ export const NotificationChannelUpdate = Schema.Struct({
   ),
   paused: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True pauses the channel, so that nothing is sent to it. False resumes it."
+      description: "True pauses the channel: nothing is sent to it. False resumes it."
     })
   ),
   ...patchFields({ ...tagsInput, ...keyInput }),
   ...versionInput
 }).annotate({
   identifier: "NotificationChannelUpdate",
-  description: "Any of the fields. Absent fields are unchanged.",
+  description: "The fields to change. Absent fields keep their values.",
   examples: [{ name: "Operations at night" }]
 })
 export type NotificationChannelUpdate = typeof NotificationChannelUpdate.Type

@@ -7,18 +7,18 @@ import { Timestamp, createdAt, finishedAt } from "../shared/Timestamp.ts"
 import { notificationKinds } from "./NotificationChannel.ts"
 import { DeliveredEvent } from "./NotificationEvent.ts"
 
-/** The maximum number of events that a message lists. It also has the number of further events. */
-export const maxNamedEvents = 10
+/**
+ * The maximum number of events that a message lists. The message also says how many more there are.
+ */
+export const maxListedEvents = 10
 
 export const DeliveryStatus = oneOf(
   ["queued", "sending", "delivered", "failed", "cancelled", "dropped"],
   {
     identifier: "DeliveryStatus",
     description:
-      "`queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the message, " +
-      "or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted " +
-      "first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks " +
-      "was reached."
+      "`queued`: waiting for its scheduled time or the next attempt. `failed`: the channel rejected the message, " +
+      "or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted before. `dropped`: the plan's limit on waiting callbacks had been reached, so `events_count` callbacks were not sent."
   }
 )
 export type DeliveryStatus = typeof DeliveryStatus.Type
@@ -92,7 +92,7 @@ const example = {
   finished_at: "2026-01-31T09:30:00.153Z"
 } as const
 
-/** One message to one channel or one callback URL. */
+/** A message to one channel or one callback URL. */
 export const NotificationDelivery = Schema.Struct(fields).annotate({
   identifier: "NotificationDelivery",
   examples: [example]
@@ -107,7 +107,8 @@ export const DeliveryAttempt = Schema.Struct({
     description: "When the attempt finished. Null if its node was lost."
   }),
   response_body: Schema.NullOr(Schema.String).annotate({
-    description: "The first 1,000 characters of the response, without secrets of the channel."
+    description:
+      "The first 1,000 characters of the response, with the secrets of the channel removed."
   }),
   error: Schema.NullOr(Schema.String).annotate({
     description: "Why the attempt failed. Null if it did not fail."

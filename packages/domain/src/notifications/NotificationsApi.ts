@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -14,12 +14,12 @@ import {
 } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import {
-  inPath,
+  idInPath,
   NotificationChannelId,
   NotificationDeliveryId,
   WorkspaceId
 } from "../shared/Ids.ts"
-import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { idOrKey, CallerChosenKey, upsertDocs } from "../shared/requests/CallerChosenKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
@@ -38,14 +38,15 @@ import {
   NotificationDeliveryDetail,
   NotificationDeliveryPage
 } from "./NotificationDelivery.ts"
+import { NotificationRecipients, RecipientsQuery } from "./NotificationRecipients.ts"
 import { NotificationSettings, NotificationSettingsInput } from "./NotificationSettings.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const channel = {
   ...workspace,
   channel_id: idOrKey(NotificationChannelId, "notification_channel")
 }
-const delivery = { ...workspace, delivery_id: inPath(NotificationDeliveryId) }
+const delivery = { ...workspace, delivery_id: idInPath(NotificationDeliveryId) }
 
 export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
@@ -70,12 +71,12 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
           "Create a channel",
           "Nothing is sent to a channel until a rule in the settings names it. An email address that " +
             "belongs to no member must first be confirmed by a link in a mail. " +
-            planAllows("channels", "notification_channels", 100)
+            planLimitSentence("channels", "notification_channels", 100)
         )
       ),
 
     HttpApiEndpoint.put("upsertChannel", "/channels/by-key/:key", {
-      params: { ...workspace, key: OwnKey },
+      params: { ...workspace, key: CallerChosenKey },
       headers: IfMatch,
       payload: NotificationChannelDefinition,
       success: [NotificationChannel, NotificationChannel.pipe(HttpApiSchema.status(201))],
@@ -85,7 +86,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       .annotateMerge(
         upsertDocs(
           "a channel",
-          "Secrets are part of the definition. The kind cannot change; a definition with another kind gets a 409."
+          "Secrets are part of the definition. The kind cannot change; a definition with another kind is rejected with 409."
         )
       ),
 
@@ -125,13 +126,14 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
     HttpApiEndpoint.delete("deleteChannel", "/channels/:channel_id", {
       params: channel,
       headers: IfMatch,
-      error: [NotFound, Stale]
+      error: [Conflict, NotFound, Stale]
     })
       .annotate(Access, Access.scope("notifications:write"))
       .annotateMerge(
         docs(
           "Delete a channel",
-          "Removes the channel from all rules and cancels its waiting messages. Sent messages stay listed."
+          "Removes the channel from all rules and cancels its waiting messages. Sent messages stay listed. A " +
+            "channel that an escalation policy names cannot be deleted."
         )
       ),
 
@@ -167,6 +169,19 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Replace the settings",
           "Replaces all settings if `version` is current. Otherwise the response is 412 `stale`."
+        )
+      ),
+
+    HttpApiEndpoint.get("getRecipients", "/recipients", {
+      params: workspace,
+      query: RecipientsQuery,
+      success: NotificationRecipients
+    })
+      .annotate(Access, Access.scope("notifications:read"))
+      .annotateMerge(
+        docs(
+          "Preview the recipients of a notification",
+          "Applies the rules of the settings to a hypothetical problem. Maintenance, dependencies, quiet hours and the failure threshold, which can delay or withhold messages, are not considered."
         )
       ),
 

@@ -1,6 +1,6 @@
 import { type JsonSchema, Schema } from "effect"
 import { MailAddress } from "../auth/emailAddress.ts"
-import { line, providerUrl, secretText, serverUrl, word } from "./channelFields.ts"
+import { lineField, providerUrl, secretField, serverUrl, tokenField } from "./channelFields.ts"
 
 const phone = /^\+[1-9]\d{6,14}$/
 
@@ -25,7 +25,7 @@ export const channelConfigs = {
       "https://alerts.example.com/hook"
     ),
     authorization: Schema.optionalKey(
-      secretText(
+      secretField(
         "The Authorization header, if the server needs one",
         "Bearer abcdef",
         /^[\x20-\x7e]+$/
@@ -67,24 +67,24 @@ export const channelConfigs = {
     )
   }),
   telegram: Schema.Struct({
-    bot_token: secretText(
-      "The token of the bot: 123456:ABC…",
+    bot_token: secretField(
+      "Your bot's token, such as 123456:ABC…",
       "123456:AbCdEfGhIjKlMnOpQrStUvWxYz012345678",
       /^\d+:[A-Za-z0-9_-]{20,100}$/
     ),
-    chat_id: word(
-      "The id of the chat, or @name of a public channel",
+    chat_id: tokenField(
+      "The chat's id, or the @name of a public channel",
       "-1001234567890",
       /^(?:-?\d{1,20}|@\w{3,64})$/
     ),
     thread_id: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })).annotate({
-        description: "The topic in a forum."
+        description: "The topic's id. Required only to post to one topic of a forum group."
       })
     )
   }),
   pagerduty: Schema.Struct({
-    routing_key: secretText(
+    routing_key: secretField(
       "The integration key of a service (Events API v2)",
       "R0123456789ABCDEFGHIJKLMNOPQRSTU",
       /^[A-Za-z0-9]{32}$/
@@ -97,7 +97,7 @@ export const channelConfigs = {
     )
   }),
   opsgenie: Schema.Struct({
-    api_key: secretText(
+    api_key: secretField(
       "The key of an API integration",
       "eb243592-faa2-4ba2-a551-1afdf565c889",
       /^[A-Za-z0-9-]{8,100}$/
@@ -110,17 +110,17 @@ export const channelConfigs = {
     )
   }),
   jira_service_management: Schema.Struct({
-    cloud_id: word(
+    cloud_id: tokenField(
       "The id of the Atlassian site",
       "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41",
       /^[0-9a-fA-F-]{36}$/
     ),
-    email: word(
+    email: tokenField(
       "The email address of the API token's account",
       "ops@example.com",
       /^[^\s@:]+@[^\s@:]+$/
     ),
-    api_token: secretText("An API token of the account", "ATATT3xFfGF0abcdef"),
+    api_token: secretField("An API token of the account", "ATATT3xFfGF0abcdef"),
     priority: Schema.optionalKey(
       Schema.Literals(priorities).annotate({
         description: "The priority of problems. Defaults to P2."
@@ -131,16 +131,16 @@ export const channelConfigs = {
     server: Schema.optionalKey(
       serverUrl("The server. Defaults to https://ntfy.sh.", "https://ntfy.sh")
     ),
-    topic: word("The topic", "ops-alerts", /^[-\w]{1,64}$/),
-    token: Schema.optionalKey(secretText("An access token, if the topic needs one", "tk_abcdefgh"))
+    topic: tokenField("The topic", "ops-alerts", /^[-\w]{1,64}$/),
+    token: Schema.optionalKey(secretField("An access token, if the topic needs one", "tk_abcdefgh"))
   }),
   gotify: Schema.Struct({
     server: serverUrl("The server, including its base path", "https://push.example.com"),
-    token: secretText("The application token", "AbCdEfGhIjKlMnO")
+    token: secretField("The application token", "AbCdEfGhIjKlMnO")
   }),
   pushover: Schema.Struct({
-    token: secretText("The application token", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
-    user: secretText("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
+    token: secretField("The application token", "azGDORePK8gMaC0QOYAMyEEuzJnyUi", key),
+    user: secretField("The key of a user or a group", "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", key),
     urgent: Schema.optionalKey(
       Schema.Boolean.annotate({
         description:
@@ -149,42 +149,42 @@ export const channelConfigs = {
     )
   }),
   twilio_sms: Schema.Struct({
-    account_sid: word(
+    account_sid: tokenField(
       "The account: AC…",
       "AC0123456789abcdef0123456789abcdef",
       /^[aA][cC][0-9a-fA-F]{32}$/
     ),
-    auth_token: secretText(
+    auth_token: secretField(
       "The auth token of the account",
       "0123456789abcdef0123456789abcdef",
       /^[0-9a-fA-F]{32}$/
     ),
-    from: word(
+    from: tokenField(
       "The sender's number, or a messaging service: MG…",
       "+14155550123",
       /^(?:\+[1-9]\d{6,14}|[mM][gG][0-9a-fA-F]{32})$/
     ),
-    to: word("The recipient's number, such as +4915112345678", "+4915112345678", phone)
+    to: tokenField("The recipient's number, such as +4915112345678", "+4915112345678", phone)
   }),
   zulip: Schema.Struct({
     server: serverUrl("The server: https://….zulipchat.com", "https://example.zulipchat.com"),
-    bot_email: word(
+    bot_email: tokenField(
       "The email address of the bot",
       "alerts-bot@example.zulipchat.com",
       /^[^\s@:]+@[^\s@:]+$/
     ),
-    api_key: secretText("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
-    channel: line("The channel", "operations", 60),
-    topic: Schema.optionalKey(line("The topic. Defaults to `alerts`.", "alerts", 60))
+    api_key: secretField("The API key of the bot", "abcdefghijklmnopqrstuvwxyz012345"),
+    channel: lineField("The channel", "operations", 60),
+    topic: Schema.optionalKey(lineField("The topic. Defaults to `alerts`.", "alerts", 60))
   }),
   matrix: Schema.Struct({
     server: serverUrl("The homeserver: https://matrix.org", "https://matrix.org"),
-    access_token: secretText("An access token", "syt_b3Bz_abcdef"),
-    room_id: word("The id of the room: !…:…", "!abcdef:matrix.org", /^![^\s/]{1,250}$/)
+    access_token: secretField("An access token", "syt_b3Bz_abcdef"),
+    room_id: tokenField("The id of the room: !…:…", "!abcdef:matrix.org", /^![^\s/]{1,250}$/)
   })
 } as const
 
-/** The reference needs whole sentences; forms show the description as a label. */
+/** Turns the field descriptions into sentences for the API reference. Forms use them as labels. */
 const documented = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => ({
   ...schema,
   description: "The fields of the kind.",
@@ -203,8 +203,8 @@ const pascal = (kind: string) =>
   kind.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * A check that accepts everything and documents the `config` of each `kind`. The service decodes
- * the config itself, because it also accepts masked secrets.
+ * A check that accepts everything. It only documents the `config` of each `kind`: the service
+ * decodes the config itself, because it also accepts masked secrets.
  */
 export const configOfKind = Schema.makeFilter<object>(() => true, {
   toJsonSchema: () => ({

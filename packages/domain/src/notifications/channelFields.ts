@@ -16,17 +16,17 @@ const token = (description: string, example: string, pattern: RegExp, maxLength 
     )
     .annotate({ description, examples: [example] })
 
-/** Values for a header or a URL contain no spaces. */
+/** Matches a value for a header or a URL, which cannot contain spaces. */
 const printable = /^[\x21-\x7e]+$/
 
-export const secretText = (description: string, example: string, pattern = printable) =>
+export const secretField = (description: string, example: string, pattern = printable) =>
   token(description, example, pattern)
 
-export const word = (description: string, example: string, pattern = printable, max = 200) =>
+export const tokenField = (description: string, example: string, pattern = printable, max = 200) =>
   token(description, example, pattern, max)
 
-/** A single line that is not blank. */
-export const line = (description: string, example: string, maxLength: number) =>
+/** A text of one line that is not blank. */
+export const lineField = (description: string, example: string, maxLength: number) =>
   text({ min: 1, max: maxLength })
     .check(
       Schema.makeFilter((value) => !/\p{Cc}/u.test(value) && value.trim() !== "", {

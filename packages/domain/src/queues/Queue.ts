@@ -1,12 +1,16 @@
 import { Schema, Struct } from "effect"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { QueueId, WorkspaceId } from "../shared/Ids.ts"
-import { keyFields, keyInput } from "../shared/requests/OwnKey.ts"
+import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { ListPage, listQuery } from "../shared/requests/ListQuery.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
-import { patchFields, whenAbsent, withoutField } from "../shared/requests/whenAbsent.ts"
+import {
+  patchFields,
+  optionalWithDefault,
+  optionalWithNote
+} from "../shared/requests/optionalWithDefault.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
@@ -15,10 +19,11 @@ const maxConcurrency = 1_000
 const minRatePerSecond = 0.0001
 const maxRatePerSecond = 1_000
 
-/** Runs of a queue are counted up to this number. */
-export const countRunsTo = 10_000
+/** A queue's runs are counted only up to this number. */
+export const maxCountedRuns = 10_000
 
-const limits = {
+/** The limits of a queue, or of a flow. */
+export const queueLimits = {
   max_concurrency: Schema.NullOr(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxConcurrency }))
   ).annotate({
@@ -36,7 +41,7 @@ const limits = {
 
 const name = label(100, { description: "The display name.", examples: ["Billing server"] })
 
-export const noLimitGiven: FieldProblem = {
+export const missingLimitProblem: FieldProblem = {
   path: ["max_concurrency"],
   code: "required",
   problem: "or rate_per_second is required"
@@ -47,25 +52,27 @@ interface Limited {
   readonly rate_per_second?: number | null
 }
 
-/** Requires one limit to be a number and not null. */
-const limited = (limit: keyof typeof limits, type: "integer" | "number") => ({
+/** Returns the JSON Schema for a queue that has at least the given limit. */
+const limited = (limit: keyof typeof queueLimits, type: "integer" | "number") => ({
   type: "object",
   properties: { [limit]: { type, description: "The limit." } },
   required: [limit]
 })
 
-const atLeastOne = Schema.makeFilter<Limited>(
-  ({ max_concurrency = null, rate_per_second = null }) =>
-    max_concurrency === null && rate_per_second === null ? filterIssue(noLimitGiven) : undefined,
-  {
-    toJsonSchema: () => ({
-      anyOf: [limited("max_concurrency", "integer"), limited("rate_per_second", "number")]
-    })
-  }
-)
+/** Returns the issue with a queue or a flow that has no limit. */
+export const limitIssue = ({ max_concurrency = null, rate_per_second = null }: Limited) =>
+  max_concurrency === null && rate_per_second === null
+    ? filterIssue(missingLimitProblem)
+    : undefined
+
+const atLeastOne = Schema.makeFilter<Limited>(limitIssue, {
+  toJsonSchema: () => ({
+    anyOf: [limited("max_concurrency", "integer"), limited("rate_per_second", "number")]
+  })
+})
 
 const pausedInput = {
-  paused: withoutField(
+  paused: optionalWithNote(
     "Defaults to false for a new queue. An existing queue is unchanged.",
     Schema.Boolean.annotate({
       description: "While true, no run of the queue starts."
@@ -76,8 +83,8 @@ const pausedInput = {
 const input = Schema.Struct({
   name,
   ...tagsInput,
-  max_concurrency: whenAbsent("No limit", limits.max_concurrency),
-  rate_per_second: whenAbsent("No limit", limits.rate_per_second)
+  max_concurrency: optionalWithDefault("No limit", queueLimits.max_concurrency),
+  rate_per_second: optionalWithDefault("No limit", queueLimits.rate_per_second)
 })
 
 const inputWithKey = input.mapFields(Struct.assign({ ...keyInput, ...pausedInput }))
@@ -98,7 +105,8 @@ export const QueueUpdate = inputWithKey
   .mapFields(Struct.assign(versionInput))
   .annotate({
     identifier: "QueueUpdate",
-    description: "Any of the fields. Absent fields are unchanged. At least one limit must remain.",
+    description:
+      "The fields to change. Absent fields keep their values. At least one limit must remain.",
     examples: [{ rate_per_second: 0.5 }]
   })
 export type QueueUpdate = typeof QueueUpdate.Type
@@ -113,17 +121,16 @@ export const Queue = Schema.Struct({
     examples: ["Billing server"]
   }),
   ...tagsField,
-  ...limits,
+  ...queueLimits,
   paused: Schema.Boolean.annotate({
     description: "Whether the queue is paused. While paused, no run of the queue starts."
   }),
   running: Schema.Int.annotate({
     description:
-      "The number of runs that hold a slot: runs in progress or about to start. A slot whose call was " +
-      "lost with its node counts until the call must have finished."
+      "The number of runs that hold a slot: runs in progress or about to start. If a node is lost, its slots count until their calls must have ended."
   }),
   waiting: Schema.Int.annotate({
-    description: `The number of runs that are due and wait for a slot, counted up to ${countRunsTo}.`
+    description: `The number of runs that are due and wait for a slot, counted up to ${maxCountedRuns}.`
   }),
   ...authorFields,
   created_at: createdAt,

@@ -1,10 +1,17 @@
 import { Schema } from "effect"
 import { QueueId } from "../shared/Ids.ts"
-import { options } from "../shared/options.ts"
-import { OwnKey } from "../shared/requests/OwnKey.ts"
+import { deriveOptions } from "../shared/deriveOptions.ts"
+import { CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
+import { Flow, FlowInput } from "./Flow.ts"
 
-/** The fields of a task that select the queue of its runs. */
-export const queueRef = options({
+export const maxPriority = 100
+
+export const Priority = Schema.Int.check(
+  Schema.isBetween({ minimum: -maxPriority, maximum: maxPriority })
+)
+
+/** A task's fields that determine the queue or the flow of its runs, and their priority. */
+export const queueRef = deriveOptions({
   queue_id: {
     absent: "None",
     input: Schema.NullOr(QueueId).annotate({
@@ -14,14 +21,14 @@ export const queueRef = options({
       examples: [null]
     }),
     shown: Schema.NullOr(QueueId).annotate({
-      description: "The queue in which the runs wait for a slot. Null if none.",
+      description: "The queue in which the runs wait for a slot. Null if there is none.",
       examples: [null]
     }),
     default: null
   },
   queue_key: {
     absent: "None",
-    input: Schema.NullOr(OwnKey).annotate({
+    input: Schema.NullOr(CallerChosenKey).annotate({
       description:
         "The key of the queue, instead of `queue_id`. If both are given, they must name the same " +
         "queue.",
@@ -32,5 +39,34 @@ export const queueRef = options({
       examples: [null]
     }),
     default: null
+  },
+  flow: {
+    absent: "None",
+    input: Schema.NullOr(FlowInput).annotate({
+      description:
+        "Limits how many runs with the same key are in progress, and how often they start. The key can contain values of the run, and exists only while runs use it. If tasks give a key different limits, those of " +
+        "the task that was changed last apply. Each step of a chain counts as a run. A task has either a " +
+        "flow or a queue. A new flow replaces the whole flow.",
+      examples: [null]
+    }),
+    shown: Schema.NullOr(Flow).annotate({
+      description: "The limits of runs with the same key. Null if there are none.",
+      examples: [null]
+    }),
+    default: null
+  },
+  priority: {
+    absent: "0",
+    input: Priority.annotate({
+      description:
+        "Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are " +
+        "worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.",
+      examples: [0]
+    }),
+    shown: Schema.Int.annotate({
+      description: "The priority of the runs within their queue or flow, from -100 to 100.",
+      examples: [0]
+    }),
+    default: 0
   }
 })

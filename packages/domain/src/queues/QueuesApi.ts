@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { versionEndpoints } from "../definitions/versionEndpoints.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -13,13 +13,13 @@ import {
   Stale
 } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { inPath, QueueId, WorkspaceId } from "../shared/Ids.ts"
-import { idOrKey, OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { idInPath, QueueId, WorkspaceId } from "../shared/Ids.ts"
+import { idOrKey, CallerChosenKey, upsertDocs } from "../shared/requests/CallerChosenKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import { Queue, QueueDefinition, QueueInput, QueuePage, QueueQuery, QueueUpdate } from "./Queue.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const queue = { workspace_id: inPath(WorkspaceId), queue_id: idOrKey(QueueId, "queue") }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const queue = { workspace_id: idInPath(WorkspaceId), queue_id: idOrKey(QueueId, "queue") }
 
 export class QueuesApi extends HttpApiGroup.make("queues")
   .add(
@@ -42,12 +42,12 @@ export class QueuesApi extends HttpApiGroup.make("queues")
       .annotateMerge(
         docs(
           "Create a queue",
-          `Tasks and chains refer to the queue by \`queue_id\`. ${planAllows("queues", "queues", 100)}`
+          `Tasks and chains refer to the queue by \`queue_id\`. ${planLimitSentence("queues", "queues", 100)}`
         )
       ),
 
     HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: OwnKey },
+      params: { ...workspace, key: CallerChosenKey },
       headers: IfMatch,
       payload: QueueDefinition,
       success: [Queue, Queue.pipe(HttpApiSchema.status(201))],

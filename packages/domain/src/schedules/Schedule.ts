@@ -1,6 +1,10 @@
-import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
 import { readSchedule } from "@scheduling/schedules/readSchedule"
-import { hasSeconds, normalizeSchedule, tooManyFields } from "@scheduling/schedules/parseSchedule"
+import {
+  hasSeconds,
+  normalizeSchedule,
+  tooManyFieldsMessage
+} from "@scheduling/schedules/parseSchedule"
 import { Schema, SchemaTransformation } from "effect"
 import { Timestamp } from "../shared/Timestamp.ts"
 
@@ -25,7 +29,7 @@ const fiveFields =
 /** A cron expression as it was written in the request, with whitespace collapsed to single spaces. */
 export const Schedule = scheduleOf(
   `${fiveFields} With \`precision: "second"\`, a sixth field for seconds may come first; then ` +
-    `firings must be at least ${leastGapSeconds} seconds apart.`,
+    `firings must be at least ${minGapSeconds} seconds apart.`,
   (text) => scheduleProblems(text)
 )
 export type Schedule = typeof Schedule.Type
@@ -36,20 +40,24 @@ export const precisionProblem = (
   precision: "minute" | "second" | undefined
 ): string | undefined =>
   precision !== "second" && hasSeconds(schedule)
-    ? tooManyFields(6, 'a field of seconds needs `precision: "second"`')
+    ? tooManyFieldsMessage(6, 'a field of seconds needs `precision: "second"`')
     : undefined
 
-/** A schedule without a field of seconds. */
+/** A schedule without a seconds field. */
 export const MinuteSchedule = scheduleOf(fiveFields, (text) =>
   hasSeconds(text)
-    ? [tooManyFields(6, "seconds and years are not supported")]
+    ? [tooManyFieldsMessage(6, "seconds and years are not supported")]
     : scheduleProblems(text)
 )
 
 export const DstOverlap = Schema.Literals(["first", "both"])
 export type DstOverlap = typeof DstOverlap.Type
 
-/** See `ClockChange` in `@scheduling/schedules/Firings`. */
+/**
+ * The effect of a clock change on a firing. `moved`: the firing replaces a local time that clocks
+ * skipped. `doubled`: its local time has fired once already, before clocks fell back. `dropped`: as
+ * `doubled`, but the schedule does not fire again.
+ */
 export const ClockChange = Schema.Literals(["moved", "doubled", "dropped"])
 export type ClockChange = typeof ClockChange.Type
 
@@ -63,7 +71,7 @@ export const PreviewedFiring = Schema.Struct({
     description: "The effect of a clock change on this firing. Null if not affected."
   }),
   excluded: Schema.Boolean.annotate({
-    description: "Whether the day is excluded, so that the schedule does not fire."
+    description: "Whether the day is excluded. The schedule does not fire on excluded days."
   })
 })
 export type PreviewedFiring = typeof PreviewedFiring.Type

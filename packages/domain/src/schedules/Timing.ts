@@ -1,25 +1,25 @@
-import { leastGapSeconds } from "@scheduling/schedules/gapOf"
-import { longestIntervalSeconds, readEvery } from "@scheduling/schedules/Interval"
+import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
+import { longestIntervalSeconds, parseIntervalSeconds } from "@scheduling/schedules/Interval"
 import { Schema } from "effect"
-import { whenAbsent } from "../shared/requests/whenAbsent.ts"
+import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { Schedule } from "./Schedule.ts"
 
 const everyText =
-  "An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from " +
-  `${leastGapSeconds}s to ${longestIntervalSeconds / 86_400}d. The task fires at \`anchor\` plus each ` +
+  "An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from " +
+  `${minGapSeconds}s to ${longestIntervalSeconds / 86_400}d. The task fires at \`anchor\` plus each ` +
   "multiple of the interval. Restarts, late runs and clock changes do not move these times."
 
 const anchorText =
   "A time at which the task fires, from which all others are counted. It may be in the past or in the " +
-  "future. To fire nothing before a time, use `starts_at`."
+  "future. To prevent firings before a given time, use `starts_at`."
 
 /** An interval such as `90m`. */
 export const Every = Schema.String.check(
   Schema.makeFilter(
     (text) => {
-      const read = readEvery(text)
+      const read = parseIntervalSeconds(text)
       return typeof read === "number" ? undefined : read
     },
     {
@@ -31,22 +31,25 @@ export const Every = Schema.String.check(
 
 const anchorInput = timestampInput(anchorText)
 
-/** The fields of a request that define when a task fires. `ifBothAbsent` explains their absence. */
+/**
+ * Creates a request's timing fields. `ifBothAbsent` is the documentation's sentence about a request
+ * without a schedule and without an interval.
+ */
 const inputOf = (ifBothAbsent: string) => ({
-  schedule: whenAbsent(
+  schedule: optionalWithDefault(
     "None",
     Schema.NullOr(Schedule).annotate({
       description: `A cron expression. ${ifBothAbsent} Setting it in a PATCH removes \`every\` and \`anchor\`.`
     })
   ),
-  every: whenAbsent(
+  every: optionalWithDefault(
     "None",
     Schema.NullOr(Every).annotate({
       description: `${everyText} Setting it in a PATCH removes \`schedule\`.`,
       examples: ["90m"]
     })
   ),
-  anchor: whenAbsent(
+  anchor: optionalWithDefault(
     "1970-01-01T00:00:00Z",
     Schema.NullOr(anchorInput).annotate({
       description: `${anchorText} Only together with \`every\`.`
@@ -54,7 +57,7 @@ const inputOf = (ifBothAbsent: string) => ({
   )
 })
 
-/** When cron tasks and chains fire: by a cron expression or at an interval. */
+/** When cron tasks and chains fire: according to a cron expression or after a fixed interval. */
 export const timing = {
   cronInput: inputOf("A cron task requires either `schedule` or `every`."),
   chainInput: inputOf("A chain without `schedule` and `every` only runs manually."),
@@ -80,7 +83,7 @@ export const timing = {
   defaults: { schedule: null, every: null, anchor: null }
 } as const
 
-export interface GivenTiming {
+export interface TimingFields {
   readonly schedule?: string | null
   readonly every?: string | null
   readonly anchor?: string | null
@@ -88,26 +91,28 @@ export interface GivenTiming {
 
 const isGiven = (value: string | null | undefined) => value !== undefined && value !== null
 
-/** Returns the problem of a request that gives a schedule and an interval, or only an anchor. */
+/**
+ * Returns the problem with a request that has both a schedule and an interval, or only an anchor.
+ */
 export const taskTimingProblem = ({
   anchor,
   every,
   schedule
-}: GivenTiming): FieldProblem | undefined =>
+}: TimingFields): FieldProblem | undefined =>
   isGiven(schedule) && isGiven(every)
     ? { path: ["every"], code: "conflict", problem: "must be absent if schedule is given" }
     : isGiven(anchor) && !isGiven(every)
       ? { path: ["anchor"], code: "invalid", problem: "must be given together with every" }
       : undefined
 
-export const timingMissing: FieldProblem = {
+export const missingTimingProblem: FieldProblem = {
   path: ["schedule"],
   code: "required",
   problem: "or every is required"
 }
 
-const checkOf = (problemOf: (given: GivenTiming) => FieldProblem | undefined) =>
-  Schema.makeFilter<GivenTiming>(
+const checkOf = (problemOf: (given: TimingFields) => FieldProblem | undefined) =>
+  Schema.makeFilter<TimingFields>(
     (given) => {
       const problem = problemOf(given)
       return problem && filterIssue(problem)
@@ -115,11 +120,11 @@ const checkOf = (problemOf: (given: GivenTiming) => FieldProblem | undefined) =>
     { toJsonSchema: () => ({}) }
   )
 
-export const timingAgrees = checkOf(taskTimingProblem)
+export const timingCheck = checkOf(taskTimingProblem)
 
-/** Like `timingAgrees`, and requires a schedule or an interval. */
-export const timingIsGiven = checkOf(
+/** Like `timingCheck`, and requires a schedule or an interval. */
+export const requiredTimingCheck = checkOf(
   (given) =>
     taskTimingProblem(given) ??
-    (isGiven(given.schedule) || isGiven(given.every) ? undefined : timingMissing)
+    (isGiven(given.schedule) || isGiven(given.every) ? undefined : missingTimingProblem)
 )

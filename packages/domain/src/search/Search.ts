@@ -7,8 +7,14 @@ import { label } from "../shared/Text.ts"
 
 export const defaultSearchLimit = 20
 
-/** Further words do not make a search more precise. */
+/** The maximum number of words in a search. More words would hardly narrow the results. */
 export const maxSearchWords = 8
+
+/**
+ * The maximum number of matches that are ranked. If there are more, only the newest are ranked, and
+ * those that have the whole search text as a name, key, tag or target.
+ */
+export const maxRankedMatches = 1_000
 
 export const SearchQuery = {
   q: label(200, {
@@ -26,19 +32,27 @@ export const SearchQuery = {
 }
 
 /** Kinds of search results besides tasks and monitors. */
-const otherKinds = ["queue", "channel", "worker", "secret", "execution", "incident"] as const
+const otherKinds = [
+  "queue",
+  "channel",
+  "escalation_policy",
+  "worker",
+  "secret",
+  "execution",
+  "incident"
+] as const
 
-export const FoundKind = oneOf(
+export const SearchResultKind = oneOf(
   [...ExecutionKind.literals, ...MonitorKind.literals, ...otherKinds],
   {
-    identifier: "FoundKind",
+    identifier: "SearchResultKind",
     description: "The kind of the record that was found."
   }
 )
-export type FoundKind = typeof FoundKind.Type
+export type SearchResultKind = typeof SearchResultKind.Type
 
-export const FoundRecord = Schema.Struct({
-  kind: FoundKind,
+export const SearchResult = Schema.Struct({
+  kind: SearchResultKind,
   id: RecordId,
   name: Schema.NullOr(Schema.String).annotate({
     description:
@@ -46,7 +60,7 @@ export const FoundRecord = Schema.Struct({
     examples: ["Nightly report"]
   }),
   key: Schema.NullOr(Schema.String).annotate({
-    description: "The key of the record. Null if none.",
+    description: "The key of the record. Null if there is none.",
     examples: ["nightly-report"]
   }),
   target: Schema.NullOr(Schema.String).annotate({
@@ -54,10 +68,12 @@ export const FoundRecord = Schema.Struct({
       "The URL that a task calls, the URLs of a chain's steps, or the target of a monitor.",
     examples: ["https://api.example.com/reports"]
   })
-}).annotate({ identifier: "FoundRecord", description: "A record that a search found." })
-export type FoundRecord = typeof FoundRecord.Type
+}).annotate({ identifier: "SearchResult", description: "A record that a search found." })
+export type SearchResult = typeof SearchResult.Type
 
 export const SearchResults = Schema.Struct({
-  data: Schema.Array(FoundRecord).annotate({ description: "The results, best match first." })
+  data: Schema.Array(SearchResult).annotate({
+    description: `The results, best match first. If there are more than ${maxRankedMatches.toLocaleString("en")} matches, only the newest are ranked, and those with a name, key, tag, URL or host that is exactly the search text.`
+  })
 }).annotate({ identifier: "SearchResults", description: "The results of a search." })
 export type SearchResults = typeof SearchResults.Type

@@ -2,13 +2,13 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { SearchQuery, SearchResults } from "./Search.ts"
 
 export class SearchApi extends HttpApiGroup.make("search")
   .add(
     HttpApiEndpoint.get("list", "/", {
-      params: { workspace_id: inPath(WorkspaceId) },
+      params: { workspace_id: idInPath(WorkspaceId) },
       query: SearchQuery,
       success: SearchResults
     })
@@ -16,11 +16,11 @@ export class SearchApi extends HttpApiGroup.make("search")
       .annotateMerge(
         docs(
           "Search a workspace",
-          "Finds tasks, queues, monitors, channels, workers and secrets by a part of their name or key, and " +
-            "executions and incidents by their ids. Exact matches of the name or key come first, then records " +
-            "whose name starts with or contains the text. Delayed tasks without a name and a key are found by their ids.\n\n" +
+          "Finds tasks, queues, monitors, channels, escalation policies, workers and secrets by a part of their " +
+            "name or key, and executions and incidents by their ids. Exact matches of the name or key come first, then records " +
+            "whose name starts with or contains the text. Delayed tasks without a name or key are found only by their ids.\n\n" +
             "An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to find " +
-            "channels, and `executions:read` to find executions. It cannot find workers and secrets."
+            "channels and escalation policies, and `executions:read` to find executions. It cannot find workers and secrets."
         )
       )
   )

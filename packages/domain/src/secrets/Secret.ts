@@ -1,9 +1,10 @@
 import { Result, Schema } from "effect"
 import { secretName } from "../calls/Template.ts"
 import { SecretId } from "../shared/Ids.ts"
+import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { Page } from "../shared/requests/Page.ts"
-import { whenAbsent, withoutField } from "../shared/requests/whenAbsent.ts"
+import { optionalWithDefault, optionalWithNote } from "../shared/requests/optionalWithDefault.ts"
 import { secret } from "../shared/secret.ts"
 import { text } from "../shared/Text.ts"
 import { createdAt, Timestamp, updatedAt } from "../shared/Timestamp.ts"
@@ -11,10 +12,10 @@ import { parseAllowedHost } from "./allowedHosts.ts"
 
 const maxValueBytes = 8 * 1024
 
-/** The maximum number of uses of a secret in a response. */
+/** The maximum number of a secret's uses in a response. */
 export const maxShownUses = 20
 
-/** The name of a secret, as templates refer to it. */
+/** A secret's name, which templates use to refer to it. */
 export const SecretName = Schema.String.check(
   Schema.isPattern(secretName, {
     expected: "1 to 63 upper-case letters, digits and _, starting with a letter"
@@ -50,7 +51,7 @@ const description = text({ min: 0, max: 500 })
 
 /** The definition of a secret whose name is in the path. */
 export const SecretDefinition = Schema.Struct({
-  value: withoutField(
+  value: optionalWithNote(
     "When absent, the value is unchanged. Required for a new secret, and when `allowed_hosts` " +
       "adds a host to which the secret could not be sent before.",
     secret(
@@ -72,7 +73,7 @@ export const SecretDefinition = Schema.Struct({
         "`api.example.com:8443`, and HTTP as `http://jobs.internal:8080`.",
       examples: [["api.example.com"]]
     }),
-  description: whenAbsent(
+  description: optionalWithDefault(
     "None",
     Schema.NullOr(description).annotate({
       description: "The purpose of the secret.",
@@ -103,7 +104,7 @@ export const Secret = Schema.Struct({
   id: SecretId,
   name: SecretName,
   description: Schema.NullOr(Schema.String).annotate({
-    description: "The purpose of the secret. Null if none."
+    description: "The purpose of the secret. Null if there is none."
   }),
   allowed_hosts: Schema.Array(Schema.String).annotate({
     description: "The hosts to which the secret may be sent."
@@ -112,6 +113,7 @@ export const Secret = Schema.Struct({
     description: `The first ${maxShownUses} records that use the secret: tasks that may still run, chains, HTTP monitors and notification channels.`
   }),
   value_set_at: Timestamp.annotate({ description: "When the value was last changed." }),
+  ...authorFields,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotate({
@@ -130,6 +132,7 @@ export const Secret = Schema.Struct({
         }
       ],
       value_set_at: "2026-01-31T09:30:00.000Z",
+      ...exampleAuthors,
       created_at: "2026-01-31T09:30:00.000Z",
       updated_at: "2026-01-31T09:30:00.000Z"
     }

@@ -1,14 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, QuotaExceeded, ValidationFailed } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { Secret, SecretDefinition, SecretName, SecretPage } from "./Secret.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const named = { ...workspace, name: SecretName }
 
 export class SecretsApi extends HttpApiGroup.make("secrets")
@@ -37,7 +37,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         docs(
           "Create or change a secret",
           "Calls that start later use the new value. Calls, channels and `auth` refer to the secret as " +
-            `\`{{ secrets.NAME }}\`. ${planAllows("secrets", "secrets", 100)}`
+            `\`{{ secrets.NAME }}\`. ${planLimitSentence("secrets", "secrets", 100)}`
         )
       ),
 
@@ -59,7 +59,6 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
     OpenApi.annotations({
       title: "Secrets",
       description:
-        "Write-only values for calls and channels: tokens, passwords, keys. A secret is " +
-        "filled in when a call is made, and only if the call goes to one of its hosts."
+        "Write-only values for calls and channels: tokens, passwords, keys. A secret is inserted when a call is made, and only if the call goes to one of its hosts."
     })
   ) {}

@@ -2,11 +2,13 @@ import { Result } from "effect"
 
 const wildcard = "*."
 
-/** A parsed host to which a secret may be sent. */
+/** A parsed host that a secret is allowed to be sent to. */
 export interface AllowedHost {
   /** `https:` unless the text starts with `http://`. */
   readonly protocol: string
-  /** The host name as in a URL. With `isWildcard`, the domain that host names must end with. */
+  /**
+   * The host name as in a URL. If `isWildcard` is true, the domain that host names must end with.
+   */
   readonly hostname: string
   readonly port: string
   readonly isWildcard: boolean
@@ -36,10 +38,10 @@ export const parseAllowedHost = (text: string): Result.Result<AllowedHost, strin
 }
 
 /**
- * Returns true if a secret with these hosts may be sent to the URL. The URL is parsed exactly as
- * the call does, so alternative spellings of a host cannot bypass the check.
+ * Returns true if a secret with these hosts is allowed to be sent to the URL. The URL is parsed
+ * exactly as the call does, so alternative spellings of a host cannot bypass the check.
  */
-export const mayReceive = (url: URL, allowedHosts: ReadonlyArray<AllowedHost>): boolean =>
+export const mayReceiveSecret = (url: URL, allowedHosts: ReadonlyArray<AllowedHost>): boolean =>
   allowedHosts.some(
     ({ hostname, isWildcard, port, protocol }) =>
       url.protocol === protocol &&

@@ -9,7 +9,10 @@ import { createdAt, Timestamp } from "../shared/Timestamp.ts"
 
 export const clientSecretPrefix = "psk_"
 
-/** Issues an access token for a client id and a client secret, according to RFC 6749. */
+/**
+ * The path of the endpoint that issues an access token for a client id and a client secret,
+ * according to RFC 6749.
+ */
 export const tokenPath = "/v1/auth/token"
 
 const ServiceAccountRole = oneOf(["viewer", "editor", "admin"] satisfies ReadonlyArray<Role>, {
@@ -90,7 +93,7 @@ export const ServiceAccountUpdate = ServiceAccountInput.mapFields(
   Struct.map(Schema.optionalKey)
 ).annotate({
   identifier: "ServiceAccountUpdate",
-  description: "Any of the fields. Absent fields are unchanged.",
+  description: "The fields to change. Absent fields keep their values.",
   examples: [{ role: "editor" }]
 })
 export type ServiceAccountUpdate = typeof ServiceAccountUpdate.Type

@@ -1,10 +1,10 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound, QuotaExceeded } from "../shared/Errors.ts"
-import { inPath, ServiceAccountId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, ServiceAccountId, WorkspaceId } from "../shared/Ids.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import {
   CreatedServiceAccount,
@@ -14,10 +14,10 @@ import {
   ServiceAccountUpdate
 } from "./ServiceAccount.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const account = {
-  workspace_id: inPath(WorkspaceId),
-  service_account_id: inPath(ServiceAccountId)
+  workspace_id: idInPath(WorkspaceId),
+  service_account_id: idInPath(ServiceAccountId)
 }
 
 export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
@@ -43,7 +43,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
         docs(
           "Create a service account",
           "Only this response contains the client secret. A service account counts as a member. " +
-            planAllows("members", "members", 1_000)
+            planLimitSentence("members", "members", 1_000)
         )
       ),
 
@@ -67,7 +67,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotateMerge(
         docs(
           "Change a service account",
-          "Changes the name or the role. A role applies from the next request, also to existing tokens."
+          "Changes the name or the role. A new role applies from the next request on, including for existing tokens."
         )
       ),
 

@@ -16,7 +16,7 @@ export type AccessRule =
 export class Access extends Context.Service<Access, AccessRule>()(
   "@scheduling/domain/shared/Access"
 ) {
-  /** Open to anyone, without a credential. */
+  /** Open to anyone, even without a credential. */
   static readonly public: AccessRule = { kind: "public" }
 
   /** Requires a person's access token; API keys and service accounts are rejected. */

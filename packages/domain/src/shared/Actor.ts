@@ -12,7 +12,8 @@ export const ActorKind = oneOf(
 )
 
 /**
- * The author of a change. The name is stored with the change, so it outlives a deleted user or key.
+ * The author of a change. The name is stored with the change, so it remains after the user or key
+ * is deleted.
  */
 export const Actor = Schema.Struct({
   kind: ActorKind,
@@ -29,7 +30,7 @@ export const Actor = Schema.Struct({
 })
 export type Actor = typeof Actor.Type
 
-/** Author fields of records that people and programs edit. */
+/** The author fields of records that people and programs edit. */
 export const authorFields = {
   created_by: Schema.NullOr(Actor).annotate({
     description: "Who created the record. Null if unknown."

@@ -4,16 +4,16 @@ import { Context } from "effect"
 export interface Deprecation {
   /** The day of the release that deprecates the endpoint, such as `2027-01-01`. */
   readonly since: string
-  /** The first day on which the endpoint may be gone, if it is known. */
+  /** The first day on which the endpoint may no longer exist, if known. */
   readonly sunset?: string
-  /** What to use instead, as a sentence. */
+  /** A sentence that says what to use instead. */
   readonly instead: string
 }
 
 /**
- * Marks an endpoint that will go. The OpenAPI document marks it as `deprecated`, the SDK as
- * `@deprecated`, and its responses have the headers `Deprecation`, `Link` and, with a sunset,
- * `Sunset`.
+ * Marks an endpoint that will be removed. The OpenAPI document marks it as `deprecated`, the SDK as
+ * `@deprecated`, and its responses have the headers `Deprecation`, `Link` and, if the sunset is
+ * known, `Sunset`.
  */
 export class Deprecated extends Context.Service<Deprecated, Deprecation>()(
   "@scheduling/domain/shared/Deprecated"

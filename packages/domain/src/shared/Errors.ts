@@ -153,6 +153,12 @@ export class MalformedRequest extends ApiError<MalformedRequest>()("MalformedReq
   message: "The request is not valid HTTP/1.1."
 }) {}
 
+export class InvalidSignature extends ApiError<InvalidSignature>()("InvalidSignature", {
+  status: 400,
+  code: "invalid_signature",
+  message: "The request was not signed by its sender within the last five minutes."
+}) {}
+
 export class MisdirectedRequest extends ApiError<MisdirectedRequest>()("MisdirectedRequest", {
   status: 421,
   code: "misdirected_request",
@@ -240,7 +246,8 @@ export class Conflict extends ApiError<Conflict>()("Conflict", {
     field: Schema.NullOr(Schema.String)
       .pipe(Schema.withConstructorDefault(Effect.succeed(null)))
       .annotate({
-        description: "The conflicting field. Null if the state of the whole record conflicts.",
+        description:
+          "The field that caused the conflict. Null if the conflict is with the state of the record as a whole.",
         examples: ["key"]
       }),
     existing_id: Schema.NullOr(Schema.String)
@@ -356,10 +363,6 @@ export class Degraded extends ApiError<Degraded>()("Degraded", {
   },
   headers: retryAfter
 }) {}
-
-// ---------------------------------------------------------------------------
-// Types
-// ---------------------------------------------------------------------------
 
 type FieldsOf<Fields extends Schema.Struct.Fields> = Schema.Struct.Type<Fields>
 

@@ -1,6 +1,6 @@
 import { Schema, SchemaAST, SchemaTransformation } from "effect"
 
-/** UUIDs in any letter case. */
+/** Matches a UUID in any letter case. */
 export const uuidPattern = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/
 
 /** A UUID v7. Ids sort by creation time, which list cursors rely on. */
@@ -17,7 +17,7 @@ const idOf = (what: string) => Id.annotate({ description: `The id of ${what}.` }
  * An id in a path. Accepts any letter case and is decoded to lower case. Ids in records are not
  * transformed, because the transformation doubles the time to encode a page.
  */
-export const inPath = <S extends Schema.Codec<string, string>>(id: S) =>
+export const idInPath = <S extends Schema.Codec<string, string>>(id: S) =>
   Id.annotate({ description: SchemaAST.resolveDescription(id.ast) }).pipe(
     Schema.decodeTo(id, SchemaTransformation.toLowerCase())
   )
@@ -92,6 +92,11 @@ export type NotificationDeliveryId = typeof NotificationDeliveryId.Type
 
 export const StatusPageId = idOf("the status page").pipe(Schema.brand("StatusPageId"))
 export type StatusPageId = typeof StatusPageId.Type
+
+export const EscalationPolicyId = idOf("the escalation policy").pipe(
+  Schema.brand("EscalationPolicyId")
+)
+export type EscalationPolicyId = typeof EscalationPolicyId.Type
 
 export const MaintenanceWindowId = idOf("the maintenance window").pipe(
   Schema.brand("MaintenanceWindowId")

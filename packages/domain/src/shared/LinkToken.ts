@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { secret } from "./secret.ts"
 
-/** The secret token in a link that was mailed or handed out by its creator. */
+/** The secret token in a link that was emailed or handed out by its creator. */
 export const LinkToken = secret(
   "token",
   {

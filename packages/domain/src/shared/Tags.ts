@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { repeatable } from "./requests/repeatable.ts"
-import { whenAbsent } from "./requests/whenAbsent.ts"
+import { optionalWithDefault } from "./requests/optionalWithDefault.ts"
 import { label } from "./Text.ts"
 
 const maxTags = 20
 
 /** The tags of a record in a request. */
 export const tagsInput = {
-  tags: whenAbsent(
+  tags: optionalWithDefault(
     "None",
     Schema.Array(label(50, { examples: ["billing"] }))
       .check(Schema.isMaxLength(maxTags), Schema.isUnique())

@@ -11,9 +11,9 @@ const isStorable = Schema.makeFilter<string>(
 )
 
 /**
- * JSON Schema counts characters, JavaScript counts UTF-16 units. Effect therefore documents half of
- * `min`, because six emoji satisfy a minimum of 12. The plain number is right for nearly all
- * readers.
+ * Documents the given lengths. JSON Schema counts characters, but JavaScript counts UTF-16 units,
+ * so Effect would document half of `min`, because six emoji satisfy a minimum of 12. For nearly all
+ * readers, the given number is right.
  */
 const isBetweenLength = (min: number, max: number) =>
   Schema.isBetweenLength(min, max, {

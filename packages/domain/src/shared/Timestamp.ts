@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { keptAs } from "./keptAs.ts"
+import { normalizedString } from "./normalizedString.ts"
 
 const isoUtc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/
 
@@ -23,7 +23,8 @@ const exampleTime = "2026-01-31T09:30:00.000Z"
 
 /**
  * A timestamp in ISO 8601 and UTC. It stays a string on both sides of the wire: thousands of
- * timestamps are encoded per second, and TypeScript clients get the same value as any other client.
+ * timestamps are encoded per second, and TypeScript clients receive the same value as any other
+ * client.
  */
 export const Timestamp = timestampSchema(isTimestamp, "in UTC").annotate({
   examples: [exampleTime]
@@ -54,8 +55,10 @@ const inUtc = (text: string): string => {
   return new Date(text).toISOString().replace(/\.\d{3}Z$/, withoutOffset.slice(19))
 }
 
-const TimeWithOffset = timestampSchema((text) => isTimestamp(inUtc(text)), "with Z or an offset")
+export const isTimeWithOffset = (text: string): boolean => isTimestamp(inUtc(text))
+
+const TimeWithOffset = timestampSchema(isTimeWithOffset, "with Z or an offset")
 
 /** A timestamp in a request. The service stores it in UTC. */
 export const timestampInput = (description: string) =>
-  keptAs(TimeWithOffset, inUtc, { description, examples: [exampleTime] })
+  normalizedString(TimeWithOffset, inUtc, { description, examples: [exampleTime] })

@@ -23,7 +23,7 @@ export type IssueCode = (typeof issueCodes)[number]
 export const IssueCode = oneOf(issueCodes, {
   identifier: "IssueCode",
   description:
-    "The kind of problem, for programs. `too_short` and `too_long` refer to the characters or " +
+    "A machine-readable code for the problem. `too_short` and `too_long` refer to the number of characters or " +
     "bytes of a string, `too_few` and `too_many` to the items of a list. `not_found`: the " +
     "value names a record that does not exist in this workspace. `conflict` and " +
     "`quota_exceeded` refer to a record in a document, and are the error of a separate " +
@@ -61,7 +61,7 @@ const sentence = (text: string) => (text.endsWith("?") ? text : `${text}.`)
 
 const plainName = /^[\w-]+$/
 
-/** `steps[0].headers.authorization` */
+/** Formats a path as `steps[0].headers.authorization`. */
 const fieldAt = (path: ValidationIssue["path"], whole: string): string => {
   let name = ""
   for (const part of path) {
@@ -72,7 +72,10 @@ const fieldAt = (path: ValidationIssue["path"], whole: string): string => {
   return name === "" ? whole : name
 }
 
-/** Clients choose the names of unknown fields, so a name may be as long as the body. */
+/**
+ * Truncates a name. Clients choose the names of unknown fields, so a name may be as long as the
+ * body.
+ */
 const shortened = (name: string): string => (name.length > 60 ? `${name.slice(0, 60)}…` : name)
 
 /** A problem with one field of a value. */

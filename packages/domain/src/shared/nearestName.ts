@@ -1,6 +1,6 @@
 /**
- * Returns the name that a misspelt name probably meant: at most `most` letters differ, are missing,
- * added or swapped. Case and underscores are ignored.
+ * Returns the name that a misspelt name probably stands for. They may differ in at most `most`
+ * letters, each of which is different, missing, added or swapped. Case and underscores are ignored.
  */
 export const nearestName = (
   given: string,
@@ -28,14 +28,14 @@ const editDistance = (one: string, other: string): number => {
     const distances = [row]
     rows.push(distances)
     for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1]
+      const isSameValue = one[row - 1] === other[column - 1]
       const isExchanged =
-        one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1] && !isSame
+        one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1] && !isSameValue
       distances.push(
         Math.min(
           at(row - 1, column) + 1,
           at(row, column - 1) + 1,
-          at(row - 1, column - 1) + (isSame ? 0 : 1),
+          at(row - 1, column - 1) + (isSameValue ? 0 : 1),
           isExchanged ? at(row - 2, column - 2) + 1 : Infinity
         )
       )

@@ -2,8 +2,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
+import { Location } from "../shared/Location.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 import {
@@ -14,7 +15,7 @@ import {
   StatusPageSlug
 } from "./StatusPage.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 const page = { ...workspace, slug: StatusPageSlug }
 
 export class StatusPagesApi extends HttpApiGroup.make("statusPages")
@@ -39,11 +40,13 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
       error: [Conflict, NotFound, Stale, ValidationFailed]
     })
       .annotate(Access, Access.scope("monitors:write"))
+      .annotate(Location, "/v1/workspaces/:workspace_id/status-pages/:slug")
       .annotateMerge(
         docs(
           "Create or change a status page",
           "Anybody can read the page at `/status/{slug}`, without JavaScript. It shows the " +
-            "monitors of its groups and nothing else of the workspace. The page is also " +
+            "monitors of its groups and nothing else of the workspace. A page with a password asks " +
+            "for it by HTTP Basic authentication, with any user name. The page is also " +
             "available as JSON at `/status/{slug}.json`, its incidents and notices as a feed at " +
             "`/status/{slug}.atom`, and a badge at `/status/{slug}.svg`. A change is visible " +
             `within 15 seconds. A workspace can have ${maxStatusPages} pages.`

@@ -60,7 +60,7 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotateMerge(
         docs(
           "Is the service ready?",
-          "Queries the database. Returns 503 while the database is unavailable or the process is stopping. Use it for load balancers. With `deep=1` it also returns 503 `degraded` while a background loop of this node keeps failing, with the names of the loops and the time since when, or while due runs have waited for more than a minute. Otherwise the response says how far the roll-up of statistics is behind. Use `deep=1` for monitoring: a node whose maintenance fails still serves requests."
+          "Queries the database. Returns 503 while the database is unavailable or the process is stopping. Use it for load balancers. With `deep=1` it also returns 503 `degraded` while a background loop of this node keeps failing, with the name of each failing loop and when it started to fail, or while due runs have been waiting for more than a minute. Otherwise, the response shows how far behind the statistics roll-up is. Use `deep=1` for monitoring: a node whose maintenance fails still serves requests."
         )
       )
   )

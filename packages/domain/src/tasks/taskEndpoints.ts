@@ -1,5 +1,6 @@
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { Backfill, BackfillRequest } from "./Backfill.ts"
 import { RunRequest } from "../executions/RunRequest.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
@@ -11,20 +12,20 @@ import {
   RateLimited,
   Stale
 } from "../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { batchDocs } from "../shared/requests/Batch.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { OwnKey, upsertDocs } from "../shared/requests/OwnKey.ts"
+import { CallerChosenKey, upsertDocs } from "../shared/requests/CallerChosenKey.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
 
 const read = Access.scope("tasks:read")
 const write = Access.scope("tasks:write")
 
 /**
- * Creates the endpoints that every kind of task has. `path` is the path of a task. `texts` complete
- * the descriptions of the operations.
+ * Creates the endpoints that every kind of task has. `path` is a task's path. `texts` completes the
+ * operations' descriptions.
  */
 export const taskEndpoints = <
   const Path extends `/${string}`,
@@ -97,7 +98,7 @@ export const taskEndpoints = <
       .annotateMerge(batchDocs(plural)),
 
     upsert: HttpApiEndpoint.put("upsert", "/by-key/:key", {
-      params: { ...workspace, key: OwnKey },
+      params: { ...workspace, key: CallerChosenKey },
       headers: IfMatch,
       payload: schemas.definition,
       success: [schemas.task, schemas.task.pipe(HttpApiSchema.status(201))],
@@ -112,11 +113,11 @@ export const taskEndpoints = <
   }
 }
 
-/** The documentation of the PATCH of every kind. `extra` is appended for one kind. */
+/** Returns the documentation of a PATCH endpoint. `extra` is specific to a kind of task. */
 export const updateDocs = (noun: string, extra: string) =>
   docs(`Change ${noun}`, `Changes the fields that are given. ${extra}`)
 
-/** Creates the further endpoints of a kind of task that has a schedule. */
+/** Creates the additional endpoints of the kinds of tasks that have a schedule. */
 export const scheduledEndpoints = <
   const Path extends `/${string}`,
   Params extends Schema.Struct.Fields,
@@ -139,6 +140,8 @@ export const scheduledEndpoints = <
     readonly remove: string
     readonly run: string
     readonly pause: string
+    /** The beginning of the description of a backfill: what it queues for each slot. */
+    readonly backfill: "Queues a run" | "Queues an execution"
   }
 }) =>
   [
@@ -183,8 +186,25 @@ export const scheduledEndpoints = <
       .annotateMerge(
         docs(
           `Resume ${noun}`,
-          "The schedule fires again from now on. Slots during the pause are not made up for. " +
+          "The schedule fires again from now on. Slots that were missed during the pause do not fire. " +
             "Resuming again changes nothing."
+        )
+      ),
+
+    HttpApiEndpoint.post("backfill", `${path}/backfill`, {
+      params,
+      headers: IdempotencyKey,
+      payload: BackfillRequest,
+      success: Backfill.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, ...idempotencyErrors, QuotaExceeded]
+    })
+      .annotate(Access, write)
+      .annotateMerge(
+        docs(
+          `Backfill ${noun}`,
+          `${texts.backfill} for each past slot of the period, in order, with the slot as its ` +
+            "`scheduled_for`. Unless `overlap` is `allow`, each waits for the previous one. The period can contain at most 10,000 slots. All are queued, or none. Also works while the " +
+            "schedule is paused."
         )
       )
   ] as const

@@ -10,8 +10,8 @@ export const header = {
 } as const
 
 /**
- * The maximum clock difference of a message in either direction. The default of the reference
- * libraries.
+ * The maximum clock difference of a message in either direction. The reference libraries have the
+ * same default.
  */
 export const defaultToleranceSeconds = 300
 
@@ -23,7 +23,7 @@ export const signingSecretPrefix = "whsec_"
  */
 export const messageIdPrefix = "msg_"
 
-/** Requires whole groups of four and padding only at the end. `atob` enforces neither. */
+/** Requires groups of four characters, and padding only at the end. `atob` enforces neither. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Returns the key in `whsec_...`, or undefined if the string is not a secret of 24 to 64 bytes. */
@@ -42,7 +42,7 @@ export interface Message {
   readonly body: string | Uint8Array
 }
 
-/** Returns the part before the body of the signed string `{id}.{timestamp}.{body}`. */
+/** Returns the part of the signed string `{id}.{timestamp}.{body}` that precedes the body. */
 export const signedPrefix = (message: Pick<Message, "id" | "timestamp">) =>
   `${message.id}.${message.timestamp}.`
 
@@ -94,24 +94,25 @@ export const readTimestamp = (
 }
 
 /** A received message that is not verified yet. */
-export interface Received {
+export interface ReceivedMessage {
   readonly id: string
   readonly timestamp: string
-  /** The whole header, which may contain several signatures and versions. */
+  /** The whole header, which can contain several signatures and versions. */
   readonly signature: string
   readonly body: string | Uint8Array
 }
 
-export type Problem = TimestampProblem | "malformed_secret" | "no_matching_signature"
+export type VerificationProblem = TimestampProblem | "malformed_secret" | "no_matching_signature"
 
 /**
- * Returns undefined if the message is recent and one of its signatures matches one of the secrets.
+ * Returns why a message cannot be verified, or undefined if it is recent and one of its signatures
+ * matches one of the secrets.
  */
-export const findProblem = async (
-  received: Received,
+export const findVerificationProblem = async (
+  received: ReceivedMessage,
   secrets: ReadonlyArray<string>,
   options: { readonly nowSeconds: number; readonly toleranceSeconds?: number | undefined }
-): Promise<Problem | undefined> => {
+): Promise<VerificationProblem | undefined> => {
   const timestamp = readTimestamp(received.timestamp, options.nowSeconds, options.toleranceSeconds)
   if (typeof timestamp === "string") return timestamp
   const content = signedContent({ id: received.id, timestamp, body: received.body })

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 const maxLabels = 20
 
 /**
- * A label of a worker, such as its location or a network that it can reach. Tasks name the labels
- * that their worker must have.
+ * A worker's label, such as its location or a network that it can reach. A task names the labels
+ * that its worker must have.
  */
 export const Label = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,62}$/, {
@@ -22,6 +22,6 @@ export const WorkerLabels = Schema.Array(Label)
     examples: [["office", "gpu"]]
   })
 
-export const NeededLabels = Schema.Array(Label)
+export const RequiredLabels = Schema.Array(Label)
   .check(each, Schema.isBetweenLength(1, maxLabels))
   .annotate({ description: "The labels that a worker must have.", examples: [["office"]] })

@@ -1,10 +1,13 @@
 import { Schema } from "effect"
-import { options } from "../shared/options.ts"
-import { NeededLabels } from "./Label.ts"
+import { deriveOptions } from "../shared/deriveOptions.ts"
+import { RequiredLabels } from "./Label.ts"
 
 const maxWorkerWaitSeconds = 86_400
 
-/** The worker that makes a call, as stored and shown. Null for the service itself. */
+/**
+ * The workers that are allowed to make a call, as stored and shown. Null if the service itself
+ * makes the call.
+ */
 export const RunOn = Schema.Struct({
   labels: Schema.Array(Schema.String).annotate({
     description: "The labels that a worker must have."
@@ -15,14 +18,14 @@ export const RunOn = Schema.Struct({
 })
 export type RunOn = typeof RunOn.Type
 
-export const RunOnInput = Schema.Struct({ labels: NeededLabels }).annotate({
+export const RunOnInput = Schema.Struct({ labels: RequiredLabels }).annotate({
   identifier: "RunOnInput",
-  description: "An online worker of the workspace with all these labels makes the call.",
+  description: "The call is made by an online worker of the workspace that has all these labels.",
   examples: [{ labels: ["office"] }]
 })
 
-/** The options of a task or a step that choose the worker of its calls. */
-export const runOn = options({
+/** A task's or step's options that determine which workers make its calls. */
+export const runOn = deriveOptions({
   run_on: {
     absent: "The service itself",
     input: Schema.NullOr(RunOnInput).annotate({

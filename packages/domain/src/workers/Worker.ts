@@ -12,7 +12,7 @@ export const WorkerStatus = oneOf(["never_seen", "online", "offline", "paused"],
   identifier: "WorkerStatus",
   description:
     "`never_seen`: the agent has never started. `offline`: the agent has stopped, or has sent nothing " +
-    "for 15 seconds. `paused`: the worker gets no runs, whether its agent runs or not."
+    "for 15 seconds. `paused`: the worker gets no runs, whether or not its agent is running."
 })
 export type WorkerStatus = typeof WorkerStatus.Type
 
@@ -44,7 +44,7 @@ const fields = {
   }),
   running: Schema.Int.annotate({ description: "Number of runs in progress." }),
   slots: Schema.NullOr(Schema.Int).annotate({
-    description: "Number of calls that the agent makes at once.",
+    description: "Number of calls that the agent makes at the same time.",
     examples: [16]
   }),
   created_at: createdAt,
@@ -111,7 +111,7 @@ export const WorkerUpdate = Schema.Struct({
   labels: Schema.optionalKey(WorkerLabels)
 }).annotate({
   identifier: "WorkerUpdate",
-  description: "Any of the fields. Absent fields are unchanged.",
+  description: "The fields to change. Absent fields keep their values.",
   examples: [{ labels: ["office"] }]
 })
 export type WorkerUpdate = typeof WorkerUpdate.Type
@@ -124,11 +124,11 @@ export const LeakedWorkerToken = Schema.Struct({
   )
 }).annotate({ identifier: "LeakedWorkerToken" })
 
-export const WorkerRotation = Schema.Struct({
+export const WorkerTokenRotation = Schema.Struct({
   grace_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
       description: "Number of seconds for which the old token still works. Defaults to 0.",
       examples: [3600]
     })
   )
-}).annotate({ identifier: "WorkerRotation" })
+}).annotate({ identifier: "WorkerTokenRotation" })

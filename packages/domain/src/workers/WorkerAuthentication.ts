@@ -20,9 +20,9 @@ export class CurrentWorker extends Context.Service<
     /** The current session of the worker's agent. Null if it has ended. */
     readonly session: number | null
     readonly paused: boolean
-    /** The labels of the worker that its agent offers. */
+    /** The worker's labels for which its agent claims runs. */
     readonly labels: ReadonlyArray<string>
-    /** When the token expires. Null if it was not rotated. */
+    /** When the token expires because it was rotated. Null if it was not rotated. */
     readonly expires_at: Date | null
   }
 >()("@scheduling/domain/workers/CurrentWorker") {}

@@ -3,6 +3,9 @@ import { TaskId } from "../executions/Execution.ts"
 import { maxResponseSeconds } from "../calls/CallOptions.ts"
 import { ExecutionErrorCode } from "../executions/ExecutionError.ts"
 import { CallMethod } from "../calls/HttpCall.ts"
+import { CheckErrorCode } from "../monitors/checks/Check.ts"
+import { DnsMatch, DnsRecordType } from "../monitors/dns/DnsMonitor.ts"
+import { JsonRule } from "../monitors/http/HttpMonitor.ts"
 import { maxShownPids, ProcessRefusal } from "../monitors/process/ProcessMonitor.ts"
 import { ExecutionId, MonitorId, WorkerId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -70,7 +73,7 @@ export const WorkerHello = Schema.Struct({
   version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
   host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
   slots: slotsUpTo(maxSlots).annotate({
-    description: "Number of calls that the agent makes at once.",
+    description: "Number of calls that the agent makes at the same time.",
     examples: [16]
   }),
   labels: Schema.optionalKey(
@@ -88,7 +91,7 @@ export const WorkerWelcome = Schema.Struct({
   session: Session,
   wait_seconds: between(1, maxClaimWaitSeconds).annotate({
     description:
-      "Number of seconds for which to wait in a claim. A claim renews the session, which expires five seconds after this time."
+      "How many seconds a claim waits for runs. Each claim renews the session, which expires five seconds after the wait ends."
   }),
   beat_seconds: between(1, maxBeatSeconds).annotate({
     description:
@@ -121,7 +124,7 @@ export const WorkerClaim = Schema.Struct({
 export type WorkerClaim = typeof WorkerClaim.Type
 
 /**
- * The signature by which the recipient verifies a call. The service signs the call, because the
+ * The signature with which the recipient verifies a call. The service signs the call, because the
  * agent must not have the secret.
  */
 export const CallSignature = Schema.Struct({
@@ -173,7 +176,8 @@ export const WorkerCalls = Schema.Struct({
   calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxClaimed)),
   beat: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "True if the watched processes have changed. Send a heartbeat now."
+      description:
+        "True if the watched processes have changed or probes wait. Send a heartbeat now."
     })
   )
 }).annotate({ identifier: "WorkerCalls" })
@@ -299,6 +303,80 @@ export const ProcessObservation = Schema.Struct({
 }).annotate({ identifier: "ProcessObservation" })
 export type ProcessObservation = typeof ProcessObservation.Type
 
+/** The maximum number of probes that an agent holds. Further probes are dropped. */
+export const maxProbes = 100
+
+const HttpTarget = Schema.Struct({
+  kind: Schema.Literal("http"),
+  request_id: printable(60).annotate({ description: "Sent as `Idempotency-Key`." }),
+  method: CallMethod,
+  url: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: Schema.NullOr(Schema.String),
+  follow_redirects: Schema.Boolean,
+  success: Success,
+  body_json: Schema.NullOr(JsonRule),
+  max_latency_ms: Schema.NullOr(Schema.Int),
+  min_certificate_days: Schema.NullOr(Schema.Int),
+  secrets: Schema.Array(Schema.String).annotate({
+    description: "Secrets that the agent masks in the response."
+  })
+}).annotate({ identifier: "HttpTarget" })
+
+const TcpTarget = Schema.Struct({
+  kind: Schema.Literal("tcp"),
+  host: Schema.String,
+  port: between(1, 65_535),
+  send: Schema.NullOr(Schema.String),
+  expect: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "TcpTarget" })
+
+const DnsTarget = Schema.Struct({
+  kind: Schema.Literal("dns"),
+  host: Schema.String,
+  record_type: DnsRecordType,
+  resolver: Schema.NullOr(Schema.String),
+  expected_values: Schema.NullOr(Schema.Array(Schema.String)),
+  match: DnsMatch
+}).annotate({ identifier: "DnsTarget" })
+
+/** A check's target, in which all placeholders are substituted, and the expected response. */
+export const CheckTarget = Schema.Union([HttpTarget, TcpTarget, DnsTarget])
+export type CheckTarget = typeof CheckTarget.Type
+
+const ProbeId = Schema.String.check(Schema.isMaxLength(80))
+
+export const WorkerProbe = Schema.Struct({
+  probe_id: ProbeId.annotate({ description: "Send it back unchanged with the result." }),
+  timeout_seconds: between(1, 60),
+  target: CheckTarget
+}).annotate({
+  identifier: "WorkerProbe",
+  description: "A check of the target of a monitor that the agent is to make now."
+})
+export type WorkerProbe = typeof WorkerProbe.Type
+
+export const WorkerProbeResult = Schema.Struct({
+  probe_id: ProbeId,
+  unreached: Schema.Boolean.annotate({
+    description: "True if nothing was received, so that the agent's network may be the reason."
+  }),
+  result: Schema.Struct({
+    error: Schema.NullOr(
+      Schema.Struct({ code: CheckErrorCode, message: text({ min: 0, max: 1_000 }) })
+    ),
+    duration_ms: Milliseconds,
+    dns_ms: Milliseconds,
+    connect_ms: Milliseconds,
+    tls_ms: Milliseconds,
+    wait_ms: Milliseconds,
+    status_code: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))),
+    certificate_expires_at: Schema.NullOr(Timestamp),
+    values: Schema.NullOr(Schema.Array(text({ min: 0, max: 500 })).check(Schema.isMaxLength(20)))
+  })
+}).annotate({ identifier: "WorkerProbeResult" })
+export type WorkerProbeResult = typeof WorkerProbeResult.Type
+
 export const WorkerBeat = Schema.Struct({
   session: Session,
   running: Schema.Array(ExecutionId).check(Schema.isMaxLength(maxHeld)).annotate({
@@ -307,6 +385,11 @@ export const WorkerBeat = Schema.Struct({
   reports: Schema.optionalKey(
     Schema.Array(ProcessObservation).check(Schema.isMaxLength(maxReports)).annotate({
       description: "Observations of watched processes since the last heartbeat."
+    })
+  ),
+  probes: Schema.optionalKey(
+    Schema.Array(WorkerProbeResult).check(Schema.isMaxLength(maxProbes)).annotate({
+      description: "The results of probes since the last heartbeat."
     })
   ),
   leaving: Schema.optionalKey(
@@ -326,6 +409,11 @@ export const WorkerOrders = Schema.Struct({
     .annotate({ description: "Processes to watch." }),
   watching: Watching.annotate({
     description: "The hash of `watch`. Send it with the next claim."
-  })
+  }),
+  probes: Schema.optionalKey(
+    Schema.Array(WorkerProbe)
+      .check(Schema.isMaxLength(maxProbes))
+      .annotate({ description: "Targets of monitors to check now." })
+  )
 }).annotate({ identifier: "WorkerOrders" })
 export type WorkerOrders = typeof WorkerOrders.Type

@@ -68,8 +68,8 @@ export class WorkerProtocolApi extends HttpApiGroup.make("protocol")
   .prefix("/v1/worker") {}
 
 /**
- * Claims runs. A thousand waiting agents send a hundred of these requests per second, so the
- * request has no body and bypasses the router.
+ * Claims runs. A thousand waiting agents together send a hundred of these requests per second, so
+ * the request has no body and bypasses the router.
  */
 export class WorkerClaimsApi extends HttpApiGroup.make("claims")
   .add(

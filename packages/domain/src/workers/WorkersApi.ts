@@ -1,10 +1,10 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Authentication } from "../auth/Authentication.ts"
-import { planAllows } from "../billing/Limits.ts"
+import { planLimitSentence } from "../billing/Limits.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { NotFound, QuotaExceeded, RateLimited } from "../shared/Errors.ts"
-import { inPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkerId, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import {
   CreatedWorker,
@@ -12,12 +12,12 @@ import {
   Worker,
   WorkerInput,
   WorkerPage,
-  WorkerRotation,
+  WorkerTokenRotation,
   WorkerUpdate
 } from "./Worker.ts"
 
-const workspace = { workspace_id: inPath(WorkspaceId) }
-const worker = { workspace_id: inPath(WorkspaceId), worker_id: inPath(WorkerId) }
+const workspace = { workspace_id: idInPath(WorkspaceId) }
+const worker = { workspace_id: idInPath(WorkspaceId), worker_id: idInPath(WorkerId) }
 
 export class WorkersApi extends HttpApiGroup.make("workers")
   .add(
@@ -36,7 +36,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
         docs(
           "Create a worker",
           "Only this response contains the token with which the agent starts. " +
-            planAllows("workers", "workers", 1_000)
+            planLimitSentence("workers", "workers", 1_000)
         )
       ),
 
@@ -84,7 +84,7 @@ export class WorkersApi extends HttpApiGroup.make("workers")
 
     HttpApiEndpoint.post("rotate", "/:worker_id/rotate", {
       params: worker,
-      payload: WorkerRotation,
+      payload: WorkerTokenRotation,
       success: CreatedWorker.pipe(HttpApiSchema.status(201)),
       error: NotFound
     })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Actor } from "../shared/Actor.ts"
-import { AuditEventId, inPath, UserId } from "../shared/Ids.ts"
+import { AuditEventId, idInPath, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { text } from "../shared/Text.ts"
 import { Timestamp, timestampInput } from "../shared/Timestamp.ts"
@@ -46,7 +46,12 @@ const auditActions = [
   "cron_task.updated",
   "cron_task.paused",
   "cron_task.resumed",
+  "cron_task.backfilled",
   "cron_task.deleted",
+  "trigger.created",
+  "trigger.updated",
+  "trigger.rotated",
+  "trigger.deleted",
   "delayed_task.created",
   "delayed_task.updated",
   "delayed_task.deleted",
@@ -54,7 +59,10 @@ const auditActions = [
   "chain.updated",
   "chain.paused",
   "chain.resumed",
+  "chain.backfilled",
   "chain.deleted",
+  "execution.approved",
+  "execution.rejected",
   "queue.created",
   "queue.updated",
   "queue.paused",
@@ -68,6 +76,9 @@ const auditActions = [
   "maintenance_window.created",
   "maintenance_window.updated",
   "maintenance_window.deleted",
+  "escalation_policy.created",
+  "escalation_policy.updated",
+  "escalation_policy.deleted",
   "status_page.created",
   "status_page.updated",
   "status_page.deleted",
@@ -100,11 +111,14 @@ const subjectKinds = [
   "notification_settings",
   "worker",
   "cron_task",
+  "trigger",
   "delayed_task",
   "chain",
+  "execution",
   "queue",
   "monitor",
   "maintenance_window",
+  "escalation_policy",
   "status_page"
 ] as const
 
@@ -132,7 +146,9 @@ export const FieldChange = Schema.Struct({
 })
 export type FieldChange = typeof FieldChange.Type
 
-/** An event of the audit log. It is written together with the change and never edited. */
+/**
+ * An event of the audit log. It is stored together with the change, and never changed afterwards.
+ */
 export const AuditEvent = Schema.Struct({
   id: AuditEventId,
   action: AuditAction,
@@ -177,7 +193,7 @@ export type AuditEvent = typeof AuditEvent.Type
 
 export const AuditFilters = {
   actor_id: Schema.optionalKey(
-    inPath(UserId).pipe(
+    idInPath(UserId).pipe(
       Schema.annotateEncoded({
         description: "Only changes by this user, API key or service account."
       })
@@ -186,7 +202,7 @@ export const AuditFilters = {
   action: Schema.optionalKey(AuditAction),
   subject_kind: Schema.optionalKey(SubjectKind),
   subject_id: Schema.optionalKey(
-    text({ min: 1, max: 200 }).annotate({ description: "Only changes of the record with this id." })
+    text({ min: 1, max: 200 }).annotate({ description: "Only changes to the record with this id." })
   ),
   from: Schema.optionalKey(timestampInput("At this time or later.")),
   to: Schema.optionalKey(timestampInput("Before this time."))
@@ -203,6 +219,6 @@ export const actionsOf = ({
       (subject_kind === undefined || subjectKindOf(one) === subject_kind)
   )
 
-/** The kind of record is the first part of an action. */
+/** Returns the kind of record that an action changes, which is the first part of the action. */
 export const subjectKindOf = (action: AuditAction): AuditEvent["subject_kind"] =>
   action.slice(0, action.indexOf(".")) as AuditEvent["subject_kind"]

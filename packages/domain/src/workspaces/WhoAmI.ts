@@ -12,7 +12,7 @@ const AccessTokenIdentity = Schema.Struct({
 const ApiKeyIdentity = Schema.Struct({
   kind: Schema.Literal("api_key").annotate({ description: "An API key." }),
   workspace_id: WorkspaceId.annotate({
-    description: "The workspace of the key."
+    description: "The workspace that the API key belongs to."
   }),
   ...Struct.pick(ApiKey.fields, ["key_prefix", "scopes", "expires_at"])
 }).annotate({

@@ -32,6 +32,6 @@ export const WorkspaceInput = Schema.Struct({
 
 export const WorkspaceUpdate = WorkspaceInput.mapFields(Struct.map(Schema.optionalKey)).annotate({
   identifier: "WorkspaceUpdate",
-  description: "Any of the fields. Absent fields are unchanged.",
+  description: "The fields to change. Absent fields keep their values.",
   examples: [{ name: "Acme staging" }]
 })

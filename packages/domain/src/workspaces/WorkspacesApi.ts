@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { idempotencyErrors, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
-import { inPath, WorkspaceId } from "../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { Location } from "../shared/Location.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
@@ -12,7 +12,7 @@ import { SigningSecret, SigningSecretGeneration, SigningSecretQuery } from "./Si
 import { WhoAmI } from "./WhoAmI.ts"
 import { Workspace, WorkspaceInput, WorkspaceUpdate } from "./Workspace.ts"
 
-const params = { workspace_id: inPath(WorkspaceId) }
+const params = { workspace_id: idInPath(WorkspaceId) }
 
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
@@ -77,8 +77,8 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "Resume a workspace",
-          "Waiting runs start, the most overdue first. For slots that passed meanwhile, a task with `missed: once` " +
-            "runs once. Resuming again changes nothing."
+          "Waiting runs start, the most overdue first. For slots that passed in the meantime, a task with `missed: once` " +
+            "or `all` runs once. Resuming again changes nothing."
         )
       ),
 
@@ -91,7 +91,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         docs(
           "List signing secrets",
-          "The secrets with which a recipient verifies calls and messages of the service: one record, or two " +
+          "The secrets with which a recipient verifies calls and messages from the service: one record, or two " +
             "during a rotation. Each origin has separate secrets."
         )
       ),

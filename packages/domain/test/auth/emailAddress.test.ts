@@ -61,11 +61,15 @@ describe("Email", () => {
     assert.isTrue(Result.isFailure(decode(`${local(255)}@${host}co`)))
   })
 
-  it("is rejected at once when it is made to hold up a pattern", { timeout: 5_000 }, () => {
-    // Matching the pattern against this text would take minutes, because its work grows with the
-    // square of the dots.
-    assert.isTrue(Result.isFailure(decode(`a@${"a.".repeat(500_000)}@`)))
-  })
+  it(
+    "is rejected immediately even if it is made to slow down a pattern",
+    { timeout: 5_000 },
+    () => {
+      // Matching the pattern against this text would take minutes, because the time grows with the
+      // square of the number of dots.
+      assert.isTrue(Result.isFailure(decode(`a@${"a.".repeat(500_000)}@`)))
+    }
+  )
 
   it("may be written by a TypeScript client in every way that the service takes", () => {
     const encode = Schema.encodeUnknownResult(Email)

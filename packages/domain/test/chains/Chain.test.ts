@@ -77,6 +77,63 @@ describe("a chain", () => {
     )
   })
 
+  it("has steps that wait for some seconds or until a time", () => {
+    const wait = (fields: object) => ({ name: "b", kind: "wait", ...fields })
+    const refused = (fields: object) => problems(step({}), wait(fields))
+    for (const right of [
+      { seconds: 1 },
+      { seconds: 7_776_000, until: null, run_if: "always" },
+      { until: "2026-01-31T09:30:00+01:00" },
+      { until: "{{ input.at }}", seconds: null },
+      { until: "{{ steps.a.body.day }}T18:00:00Z" }
+    ]) {
+      assert.deepStrictEqual(refused(right), [])
+    }
+    const wrong: ReadonlyArray<readonly [object, string]> = [
+      [{}, "steps.1.seconds"],
+      [{ seconds: 5, until: "2026-01-31T09:30:00Z" }, "steps.1.seconds"],
+      [{ seconds: 0 }, "steps.1.seconds"],
+      [{ seconds: 7_776_001 }, "steps.1.seconds"],
+      [{ until: "tomorrow" }, "steps.1.until"],
+      [{ until: "2026-01-31T09:30:00" }, "steps.1.until"],
+      [{ until: "{{ steps.c.body }}" }, "steps.1.until"],
+      [{ until: "{{ secrets.WHEN }}" }, "steps.1.until"],
+      [{ until: "{{ nope }}" }, "steps.1.until"]
+    ]
+    for (const [fields, path] of wrong) {
+      assert.include(
+        refused(fields).map(([at]) => at),
+        path,
+        JSON.stringify(fields)
+      )
+    }
+  })
+
+  it("has steps that wait for approval", () => {
+    const approve = (fields: object) =>
+      problems(step({}), { name: "b", kind: "approve", timeout_seconds: 60, ...fields })
+    const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
+    for (const right of [
+      {},
+      { message: "Release {{ input.version }} of {{ steps.a.body }}?", channel_ids: [id] },
+      { message: null, approvers: [id], run_if: "always", timeout_seconds: 7_776_000 }
+    ]) {
+      assert.deepStrictEqual(approve(right), [])
+    }
+    for (const [fields, path] of [
+      [{ timeout_seconds: 0 }, "steps.1.timeout_seconds"],
+      [{ timeout_seconds: undefined }, "steps.1.timeout_seconds"],
+      [{ message: "{{ secrets.KEY }}" }, "steps.1.message"],
+      [{ message: "{{ steps.c.body }}" }, "steps.1.message"],
+      [{ approvers: ["ada"] }, "steps.1.approvers.0"]
+    ] as const) {
+      assert.include(
+        approve(fields).map(([at]) => at),
+        path
+      )
+    }
+  })
+
   it("names each step once", () => {
     assert.deepStrictEqual(problems(step({}), step({ name: "b" }), step({})), [
       ["steps.2.name", "is already the name of an earlier step"]

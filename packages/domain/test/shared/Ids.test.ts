@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CronTask } from "../../src/cron/CronTask.ts"
-import { CronTaskId, inPath } from "../../src/shared/Ids.ts"
+import { CronTaskId, idInPath } from "../../src/shared/Ids.ts"
 import { Option, Schema } from "effect"
 
 const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-const take = Schema.decodeUnknownOption(inPath(CronTaskId))
+const take = Schema.decodeUnknownOption(idInPath(CronTaskId))
 
 describe("An id", () => {
   it("is one in lower case, in whatever case it is asked for", () => {

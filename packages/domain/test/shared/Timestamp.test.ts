@@ -17,7 +17,7 @@ describe("a time that a client gives", () => {
     Effect.gen(function* () {
       assert.strictEqual(yield* read(given), kept)
       assert.isTrue(Schema.is(Timestamp)(kept))
-      // A TypeScript client may give the same text.
+      // A TypeScript client can pass the same string.
       assert.strictEqual(yield* Schema.encodeEffect(input)(given), given)
     })
   )

@@ -5,7 +5,7 @@ import { Page } from "../../shared/requests/Page.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 
-/** The reasons for which a check can fail. */
+/** The causes for a check's failure. */
 export const checkErrorCodes = [
   "http_status",
   "response_rule",

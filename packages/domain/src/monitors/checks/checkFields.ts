@@ -1,12 +1,12 @@
 import { Schema } from "effect"
-import { options } from "../../shared/options.ts"
+import { deriveOptions } from "../../shared/deriveOptions.ts"
 import { Check } from "./Check.ts"
+import { PlaceResult, placeSettings } from "./Place.ts"
 
 const whole = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** The settings that all kinds with targets checked at an interval have. */
-export const checkSettings = options({
+const rules = deriveOptions({
   interval_seconds: {
     absent: "60",
     input: whole(10, 86_400).annotate({
@@ -55,19 +55,31 @@ export const checkSettings = options({
   }
 })
 
-/** The response fields about the checks of a monitor. */
+/** The settings of all kinds of monitors whose targets are checked periodically. */
+export const checkSettings = {
+  input: { ...rules.input, ...placeSettings.input },
+  fields: { ...rules.fields, ...placeSettings.fields },
+  defaults: { ...rules.defaults, ...placeSettings.defaults }
+}
+
+/** The response fields about a monitor's checks. */
 export const checkedFields = {
   ...checkSettings.fields,
   failures: Schema.Int.annotate({
     description: "The number of consecutive failed checks. 0 if the latest check succeeded."
   }),
   last_check: Schema.NullOr(Check).annotate({
-    description: "The latest check. Null before the first one."
+    description:
+      "The latest check. Null before the first one. With `places`, its error and times are those of one of the places that determined the result."
+  }),
+  place_results: Schema.Array(PlaceResult).annotate({
+    description:
+      "The latest result at each of the `places`, in the same order. Empty without `places`."
   })
 }
 
-/** The endpoint descriptions that all kinds with checks share. */
-export const checkTexts = {
+/** The endpoint descriptions for all kinds of monitors whose targets are checked periodically. */
+export const checkedMonitorDescriptions = {
   get: "The monitor, with the result of the latest check.",
   pause: "The target is not checked until the monitor is resumed.",
   resume: "The monitor is `new` again, and the target is checked immediately.",

@@ -7,7 +7,7 @@ import { monitorParams } from "../monitorEndpoints.ts"
 import type { MonitorKind } from "../Monitor.ts"
 import { monitorNouns } from "../monitorNouns.ts"
 
-/** Creates the endpoint that checks the target of a monitor immediately. */
+/** Creates the endpoint that checks a monitor's target immediately. */
 export const checkNow = <Monitor extends Schema.Top>(kind: MonitorKind, monitor: Monitor) =>
   HttpApiEndpoint.post("check", "/:monitor_id/check", {
     params: monitorParams(kind),
@@ -18,7 +18,6 @@ export const checkNow = <Monitor extends Schema.Top>(kind: MonitorKind, monitor:
     .annotateMerge(
       docs(
         `Check ${monitorNouns[kind]} now`,
-        "Requests a check within a second. The monitor shows the result a moment later. The " +
-          "response for a paused monitor is 409."
+        "Requests a check, which starts within a second. The monitor shows the result a moment later. If the monitor is paused, the response is 409."
       )
     )

@@ -1,11 +1,11 @@
 import { Schema, Struct } from "effect"
 import { oneOf } from "../../shared/oneOf.ts"
-import { options } from "../../shared/options.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { deriveOptions } from "../../shared/deriveOptions.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
-import { patchFields } from "../../shared/requests/whenAbsent.ts"
+import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
 import { checkedFields, checkSettings } from "../checks/checkFields.ts"
@@ -37,7 +37,7 @@ const longest = 47
 const address =
   /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([\da-f.:]{2,45})\])(?::(\d{1,5}))?$|^([\da-f]{0,4}:[\da-f.:]{1,44})$/i
 
-/** Parses the address and the port of a name server. Returns undefined if the text is not valid. */
+/** Parses a name server's address and port. Returns undefined if the text is not valid. */
 export const parseResolver = (
   resolver: string
 ): { readonly ip: string; readonly port: number } | undefined => {
@@ -56,7 +56,7 @@ export const DnsResolver = Schema.String.check(
 )
 
 /** The query, the name server and the expected answer. */
-const target = options({
+const target = deriveOptions({
   record_type: { absent: "A", input: DnsRecordType, shown: DnsRecordType, default: "A" },
   resolver: {
     absent: "The name servers of the service",
@@ -117,8 +117,7 @@ export const DnsMonitorUpdate = Schema.Struct(patchFields(inputFields))
   .annotate({
     identifier: "DnsMonitorUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. The target is checked again. Another " +
-      "host, record type or resolver makes the monitor `new` and closes its incident.",
+      "The fields to change. Absent fields keep their values. The target is checked again. Changing the host, record type or resolver makes the monitor `new` again and closes its incident.",
     examples: [{ interval_seconds: 300 }]
   })
 export type DnsMonitorUpdate = typeof DnsMonitorUpdate.Type
@@ -137,6 +136,7 @@ export const DnsMonitor = Schema.Struct({
       ...exampleDefinition,
       ...checkSettings.defaults,
       failures: 0,
+      place_results: [],
       last_check: {
         at: "2026-01-31T09:30:00.000Z",
         ...exampleOfCheck,

@@ -2,7 +2,7 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
 import { CheckEventPage } from "../checks/Check.ts"
 import { checkNow } from "../checks/checkNow.ts"
-import { checkTexts } from "../checks/checkFields.ts"
+import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
   DnsMonitor,
@@ -25,9 +25,9 @@ export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The records are looked up immediately, and then at an interval.",
+        create: "The records are looked up immediately, and then at regular intervals.",
         update: "Changes the given fields, and checks the target again.",
-        ...checkTexts
+        ...checkedMonitorDescriptions
       },
       own: [checkNow("dns", DnsMonitor)]
     })
@@ -38,7 +38,6 @@ export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
     OpenApi.annotations({
       title: "DNS monitors",
       description:
-        "Monitors of the records of a name. A monitor queries a name server at an interval, " +
-        "and goes down when there is no answer or an unexpected one."
+        "Monitors of DNS records. A monitor queries a name server at regular intervals, and goes down when there is no answer or an unexpected one."
     })
   ) {}

@@ -6,7 +6,7 @@ import { Timestamp } from "../../shared/Timestamp.ts"
 import { MonitorStatus } from "../Monitor.ts"
 
 /**
- * The number of bytes of a ping's body that are stored. The rest is dropped, and the ping still
+ * How many bytes of a ping's body are stored. A longer body is truncated, and the ping still
  * counts.
  */
 export const maxPingBodyBytes = 10_000
@@ -17,7 +17,7 @@ export const HeartbeatEventType = oneOf(
     identifier: "HeartbeatEventType",
     description:
       "`success`, `fail`, `start` and `log` are pings. `missed`: no ping arrived in time. " +
-      "`overran`: a run exceeded its maximum duration. `paused` and `resumed`: a user did this."
+      "`overran`: a run exceeded its maximum duration. `paused` and `resumed`: a user paused or resumed the monitor."
   }
 )
 export type HeartbeatEventType = typeof HeartbeatEventType.Type
@@ -31,7 +31,7 @@ export const HeartbeatEvent = Schema.Struct({
     description: "The `rid` of the ping, which distinguishes overlapping runs."
   }),
   exit_status: Schema.NullOr(Schema.Int).annotate({
-    description: "The exit status of the job. Null if the ping named none."
+    description: "The exit status of the job. Null if the ping did not contain one."
   }),
   duration_ms: Schema.NullOr(Schema.Int).annotate({
     description: "The duration of the run. Null if its start is unknown."
@@ -50,8 +50,7 @@ export const HeartbeatEvent = Schema.Struct({
   }),
   body_dropped: Schema.Boolean.annotate({
     description:
-      "True if the body was dropped, because the workspace or its account had used up its " +
-      "daily limit of bytes. The ping still counts."
+      "True if the body was dropped, because the workspace or its account had used up its daily byte limit. The ping still counts."
   })
 }).annotate({
   identifier: "HeartbeatEvent",

@@ -2,8 +2,8 @@ import { Schema, Struct } from "effect"
 import { MinuteSchedule } from "../../schedules/Schedule.ts"
 import { TimeZone } from "../../schedules/TimeZone.ts"
 import { uuidPattern } from "../../shared/Ids.ts"
-import { patchFields, whenAbsent } from "../../shared/requests/whenAbsent.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { patchFields, optionalWithDefault } from "../../shared/requests/optionalWithDefault.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { nullIsAbsent, putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
@@ -29,7 +29,7 @@ const fields = Schema.Struct({
   ...monitorInput,
   period_seconds: Schema.optionalKey(
     seconds(30).annotate({
-      description: "Number of seconds between two pings. Counts from the latest ping.",
+      description: "Number of seconds between two pings, counted from the latest ping.",
       examples: [86_400]
     })
   ),
@@ -37,14 +37,12 @@ const fields = Schema.Struct({
     MinuteSchedule.pipe(
       Schema.annotateEncoded({
         description:
-          "When pings are due, as a cron expression with five fields. An early ping counts for its slot " +
-          "if it is early by at most five minutes, the grace and a quarter of the time between two " +
-          "slots.",
+          "When pings are due, as a cron expression with five fields. A ping also counts for the next slot if it is early by at most five minutes, the grace period or a quarter of the time between two slots, whichever is shortest.",
         examples: ["0 3 * * *"]
       })
     )
   ),
-  timezone: whenAbsent(
+  timezone: optionalWithDefault(
     "UTC",
     TimeZone.pipe(
       Schema.annotateEncoded({
@@ -53,24 +51,22 @@ const fields = Schema.Struct({
       })
     )
   ),
-  grace_seconds: whenAbsent(
+  grace_seconds: optionalWithDefault(
     "300",
     seconds(30).annotate({
       description: "Number of seconds by which a ping can be late.",
       examples: [300]
     })
   ),
-  max_duration_seconds: whenAbsent(
+  max_duration_seconds: optionalWithDefault(
     "No limit",
     Schema.NullOr(seconds(1)).annotate({
       description:
-        "The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is " +
-        "enough for the schedule, and the end has this separate deadline, so that a long job needs no " +
-        "long grace.",
+        "The maximum duration of a run, from its `/start` to its end. If set, a `/start` in time satisfies the schedule and the end has this separate deadline, so a long job needs no long grace period.",
       examples: [3600]
     })
   ),
-  min_interval_seconds: whenAbsent(
+  min_interval_seconds: optionalWithDefault(
     "No limit",
     Schema.NullOr(seconds(1)).annotate({
       description:
@@ -114,7 +110,10 @@ const exactlyOne = Schema.makeFilter<Timing>(
   }
 )
 
-/** Like `exactlyOne`, for a PUT: a response that is sent back has null for the other field. */
+/**
+ * Like `exactlyOne`, but for a PUT. A PUT may contain a copy of a response, in which the unused
+ * field is null.
+ */
 const exactlyOneSet = Schema.makeFilter<Timing>((timing) =>
   bothGiven(timing) ? filterIssue(notBoth) : noneGiven(timing) ? filterIssue(missing) : undefined
 )
@@ -131,7 +130,7 @@ const atMostOne = Schema.makeFilter<Timing>(
   }
 )
 
-/** Returns the problem of the timing of a new or changed monitor, if any. */
+/** Returns the problem with a new or changed monitor's timing, if any. */
 export const timingProblem = (timing: {
   readonly period_seconds?: number | null
   readonly min_interval_seconds?: number | null
@@ -154,7 +153,7 @@ export const timezoneWithoutSchedule: FieldProblem = {
   problem: "must be left out, because the monitor has no schedule"
 }
 
-const coherent = Schema.makeFilter<Timing>((timing) => {
+const hasConsistentTiming = Schema.makeFilter<Timing>((timing) => {
   const problem =
     timing.timezone !== undefined && timing.schedule === undefined
       ? timezoneWithoutSchedule
@@ -162,7 +161,9 @@ const coherent = Schema.makeFilter<Timing>((timing) => {
   return problem && filterIssue(problem)
 })
 
-/** The field that only a new monitor takes. Responses show it as part of `ping_url`. */
+/**
+ * A field that is accepted only when a monitor is created. Responses show it as part of `ping_url`.
+ */
 const pingIdInput = {
   ping_id: Schema.optionalKey(
     Schema.String.check(
@@ -172,8 +173,7 @@ const pingIdInput = {
       })
     ).annotate({
       description:
-        "The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here. " +
-        "It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change it.",
+        "The UUID at the end of a new monitor's `ping_url`, for example that of a check that you move here from another service. It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change it.",
       examples: ["5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
     })
   )
@@ -202,7 +202,7 @@ const exampleDefinition = {
 
 export const HeartbeatMonitorInput = fieldsWithKey
   .mapFields(Struct.assign(pingIdInput))
-  .check(coherent, exactlyOne)
+  .check(hasConsistentTiming, exactlyOne)
   .annotate({
     identifier: "HeartbeatMonitorInput",
     description: "A heartbeat monitor to create. Requires either `period_seconds` or `schedule`.",
@@ -217,7 +217,7 @@ export const HeartbeatMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "HeartbeatMonitorUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. `period_seconds` replaces a schedule, " +
+      "The fields to change. Absent fields keep their values. `period_seconds` replaces a schedule, " +
       "and a schedule replaces a period. A deadline that would have passed under the new " +
       "settings counts from now.",
     examples: [{ grace_seconds: 600 }]
@@ -247,13 +247,13 @@ export const HeartbeatMonitor = Schema.Struct({
   }),
   ping_url: Schema.NullOr(Schema.String).annotate({
     description:
-      "The URL that the job requests when it has finished. It is a secret: anybody who has it can ping. " +
+      "The URL that the job requests once it has finished. It is a secret: anybody who has it can ping. " +
       "Null for a `viewer` and for an API key without `monitors:write`.",
     examples: ["https://scheduling.example.com/ping/5f3c1a52-93a4-4c5e-8d0b-9f1e2d3c4b5a"]
   }),
   last_ping_at: Schema.NullOr(Timestamp).annotate({
     description:
-      "When the latest ping reported a success or a failure. Null before the first such ping."
+      "The time of the latest ping that reported a success or a failure. Null before the first one."
   }),
   last_duration_ms: Schema.NullOr(Schema.Int).annotate({
     description: "The duration of the latest run whose start and end are known."
@@ -295,7 +295,7 @@ export const HeartbeatMonitorDefinition = Schema.Struct(
     HeartbeatMonitor
   )
 )
-  .check(coherent, exactlyOneSet)
+  .check(hasConsistentTiming, exactlyOneSet)
   .annotate({
     identifier: "HeartbeatMonitorDefinition",
     description:

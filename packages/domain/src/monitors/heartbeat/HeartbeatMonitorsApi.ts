@@ -3,7 +3,7 @@ import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { NotFound } from "../../shared/Errors.ts"
-import { inPath, WorkspaceId } from "../../shared/Ids.ts"
+import { idInPath, WorkspaceId } from "../../shared/Ids.ts"
 import { Location } from "../../shared/Location.ts"
 import { monitorEndpoints, monitorParams } from "../monitorEndpoints.ts"
 import { HeartbeatEventPage } from "./HeartbeatEvent.ts"
@@ -29,14 +29,14 @@ const rotateUrl = HttpApiEndpoint.post("rotateUrl", "/:monitor_id/rotate-url", {
     )
   )
 
-const params = { workspace_id: inPath(WorkspaceId) }
+const params = { workspace_id: idInPath(WorkspaceId) }
 
 const getPingKey = HttpApiEndpoint.get("getPingKey", "/ping-key", { params, success: PingKey })
   .annotate(Access, Access.role("editor"))
   .annotateMerge(
     docs(
       "Get the ping key",
-      "With the ping key of the workspace, jobs ping heartbeats by their keys: `/ping/{ping_key}/{key}`."
+      "With the workspace's ping key, jobs ping heartbeat monitors by key: `/ping/{ping_key}/{key}`."
     )
   )
 
@@ -49,7 +49,7 @@ const rotatePingKey = HttpApiEndpoint.post("rotatePingKey", "/ping-key/rotate", 
   .annotateMerge(
     docs(
       "Create or replace the ping key",
-      "Creates a new ping key. URLs with the old key answer 404 at once. The `ping_url` of each monitor stays."
+      "Creates a new ping key. URLs with the old key respond with 404 immediately. The `ping_url` of each monitor does not change."
     )
   )
 
@@ -67,8 +67,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       },
       texts: {
         create:
-          "The job should request the `ping_url` when it has finished. The monitor waits for " +
-          "the first ping and opens no incident until then.",
+          "The job should request the `ping_url` when it has finished. No incident opens before the first ping.",
         get: "The monitor, with the time when the next ping is due.",
         update: "Changes the given fields. A change never makes a monitor go down.",
         remove: "The ping URL responds with 404 immediately.",
@@ -90,10 +89,7 @@ export class HeartbeatMonitorsApi extends HttpApiGroup.make("heartbeatMonitors")
       title: "Heartbeat monitors",
       description:
         "Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping " +
-        "is missing, or a run fails, takes too long or starts too early. A ping is a `GET`, " +
-        "`HEAD` or `POST` of the monitor's `ping_url`, followed by nothing (success), " +
-        "`/start`, `/fail`, `/log` or the exit status of the job (`/0` to `/255`). " +
-        "`?rid=<uuid>` distinguishes overlapping runs. The response is `OK` once the ping is " +
-        "on disk."
+        "is missing, or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` request to the monitor's `ping_url` (success), or to `ping_url` followed by `/start`, `/fail`, `/log` or the job's exit status (`/0` to `/255`). " +
+        "`?rid=<uuid>` distinguishes overlapping runs. The response is `OK` once the ping has been saved."
     })
   ) {}

@@ -1,22 +1,27 @@
 import { Result, Schema, Struct } from "effect"
 import {
-  authorizationIsGivenOnce,
-  authorizedTwice,
+  duplicateAuthorizationCheck,
+  duplicateAuthorizationProblem,
   CallAuth,
-  isAuthorizedTwice
+  setsAuthorizationTwice
 } from "../../calls/CallAuth.ts"
 import { CallHeaders, CallHeadersUpdate, headersProblems } from "../../calls/CallHeaders.ts"
-import { bodyIsSent, hasUnsentBody, StatusRange, unsentBody } from "../../calls/CallOptions.ts"
-import { isMasked, mask, nothingStored } from "../../calls/credentialHeaders.ts"
+import {
+  unsentBodyCheck,
+  hasUnsentBody,
+  StatusRange,
+  unsentBodyProblem
+} from "../../calls/CallOptions.ts"
+import { isMasked, mask, maskWithoutStoredValue } from "../../calls/credentialHeaders.ts"
 import { CallBodyInput, CallMethod } from "../../calls/HttpCall.ts"
 import { hasBraces, parseTemplate, referencesOf } from "../../calls/Template.ts"
-import { referencesAreKnown, TemplateUrl } from "../../calls/TemplateCall.ts"
-import { options } from "../../shared/options.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { knownReferencesCheck, TemplateUrl } from "../../calls/TemplateCall.ts"
+import { deriveOptions } from "../../shared/deriveOptions.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
-import { patchFields } from "../../shared/requests/whenAbsent.ts"
+import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
@@ -24,7 +29,7 @@ import { checkedFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { parseJsonPath } from "./jsonPath.ts"
 
-/** The number of bytes of a response that are searched for texts and values. */
+/** How many bytes of a response are searched for texts and values. */
 export const searchedBytes = 64 * 1024
 
 const searched = text({ min: 1, max: 500 })
@@ -56,7 +61,7 @@ const shownHeaders = Schema.Record(Schema.String, Schema.String).annotate({
 })
 
 /** The request and the expected response. */
-const target = options({
+const target = deriveOptions({
   method: { absent: "GET", input: CallMethod, shown: CallMethod, default: "GET" },
   headers: {
     absent: "None",
@@ -100,10 +105,12 @@ const target = options({
     absent: "true",
     input: Schema.Boolean.annotate({
       description:
-        "Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit " +
+        "Whether GET and HEAD requests follow redirects (up to 10). Requests to another origin omit " +
         "`headers` and `auth`. The rules apply to the last response."
     }),
-    shown: Schema.Boolean.annotate({ description: "Whether a GET or HEAD follows redirects." }),
+    shown: Schema.Boolean.annotate({
+      description: "Whether GET and HEAD requests follow redirects."
+    }),
     default: true
   },
   success_codes: {
@@ -124,7 +131,7 @@ const target = options({
       examples: ["Welcome"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that the response must contain. Null if none."
+      description: "The text that the response must contain. Null if there is none."
     }),
     default: null
   },
@@ -135,7 +142,7 @@ const target = options({
       examples: ["Fatal error"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that the response must not contain. Null if none."
+      description: "The text that the response must not contain. Null if there is none."
     }),
     default: null
   },
@@ -146,7 +153,7 @@ const target = options({
         "A value that the response must contain. The response must be JSON of at most 64 KiB."
     }),
     shown: Schema.NullOr(JsonRule).annotate({
-      description: "The value that the JSON of the response must contain. Null if none."
+      description: "The value that the JSON of the response must contain. Null if there is none."
     }),
     default: null
   },
@@ -227,15 +234,17 @@ const usesOnlyValuesOfChecks = Schema.makeFilter<Referring>(
     })
 )
 
-/** The default method is GET, which has no body. */
+/** Rejects a body with GET, which is the default method, and with HEAD. */
 const bodyFitsMethod = Schema.makeFilter<{
   readonly method?: string
   readonly body?: string | null
-}>((given) => (hasUnsentBody({ method: "GET", ...given }) ? filterIssue(unsentBody) : undefined))
+}>((given) =>
+  hasUnsentBody({ method: "GET", ...given }) ? filterIssue(unsentBodyProblem) : undefined
+)
 
 /**
- * Returns the problem of a whole request. A change may contain only a part of it, so the schema
- * cannot check it.
+ * Returns the problem with a monitor's request, if any. A PATCH may contain only some fields of the
+ * request, so its schema cannot check this.
  */
 export const httpTargetProblem = ({
   auth,
@@ -248,14 +257,14 @@ export const httpTargetProblem = ({
   readonly headers: Readonly<Record<string, string>>
   readonly method: string
 }): FieldProblem | undefined => {
-  if (hasUnsentBody({ body, method })) return unsentBody
-  if (isAuthorizedTwice({ auth, headers })) return authorizedTwice
+  if (hasUnsentBody({ body, method })) return unsentBodyProblem
+  if (setsAuthorizationTwice({ auth, headers })) return duplicateAuthorizationProblem
   const masked = Object.entries(headers).find(([name, value]) => isMasked(name, value))
   if (masked !== undefined) {
     return {
       path: ["headers", masked[0]],
       code: "invalid",
-      problem: `${nothingStored}, or leave the header out`
+      problem: `${maskWithoutStoredValue}, or leave the header out`
     }
   }
   const [problem] = headersProblems(headers)
@@ -273,29 +282,38 @@ const exampleDefinition = {
 
 const inputFields = { ...fields, ...keyInput, ...monitorPausedInput }
 
-export const HttpMonitorInput = Schema.Struct(inputFields)
-  .check(bodyFitsMethod, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+const namedHttpMonitorInput = Schema.Struct(inputFields)
+  .check(bodyFitsMethod, duplicateAuthorizationCheck, knownReferencesCheck, usesOnlyValuesOfChecks)
   .annotate({ identifier: "HttpMonitorInput", examples: [exampleDefinition] })
+
+/** An interface that gives the type a name, as for `ChainInputSchema`. */
+export interface HttpMonitorInputSchema extends NamedHttpMonitorInput {}
+type NamedHttpMonitorInput = typeof namedHttpMonitorInput
+export const HttpMonitorInput: HttpMonitorInputSchema = namedHttpMonitorInput
 export type HttpMonitorInput = typeof HttpMonitorInput.Type
 
-export const HttpMonitorUpdate = Schema.Struct(patchFields(inputFields))
+const namedHttpMonitorUpdate = Schema.Struct(patchFields(inputFields))
   .mapFields(
     Struct.assign({
       ...versionInput,
       headers: Schema.optionalKey(CallHeadersUpdate)
     })
   )
-  .check(bodyIsSent, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+  .check(unsentBodyCheck, duplicateAuthorizationCheck, knownReferencesCheck, usesOnlyValuesOfChecks)
   .annotate({
     identifier: "HttpMonitorUpdate",
     description:
-      "Any of the fields. Absent fields keep their values, and `headers` are merged. The target is checked " +
-      "again. Another URL or method makes the monitor `new` and closes its incident.",
+      "The fields to change. Absent fields keep their values, and `headers` are merged. The target is checked " +
+      "again. Changing the URL or method makes the monitor `new` again and closes its incident.",
     examples: [{ interval_seconds: 30 }]
   })
+
+export interface HttpMonitorUpdateSchema extends NamedHttpMonitorUpdate {}
+type NamedHttpMonitorUpdate = typeof namedHttpMonitorUpdate
+export const HttpMonitorUpdate: HttpMonitorUpdateSchema = namedHttpMonitorUpdate
 export type HttpMonitorUpdate = typeof HttpMonitorUpdate.Type
 
-export const HttpMonitor = Schema.Struct({
+const namedHttpMonitor = Schema.Struct({
   ...monitorFields,
   url: Schema.String.annotate({ description: "The requested URL." }),
   ...target.fields,
@@ -312,16 +330,21 @@ export const HttpMonitor = Schema.Struct({
       body_contains: "ok",
       ...checkSettings.defaults,
       failures: 0,
+      place_results: [],
       last_check: { at: "2026-01-31T09:30:00.000Z", ...exampleOfCheck }
     }
   ]
 })
+
+export interface HttpMonitorSchema extends NamedHttpMonitor {}
+type NamedHttpMonitor = typeof namedHttpMonitor
+export const HttpMonitor: HttpMonitorSchema = namedHttpMonitor
 export type HttpMonitor = typeof HttpMonitor.Type
 
-export const HttpMonitorDefinition = Schema.Struct(
+const namedHttpMonitorDefinition = Schema.Struct(
   putFields({ ...fields, ...monitorPausedInput, ...versionInput }, HttpMonitor)
 )
-  .check(bodyFitsMethod, authorizationIsGivenOnce, referencesAreKnown, usesOnlyValuesOfChecks)
+  .check(bodyFitsMethod, duplicateAuthorizationCheck, knownReferencesCheck, usesOnlyValuesOfChecks)
   .annotate({
     identifier: "HttpMonitorDefinition",
     description:
@@ -329,6 +352,10 @@ export const HttpMonitorDefinition = Schema.Struct(
       "only responses have are ignored.",
     examples: [exampleDefinition]
   })
+
+export interface HttpMonitorDefinitionSchema extends NamedHttpMonitorDefinition {}
+type NamedHttpMonitorDefinition = typeof namedHttpMonitorDefinition
+export const HttpMonitorDefinition: HttpMonitorDefinitionSchema = namedHttpMonitorDefinition
 export type HttpMonitorDefinition = typeof HttpMonitorDefinition.Type
 
 export const HttpMonitorPage = ListPage("HttpMonitorPage", HttpMonitor)

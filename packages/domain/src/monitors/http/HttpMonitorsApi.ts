@@ -2,7 +2,7 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
 import { CheckEventPage } from "../checks/Check.ts"
 import { checkNow } from "../checks/checkNow.ts"
-import { checkTexts } from "../checks/checkFields.ts"
+import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
   HttpMonitor,
@@ -25,9 +25,9 @@ export class HttpMonitorsApi extends HttpApiGroup.make("httpMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The URL is requested immediately, and then at an interval.",
+        create: "The URL is requested immediately, and then at regular intervals.",
         update: "Changes the given fields, and checks the target again.",
-        ...checkTexts
+        ...checkedMonitorDescriptions
       },
       own: [checkNow("http", HttpMonitor)]
     })
@@ -38,7 +38,6 @@ export class HttpMonitorsApi extends HttpApiGroup.make("httpMonitors")
     OpenApi.annotations({
       title: "HTTP monitors",
       description:
-        "Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes " +
-        "down when the responses break one of its rules or are missing."
+        "Monitors of websites and APIs. A monitor requests a URL at regular intervals, and goes down when there is no response or the response breaks a rule."
     })
   ) {}

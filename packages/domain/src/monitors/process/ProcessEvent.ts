@@ -19,7 +19,7 @@ export const ProcessEvent = Schema.Struct({
   status: MonitorStatus,
   message: Schema.NullOr(Schema.String).annotate({
     description: "Why the monitor went down. Null for other events.",
-    examples: ["0 matching processes run; the minimum is 1."]
+    examples: ["0 matching processes are running; the minimum is 1."]
   })
 }).annotate({
   identifier: "ProcessEvent",
@@ -29,7 +29,7 @@ export const ProcessEvent = Schema.Struct({
       type: "down",
       at: "2026-01-31T09:30:00.000Z",
       status: "down",
-      message: "0 matching processes run; the minimum is 1."
+      message: "0 matching processes are running; the minimum is 1."
     }
   ]
 })

@@ -1,15 +1,19 @@
 import { Schema, Struct } from "effect"
 import { WorkerId } from "../../shared/Ids.ts"
-import { patchFields, whenAbsent, withoutField } from "../../shared/requests/whenAbsent.ts"
+import {
+  patchFields,
+  optionalWithDefault,
+  optionalWithNote
+} from "../../shared/requests/optionalWithDefault.ts"
 import { oneOf } from "../../shared/oneOf.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { nullIsAbsent, putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
 import { text } from "../../shared/Text.ts"
 import { Timestamp } from "../../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
-import { NeededLabels } from "../../workers/Label.ts"
+import { RequiredLabels } from "../../workers/Label.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 
 export const maxShownPids = 20
@@ -67,28 +71,28 @@ const fields = Schema.Struct({
     WorkerId.annotate({ description: "The worker on whose machine the processes run." })
   ),
   labels: Schema.optionalKey(
-    NeededLabels.annotate({
+    RequiredLabels.annotate({
       description: "Instead of `worker_id`: all online workers with these labels.",
       examples: [["web"]]
     })
   ),
-  judge: whenAbsent("`each`", ProcessJudge),
+  judge: optionalWithDefault("`each`", ProcessJudge),
   match: ProcessMatch,
-  min_count: withoutField(
+  min_count: optionalWithNote(
     "When absent: 1, and 0 with a `max_count` of 0.",
     count(0).annotate({
-      description: "The minimum number of processes, not above `max_count`.",
+      description: "The minimum number of processes. Must not exceed `max_count`.",
       examples: [1]
     })
   ),
-  max_count: whenAbsent(
+  max_count: optionalWithDefault(
     "Any number",
     Schema.NullOr(count(0)).annotate({
       description: "The maximum number of processes.",
       examples: [8]
     })
   ),
-  max_rss_bytes: whenAbsent(
+  max_rss_bytes: optionalWithDefault(
     "Any",
     Schema.NullOr(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
@@ -97,24 +101,24 @@ const fields = Schema.Struct({
       examples: [536_870_912]
     })
   ),
-  max_cpu_percent: whenAbsent(
+  max_cpu_percent: optionalWithDefault(
     "Any",
     Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))).annotate(
       {
         description:
-          "The maximum processor time of all matching processes together since the previous report; 100 is one core.",
+          "The limit on the combined CPU usage of all matching processes since the previous report, as a percentage of one core.",
         examples: [150]
       }
     )
   ),
-  interval_seconds: whenAbsent(
+  interval_seconds: optionalWithDefault(
     "30",
     Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 3_600 })).annotate({
       description: "Number of seconds between two reports.",
       examples: [30]
     })
   ),
-  grace_seconds: whenAbsent(
+  grace_seconds: optionalWithDefault(
     "60",
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })).annotate({
       description:
@@ -136,7 +140,7 @@ export const processDefaults = {
   grace_seconds: 60
 } as const
 
-export const leastCount = ({ max_count }: Counts): number =>
+export const defaultMinCount = ({ max_count }: Counts): number =>
   max_count === 0 ? 0 : processDefaults.min_count
 
 interface Counts {
@@ -144,7 +148,7 @@ interface Counts {
   readonly max_count?: number | null
 }
 
-/** Returns the problem of the counts of a new or changed monitor, if any. */
+/** Returns the problem with a new or changed monitor's minimum and maximum counts, if any. */
 export const countProblem = ({ max_count, min_count }: Counts): FieldProblem | undefined =>
   min_count !== undefined && max_count != null && min_count > max_count
     ? {
@@ -188,7 +192,10 @@ const oneWorkerChoice = Schema.makeFilter<WorkerChoice>(
   { toJsonSchema: () => ({ oneOf: [{ required: ["worker_id"] }, { required: ["labels"] }] }) }
 )
 
-/** Like `oneWorkerChoice`, for a PUT: a response that is sent back has null for the other field. */
+/**
+ * Like `oneWorkerChoice`, but for a PUT. A PUT may contain a copy of a response, in which the
+ * unused field is null.
+ */
 const oneWorkerChoiceSet = Schema.makeFilter<WorkerChoice>((place) =>
   bothGiven(place) ? filterIssue(notBoth) : noneGiven(place) ? filterIssue(missing) : undefined
 )
@@ -203,10 +210,10 @@ const atMostOneWorkerChoice = Schema.makeFilter<WorkerChoice>(
 )
 
 /**
- * The worker fields of a PUT. They accept null, because responses have null for the one that the
+ * The worker fields of a PUT. They accept null, because responses have null for the field that the
  * monitor does not use.
  */
-const putPlace = {
+const putWorkerFields = {
   worker_id: nullIsAbsent(fields.fields.worker_id),
   labels: nullIsAbsent(fields.fields.labels)
 }
@@ -239,7 +246,7 @@ export const ProcessMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "ProcessMonitorUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. `labels` replaces `worker_id`, and " +
+      "The fields to change. Absent fields keep their values. `labels` replaces `worker_id`, and " +
       "`worker_id` replaces `labels`.",
     examples: [{ grace_seconds: 120 }]
   })
@@ -257,7 +264,7 @@ export const ProcessReport = Schema.Struct({
   rss_bytes: Schema.Int.annotate({ description: "The memory of all matching processes together." }),
   cpu_percent: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "The processor time of all matching processes together; 100 is one core. Null in the first report.",
+      "The combined CPU usage of all matching processes, as a percentage of one core. Null in the first report.",
     examples: [12.5]
   }),
   pids: Schema.Array(Schema.Int).annotate({
@@ -308,14 +315,15 @@ export const ProcessMonitor = Schema.Struct({
     description: "The maximum memory of all matching processes. Null if there is none."
   }),
   max_cpu_percent: Schema.NullOr(Schema.Finite).annotate({
-    description: "The maximum processor time of all matching processes. Null if there is none."
+    description:
+      "The limit on the combined CPU usage of all matching processes, as a percentage of one core. Null if there is no limit."
   }),
   interval_seconds: Schema.Int.annotate({ description: "Number of seconds between two reports." }),
   grace_seconds: Schema.Int.annotate({
     description: "Number of seconds for which a rule can be broken."
   }),
   last_report: Schema.NullOr(LastProcessReport).annotate({
-    description: "The latest report of any worker. Null before the first report."
+    description: "The latest report from any worker. Null before the first report."
   })
 }).annotate({
   identifier: "ProcessMonitor",
@@ -349,7 +357,7 @@ export type ProcessMonitor = typeof ProcessMonitor.Type
 
 export const ProcessMonitorDefinition = Schema.Struct(
   putFields(
-    { ...fields.fields, ...putPlace, ...monitorPausedInput, ...versionInput },
+    { ...fields.fields, ...putWorkerFields, ...monitorPausedInput, ...versionInput },
     ProcessMonitor
   )
 )

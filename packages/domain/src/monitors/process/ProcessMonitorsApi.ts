@@ -29,7 +29,8 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
         update: "Changes the given fields. They apply from the next report on.",
         pause: "The processes are not watched until the monitor is resumed.",
         resume: "The monitor is `new` again until the next report.",
-        events: "When the monitor went down and up, newest first, kept for 30 days by default."
+        events:
+          "When the monitor went down or recovered, newest first, kept for 30 days by default."
       },
       own: []
     })
@@ -40,6 +41,6 @@ export class ProcessMonitorsApi extends HttpApiGroup.make("processMonitors")
     OpenApi.annotations({
       title: "Process monitors",
       description:
-        "Monitors of processes on the machines of workers: their number, memory and processor time."
+        "Monitors of processes on the machines of workers: their number, memory and CPU usage."
     })
   ) {}

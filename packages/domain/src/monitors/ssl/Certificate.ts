@@ -3,7 +3,7 @@ import { Timestamp } from "../../shared/Timestamp.ts"
 
 const fields = {
   subject: Schema.String.annotate({ description: "The subject of the certificate." }),
-  issuer: Schema.String.annotate({ description: "The issuer, who signed the certificate." }),
+  issuer: Schema.String.annotate({ description: "The issuer that signed the certificate." }),
   fingerprint_sha256: Schema.String.annotate({
     description: "SHA-256 of the certificate, in hexadecimal."
   }),

@@ -1,7 +1,11 @@
 import { Schema, Struct } from "effect"
-import { patchFields, whenAbsent, withoutField } from "../../shared/requests/whenAbsent.ts"
+import {
+  patchFields,
+  optionalWithDefault,
+  optionalWithNote
+} from "../../shared/requests/optionalWithDefault.ts"
 import { oneOf } from "../../shared/oneOf.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
@@ -12,7 +16,8 @@ import { hostName } from "./hostName.ts"
 
 export const SslProtocol = oneOf(["tls", "smtp", "imap", "pop3", "postgres"], {
   identifier: "SslProtocol",
-  description: "`tls` starts with the handshake. The other protocols first request it (STARTTLS)."
+  description:
+    "`tls` starts with the handshake. The other protocols request the handshake first (STARTTLS)."
 })
 export type SslProtocol = typeof SslProtocol.Type
 
@@ -31,7 +36,7 @@ export const SslVerification = oneOf(
   {
     identifier: "SslVerification",
     description:
-      "What a client would find. `incomplete_chain`: the server does not send the certificate of " +
+      "The result that a client would get. `incomplete_chain`: the server does not send the certificate of " +
       "the issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and " +
       "`unreachable`: there is no certificate to check. Revocation is not checked."
   }
@@ -60,32 +65,33 @@ const fields = Schema.Struct({
   host: hostName(
     "The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`."
   ),
-  port: withoutField(
+  port: optionalWithNote(
     "When absent: 443, or for STARTTLS 587 (smtp), 143 (imap), 110 (pop3) or 5432 (postgres).",
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })).annotate({
       description: "The port of the server.",
       examples: [443]
     })
   ),
-  server_name: whenAbsent(
+  server_name: optionalWithDefault(
     "`host`",
     Schema.NullOr(
-      hostName("The name that is requested from the server, and that its certificate must have.")
+      hostName(
+        "The name that the check requests from the server (SNI) and that the certificate must cover."
+      )
     )
   ),
-  protocol: whenAbsent("`tls`", SslProtocol),
-  warn_days: whenAbsent(
+  protocol: optionalWithDefault("`tls`", SslProtocol),
+  warn_days: optionalWithDefault(
     "[30, 14, 7, 3, 1]",
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })))
       .check(Schema.isMaxLength(10), Schema.isUnique())
       .annotate({
         description:
-          "Numbers of days before a certificate of the chain expires. People are notified once at each. For a " +
-          "short-lived certificate, they count only in its last third. At most 10.",
+          "How many days before a certificate in the chain expires to notify people, once for each number. For a short-lived certificate, only days in its last third count. At most 10.",
         examples: [[30, 14, 7, 3, 1]]
       })
   ),
-  check_interval_seconds: whenAbsent(
+  check_interval_seconds: optionalWithDefault(
     "21,600",
     Schema.Int.check(Schema.isBetween({ minimum: 3600, maximum: 604_800 })).annotate({
       description:
@@ -112,8 +118,7 @@ export const SslMonitorUpdate = fieldsWithKey
   .annotate({
     identifier: "SslMonitorUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. The certificate is checked again. A new " +
-      "host, port, protocol or server name makes the monitor `new` and closes its incident.",
+      "The fields to change. Absent fields keep their values. The certificate is checked again. Changing the host, port, protocol or server name makes the monitor `new` again and closes its incident.",
     examples: [{ warn_days: [14, 7] }]
   })
 export type SslMonitorUpdate = typeof SslMonitorUpdate.Type
@@ -123,11 +128,11 @@ export const SslMonitor = Schema.Struct({
   host: Schema.String.annotate({ description: "The name or address of the server." }),
   port: Schema.Int.annotate({ description: "The port of the server." }),
   server_name: Schema.NullOr(Schema.String).annotate({
-    description: "The name that is requested from the server. Null: `host`."
+    description: "The name that the check requests from the server (SNI). Null: `host`."
   }),
   protocol: SslProtocol,
   warn_days: Schema.Array(Schema.Int).annotate({
-    description: "Numbers of days before the expiry at which people are notified."
+    description: "How many days before the expiry people are notified."
   }),
   check_interval_seconds: Schema.Int.annotate({
     description: "Number of seconds between two checks."
@@ -139,7 +144,7 @@ export const SslMonitor = Schema.Struct({
     description: "The result of the latest check. Null before the first check."
   }),
   verification_message: Schema.NullOr(Schema.String).annotate({
-    description: "The result as a sentence. Null if the certificate is valid."
+    description: "What is wrong with the certificate, as a sentence. Null if it is valid."
   }),
   certificate: Schema.NullOr(Certificate).annotate({
     description: "The latest certificate, valid or not."

@@ -22,9 +22,9 @@ const check = HttpApiEndpoint.post("check", "/:monitor_id/check", {
   .annotateMerge(
     docs(
       "Check a certificate now",
-      "Requests a check within a second. The monitor shows the result a moment later. After a " +
+      "Requests a check, which starts within a second. The monitor shows the result a moment later. After a " +
         "first failed check, the second check follows at least a minute later, at " +
-        "`next_check_at`. The response for a paused monitor is 409."
+        "`next_check_at`. If the monitor is paused, the response is 409."
     )
   )
 
@@ -41,7 +41,7 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
         eventPage: SslEventPage
       },
       texts: {
-        create: "The certificate is checked immediately, and then at an interval.",
+        create: "The certificate is checked immediately, and then at regular intervals.",
         get: "The monitor, with the result of the latest check.",
         update: "Changes the given fields, and checks the certificate again.",
         pause: "The certificate is not checked until the monitor is resumed.",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { keptAs } from "../../shared/keptAs.ts"
+import { normalizedString } from "../../shared/normalizedString.ts"
 
 const longest = 253
 
@@ -30,4 +30,4 @@ const HostName = Schema.String.check(
 
 /** The schema of a host name or an IP address. It rejects URLs and shell commands. */
 export const hostName = (description: string) =>
-  keptAs(HostName, asciiName, { description, examples: ["www.example.com"] })
+  normalizedString(HostName, asciiName, { description, examples: ["www.example.com"] })

@@ -1,10 +1,10 @@
 import { Schema, Struct } from "effect"
-import { options } from "../../shared/options.ts"
-import { keyInput } from "../../shared/requests/OwnKey.ts"
+import { deriveOptions } from "../../shared/deriveOptions.ts"
+import { keyInput } from "../../shared/requests/CallerChosenKey.ts"
 import { ListPage } from "../../shared/requests/ListQuery.ts"
 import { putFields } from "../../shared/requests/putBody.ts"
 import { versionInput } from "../../shared/requests/Version.ts"
-import { patchFields } from "../../shared/requests/whenAbsent.ts"
+import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
 import { checkedFields, checkSettings } from "../checks/checkFields.ts"
@@ -12,15 +12,15 @@ import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } fro
 import { hostName } from "../ssl/hostName.ts"
 
 /** The text to send once the connection is open, and the expected text. */
-const target = options({
+const target = deriveOptions({
   send: {
     absent: "None",
     input: Schema.NullOr(text({ min: 1, max: 1_000 })).annotate({
-      description: "A text that is sent once the connection is open. A line ends with CR LF.",
+      description: "The text to send once the connection is open. A line ends with CR LF.",
       examples: ["PING\r\n"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
-      description: "The text that is sent. Null if none."
+      description: "The text that is sent. Null if there is none."
     }),
     default: null
   },
@@ -28,8 +28,7 @@ const target = options({
     absent: "None",
     input: Schema.NullOr(text({ min: 1, max: 500 })).annotate({
       description:
-        "A text that the first 64 KiB from the server must contain. Without a text, an open " +
-        "connection is sufficient.",
+        "The text that the first 64 KiB from the server must contain. Without it, an open connection is sufficient.",
       examples: ["+PONG"]
     }),
     shown: Schema.NullOr(Schema.String).annotate({
@@ -74,8 +73,7 @@ export const TcpMonitorUpdate = Schema.Struct(patchFields(inputFields))
   .annotate({
     identifier: "TcpMonitorUpdate",
     description:
-      "Any of the fields. Absent fields are unchanged. The target is checked again. Another " +
-      "host or port makes the monitor `new` and closes its incident.",
+      "The fields to change. Absent fields keep their values. The target is checked again. Changing the host or port makes the monitor `new` again and closes its incident.",
     examples: [{ interval_seconds: 30 }]
   })
 export type TcpMonitorUpdate = typeof TcpMonitorUpdate.Type
@@ -94,6 +92,7 @@ export const TcpMonitor = Schema.Struct({
       ...exampleDefinition,
       ...checkSettings.defaults,
       failures: 0,
+      place_results: [],
       last_check: {
         at: "2026-01-31T09:30:00.000Z",
         ...exampleOfCheck,

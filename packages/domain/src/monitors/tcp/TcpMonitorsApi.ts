@@ -2,7 +2,7 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
 import { CheckEventPage } from "../checks/Check.ts"
 import { checkNow } from "../checks/checkNow.ts"
-import { checkTexts } from "../checks/checkFields.ts"
+import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
   TcpMonitor,
@@ -25,9 +25,9 @@ export class TcpMonitorsApi extends HttpApiGroup.make("tcpMonitors")
         eventPage: CheckEventPage
       },
       texts: {
-        create: "The service connects to the server immediately, and then at an interval.",
+        create: "The service connects to the server immediately, and then at regular intervals.",
         update: "Changes the given fields, and checks the target again.",
-        ...checkTexts
+        ...checkedMonitorDescriptions
       },
       own: [checkNow("tcp", TcpMonitor)]
     })
@@ -38,7 +38,6 @@ export class TcpMonitorsApi extends HttpApiGroup.make("tcpMonitors")
     OpenApi.annotations({
       title: "TCP monitors",
       description:
-        "Monitors of servers of any protocol. A monitor opens a connection at an interval, and goes down " +
-        "when it cannot, or when the server does not send the expected text."
+        "Monitors of servers with any protocol. A monitor connects at regular intervals, and goes down when it cannot connect, or when the server does not send the expected text."
     })
   ) {}

@@ -6,7 +6,7 @@ import { ValidationIssue } from "../ValidationIssue.ts"
 export const maxBatch = 100
 
 /** An item that does not match its schema. The other items are still created. */
-export class Unreadable {
+export class UnreadableItem {
   readonly issue: SchemaIssue.Issue
   constructor(issue: SchemaIssue.Issue) {
     this.issue = issue
@@ -18,7 +18,7 @@ export const batchOf = "batchOf"
 
 /**
  * A body with up to 100 create inputs. An item that does not match its schema becomes an
- * `Unreadable` and does not affect the other items.
+ * `UnreadableItem` and does not affect the other items.
  */
 export const Batch = <S extends Schema.Codec<unknown, unknown>>(
   identifier: string,
@@ -31,12 +31,12 @@ export const Batch = <S extends Schema.Codec<unknown, unknown>>(
       .annotate({ description: "1 to 100 inputs, each as in a separate create request." })
   }).annotate({ identifier, examples: [{ items: [example] }], [batchOf]: input })
 
-/** The item type omits `Unreadable`, so callers must check for it. */
+/** The item type omits `UnreadableItem`, so callers must check for it. */
 const itemOf = <S extends Schema.Codec<unknown, unknown>>(input: S) =>
   input.pipe(
     Schema.decodeTo(Schema.Unknown, SchemaTransformation.passthroughSupertype()),
     Schema.catchDecoding((issue: SchemaIssue.Issue) =>
-      Effect.succeed(Option.some(new Unreadable(issue)))
+      Effect.succeed(Option.some(new UnreadableItem(issue)))
     )
   ) as unknown as Schema.Codec<S["Type"], S["Encoded"]>
 
@@ -121,7 +121,7 @@ export interface RefusedItem {
   readonly error: typeof BatchError.Type
 }
 
-/** The record that was created from an item, or the reason why the item was rejected. */
+/** The record that was created from an item, or why the item was rejected. */
 export type BatchOutcome<Record> = { readonly status: 201; readonly data: Record } | RefusedItem
 
 export interface BatchOutcomes<Record> {

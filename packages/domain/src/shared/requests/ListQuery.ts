@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { tagFilter } from "../Tags.ts"
 import { NameFilter } from "./NameFilter.ts"
-import { keyFilters } from "./OwnKey.ts"
+import { keyFilters } from "./CallerChosenKey.ts"
 import { CountedPage, PageQuery, TotalQuery } from "./Page.ts"
 import { repeatable } from "./repeatable.ts"
 

@@ -15,4 +15,4 @@ export const manyIds = (ofWhat: string, example: string) =>
     examples: [example]
   })
 
-export const idsIn = (ids: string): ReadonlyArray<string> => [...new Set(ids.split(","))]
+export const parseIds = (ids: string): ReadonlyArray<string> => [...new Set(ids.split(","))]

@@ -2,7 +2,9 @@ import { Schema } from "effect"
 
 const version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 }))
 
-/** Lets a client detect that somebody else has changed a record. */
+/**
+ * The version of a record, which lets a client detect that somebody else has changed the record.
+ */
 export const versionField = {
   version: version.annotate({
     description: "Increases by one with each change. 1 for a new record.",
@@ -28,7 +30,7 @@ export const IfMatch = {
   "if-match": Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(entityTag, {
-        expected: 'the version that you have read in quotes, such as "3"',
+        expected: 'the version that you have read, in quotes, such as "3"',
         toJsonSchema: () => ({ pattern: entityTag.source })
       })
     ).annotate({

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 export const maxWaitSeconds = 30
 
-/** The query parameter of endpoints that can wait until their record has finished. */
+/** The query parameter of endpoints that can wait until the run they return has finished. */
 export const WaitQuery = {
   wait_seconds: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxWaitSeconds })).annotate({

@@ -1,6 +1,6 @@
 import { Option, Schema, SchemaGetter } from "effect"
 
-/** A response-only field. A PUT may contain it; its value is ignored. */
+/** A field that only responses have. A PUT can contain it, but its value is ignored. */
 export const ignored = Schema.optionalKey(
   Schema.Json.annotate({ readOnly: true, description: "Ignored. Only responses have this field." })
 ).pipe(
@@ -11,8 +11,8 @@ export const ignored = Schema.optionalKey(
 )
 
 /**
- * The fields of a PUT by key. The body may be the response of a GET: fields that only responses
- * have are ignored.
+ * The fields of a PUT by key. The body can be a GET's response: fields that only responses have are
+ * ignored.
  */
 export const putFields = <const Fields extends Schema.Struct.Fields>(
   fields: Fields,

@@ -8,7 +8,7 @@ const inPatch = "inPatch"
  * description: `30 when absent or null.` A PATCH leaves absent fields unchanged, so there the
  * description only says what null does.
  */
-export const whenAbsent = <S extends Schema.Top>(
+export const optionalWithDefault = <S extends Schema.Top>(
   value: string,
   schema: S
 ): Schema.optionalKey<S> => {
@@ -24,8 +24,11 @@ export const whenAbsent = <S extends Schema.Top>(
   )
 }
 
-/** Like `whenAbsent`, with a whole sentence about the default. */
-export const withoutField = <S extends Schema.Top>(
+/**
+ * Like `optionalWithDefault`, but with a full sentence about the default, which is omitted for a
+ * PATCH.
+ */
+export const optionalWithNote = <S extends Schema.Top>(
   sentence: string,
   schema: S
 ): Schema.optionalKey<S> => withTexts(Schema.optionalKey(schema), sentence, "")

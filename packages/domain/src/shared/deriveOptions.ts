@@ -1,18 +1,20 @@
 import type { Schema } from "effect"
-import { whenAbsent } from "./requests/whenAbsent.ts"
+import { optionalWithDefault } from "./requests/optionalWithDefault.ts"
 
 /** An optional field of a record. */
 interface Option {
   /** The field's schema in a request. */
   readonly input: Schema.Top
-  /** The default, as a phrase for the documentation; see `whenAbsent`. */
+  /** The default, as a phrase for the documentation; see `optionalWithDefault`. */
   readonly absent: string
   /** The field's schema in a response. */
   readonly shown: Schema.Constraint
   readonly default: unknown
 }
 
-/** An option that few records use. Null in a request removes it; responses then show `unset`. */
+/**
+ * An option that few records use. Null in a request removes it, and responses then contain `unset`.
+ */
 interface RareOption extends Omit<Option, "default"> {
   /** The value shown for records without the option. Null by default. */
   readonly unset?: unknown
@@ -24,8 +26,8 @@ type RareOptions = Readonly<Record<string, RareOption>>
 /**
  * Derives the request fields, the response fields and the defaults from one declaration per option.
  */
-export const options = <const O extends Options>(all: O) => ({
-  input: mapped(all, ({ absent, input }) => whenAbsent(absent, input)) as {
+export const deriveOptions = <const O extends Options>(all: O) => ({
+  input: mapped(all, ({ absent, input }) => optionalWithDefault(absent, input)) as {
     readonly [Name in keyof O]: Schema.optionalKey<O[Name]["input"]>
   },
   fields: mapped(all, ({ shown }) => shown) as { readonly [Name in keyof O]: O[Name]["shown"] },
@@ -34,8 +36,8 @@ export const options = <const O extends Options>(all: O) => ({
   }
 })
 
-export const rareOptions = <const O extends RareOptions>(all: O) => ({
-  input: mapped(all, ({ absent, input }) => whenAbsent(absent, input)) as {
+export const deriveRareOptions = <const O extends RareOptions>(all: O) => ({
+  input: mapped(all, ({ absent, input }) => optionalWithDefault(absent, input)) as {
     readonly [Name in keyof O]: Schema.optionalKey<O[Name]["input"]>
   },
   fields: mapped(all, ({ shown }) => shown) as { readonly [Name in keyof O]: O[Name]["shown"] },

@@ -2,13 +2,13 @@ import { Schema, SchemaAST, SchemaTransformation } from "effect"
 import type { MonitorKindName } from "../../monitors/monitorNouns.ts"
 import { docs } from "../docs.ts"
 import { uuidPattern } from "../Ids.ts"
-import { whenAbsent } from "./whenAbsent.ts"
+import { optionalWithDefault } from "./optionalWithDefault.ts"
 
 /** Keys appear in paths, so characters with a special meaning there are not allowed. */
 const pattern = /^[A-Za-z0-9][A-Za-z0-9._~:@-]{0,199}$/
 
-/** The caller-chosen key of a task, a queue, a monitor or a channel. */
-export const OwnKey = Schema.String.check(
+/** A record's key, which the caller chooses. */
+export const CallerChosenKey = Schema.String.check(
   Schema.isPattern(pattern, {
     expected: "1 to 200 letters, digits and . _ ~ : @ -, beginning with a letter or a digit",
     toJsonSchema: () => ({ minLength: 1, maxLength: 200, pattern: pattern.source })
@@ -17,6 +17,23 @@ export const OwnKey = Schema.String.check(
   description: "An id that you choose.",
   examples: ["reports:nightly"]
 })
+
+/** The keys of records whose ids the response contains too. */
+export const keysOfRecords = (what: string) =>
+  Schema.Array(Schema.String).annotate({
+    description: `The keys of the ${what}. Records without a key are omitted.`
+  })
+
+/** A list of keys that a request can give instead of the ids in the field `ids`. */
+export const referencedKeys = (what: string, ids: string, max: number) =>
+  optionalWithDefault(
+    "None",
+    Schema.Array(CallerChosenKey)
+      .check(Schema.isMaxLength(max), Schema.isUnique())
+      .annotate({
+        description: `The keys of the ${what}, instead of \`${ids}\`. If both are given, each key must belong to a record named by an id.`
+      })
+  )
 
 /** The kinds of records that can have a key. Keys are unique per kind. */
 export type KeyedKind =
@@ -66,7 +83,7 @@ export const idOrKey = <S extends Schema.Codec<string, string> & { readonly iden
 const keyPrefix = "key:"
 
 /** Returns the kind and the key of a decoded `idOrKey`, or undefined if it is an id. */
-export const keyOf = (
+export const parseRecordKey = (
   decoded: string
 ): { readonly kind: KeyedKind; readonly key: string } | undefined => {
   const [, kind, key] = /^(\w+)\/key:(.+)$/.exec(decoded) ?? []
@@ -74,9 +91,9 @@ export const keyOf = (
 }
 
 export const keyInput = {
-  key: whenAbsent(
+  key: optionalWithDefault(
     "None",
-    Schema.NullOr(OwnKey).annotate({
+    Schema.NullOr(CallerChosenKey).annotate({
       description:
         "An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and " +
         "`. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per " +
@@ -87,22 +104,27 @@ export const keyInput = {
 
 export const keyFields = {
   key: Schema.NullOr(Schema.String).annotate({
-    description: "The id that you chose. Null if none."
+    description: "The id that you chose. Null if there is none."
   })
 }
 
 /** The key filters of list endpoints. */
 export const keyFilters = {
-  key: Schema.optionalKey(OwnKey.annotate({ description: "Returns the record with this key." })),
+  key: Schema.optionalKey(
+    CallerChosenKey.annotate({ description: "Returns the record with this key." })
+  ),
   key_prefix: Schema.optionalKey(
-    OwnKey.annotate({
+    CallerChosenKey.annotate({
       description: "Returns records whose key starts with this text.",
       examples: ["reports:"]
     })
   )
 }
 
-/** The documentation of a PUT by key. `extra` is appended for one kind of record. */
+/**
+ * Returns the documentation of an endpoint that creates or replaces a record by its key. `extra` is
+ * specific to a kind of record.
+ */
 export const upsertDocs = (noun: string, extra?: string) =>
   docs(
     `Create or replace ${noun} by its key`,

@@ -4,7 +4,7 @@ import { Schema, SchemaTransformation } from "effect"
  * A string that clients may write in several forms, one of which the service stores. TypeScript
  * clients may use all forms too, so both sides of the schema accept the same strings.
  */
-export const keptAs = (
+export const normalizedString = (
   given: Schema.String,
   keep: (text: string) => string,
   annotations: Schema.Annotations.Documentation<string>

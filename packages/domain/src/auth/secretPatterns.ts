@@ -4,13 +4,13 @@ import { signingSecretPrefix } from "../webhooks/StandardWebhooks.ts"
 import { workerTokenPrefix } from "../workers/Worker.ts"
 
 /** Returns the pattern of a bearer key: a prefix and 32 random bytes in base64url. */
-export const bearerKeyForm = (prefix: string): string => `${prefix}[A-Za-z0-9_-]{43}`
+export const bearerKeyPattern = (prefix: string): string => `${prefix}[A-Za-z0-9_-]{43}`
 
-/** The first characters of every JWT, because its header is a JSON object. */
+/** The first characters of every JWT: its header is a JSON object, which begins with `{"`. */
 const jwtBeginning = "eyJ"
 
 /** The prefixes of all secrets that the service creates. */
-export const secretBeginnings: ReadonlyArray<string> = [
+export const secretPrefixes: ReadonlyArray<string> = [
   apiKeyPrefix,
   clientSecretPrefix,
   workerTokenPrefix,
@@ -19,11 +19,11 @@ export const secretBeginnings: ReadonlyArray<string> = [
 ]
 
 export const bearerKeysInText = new RegExp(
-  [apiKeyPrefix, clientSecretPrefix, workerTokenPrefix].map(bearerKeyForm).join("|"),
+  [apiKeyPrefix, clientSecretPrefix, workerTokenPrefix].map(bearerKeyPattern).join("|"),
   "g"
 )
 
-export const shownOnceInText = new RegExp(
+export const secretsInText = new RegExp(
   `${bearerKeysInText.source}|${jwtBeginning}[\\w-]+\\.[\\w-]+\\.[\\w-]+`,
   "g"
 )

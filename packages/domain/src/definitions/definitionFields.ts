@@ -8,7 +8,7 @@ import { type DefinedKind, definitionOfKind } from "./DefinitionsDocument.ts"
 const derived: ReadonlySet<string> = new Set(["delay_seconds", "ping_id", "queue_key", "version"])
 
 /** Returns the names of the response fields that make up a definition of the kind. */
-export const definedFields = (kind: DefinedKind): ReadonlyArray<string> => {
+export const definitionFields = (kind: DefinedKind): ReadonlyArray<string> => {
   const fields: Readonly<Record<string, unknown>> = definitionOfKind[kind].fields
   const names = Object.keys(fields).filter((name) => fields[name] !== ignored && !derived.has(name))
   return kind === "notification_settings" ? names : ["key", ...names]
