@@ -11,7 +11,7 @@ const lines = (sign: string, part: ReadonlyArray<string>) => [
   ...(part.length > shownLines ? [`${sign} ... and ${part.length - shownLines} lines more`] : [])
 ]
 
-/** The lines from the first to the last difference. */
+/** Shows the lines of both documents from the first to the last difference. */
 const difference = (committed: ReadonlyArray<string>, generated: ReadonlyArray<string>): string => {
   const shorter = Math.min(committed.length, generated.length)
   let start = 0

@@ -1,7 +1,7 @@
 /**
  * Writes `packages/panel/src/data/bounds.ts`: the bounds of request fields as attributes of HTML
  * inputs. The panel does not load the schemas themselves, because they depend on Effect. With
- * `--check`, for CI, it compares instead.
+ * `--check`, it compares the file with the contract instead, for CI.
  */
 import { execFileSync } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
@@ -50,12 +50,17 @@ const choices = new Set(
   )
 )
 
-/** Returns whether a schema is the input of a form. A change has the bounds of a create. */
+/**
+ * Returns whether a schema is the input of a form. Inputs that change a record are left out,
+ * because they have the same bounds as those that create it.
+ */
 const isForm = (name: string) =>
   (name.endsWith("Input") && !choices.has(reference(name).$ref)) ||
   name === "Registration" ||
   name === "SecretDefinition" ||
+  name === "ServiceSignature" ||
   name === "StatusPageDefinition" ||
+  name === "EscalationPolicyDefinition" ||
   name === "MaintenanceWindowDefinition"
 
 const sections = Object.entries(schemas).flatMap(([name, schema]) => {

@@ -1,6 +1,7 @@
 /**
- * Rejects changes of the API that break clients: it compares the contract with `promised.json`, which
- * has what the last release promised. `--renew` writes the file anew. docs/api-changes.md says when.
+ * Fails if the API has changed in a way that breaks clients. Compares the contract with
+ * `promised.json`, the contract of the last release. `--renew` replaces this file:
+ * docs/api-changes.md says when to do so.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { Api } from "@scheduling/domain/Api"

@@ -4,7 +4,7 @@ import type { Deprecation } from "@scheduling/domain/shared/Deprecated"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import manifest from "../package.json" with { type: "json" }
 import { describeAccess, securitySchemes } from "./operations/access.ts"
-import { type Components, componentsOf, tidy } from "./operations/components.ts"
+import { type Components, componentsOf, tidyComponents } from "./operations/components.ts"
 import { bodySchemas, type Endpoint, endpointsOf, holdsSecret } from "./contract/endpoints.ts"
 import { namedSchemas } from "./contract/syntax.ts"
 import { exampleOf } from "./schemas/examples.ts"
@@ -20,6 +20,7 @@ import { tokenPaths, tokenSchemas } from "./undeclared/token.ts"
 import { withChoices } from "./schemas/rewriting.ts"
 import { mapValues } from "./mapValues.ts"
 import { samplesOf } from "./operations/samples.ts"
+import { triggerPaths, triggerSchemas, triggersTag } from "./undeclared/triggers.ts"
 import { webhooks, webhooksTag } from "./undeclared/webhooks.ts"
 
 export type { OpenApiDocument } from "./model.ts"
@@ -30,8 +31,9 @@ const localServer: OpenApi.OpenAPISpecServer = {
 }
 
 /**
- * The lengths exist only on the decoded side, so `shared/Text.ts` annotates them on the encoded
- * side. A field that will go is annotated with `deprecated: true`.
+ * The annotations to copy to the document. Only the decoded side of a schema has lengths, so
+ * `shared/Text.ts` repeats them as annotations of the encoded side. `deprecated` marks a field that
+ * will be removed.
  */
 const fromApiOptions: OpenApi.FromApiOptions = {
   includeAnnotationKey: (key) => ["deprecated", "maxLength", "minLength"].includes(key)
@@ -66,15 +68,23 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [server],
-    tags: [...spec.tags, pingsTag, completionsTag, webhooksTag],
-    paths: { ...paths, ...tokenPaths, ...echoPaths, ...pingPaths, ...completionPaths },
+    tags: [...spec.tags, pingsTag, triggersTag, completionsTag, webhooksTag],
+    paths: {
+      ...paths,
+      ...tokenPaths,
+      ...echoPaths,
+      ...pingPaths,
+      ...triggerPaths,
+      ...completionPaths
+    },
     webhooks,
     components: {
-      ...tidy([paths, tokenPaths, echoPaths, webhooks], {
+      ...tidyComponents([paths, tokenPaths, echoPaths, triggerPaths, webhooks], {
         schemas: {
           ...described(components.schemas),
           ...tokenSchemas,
-          ...echoSchemas
+          ...echoSchemas,
+          ...triggerSchemas
         },
         responses: components.responses,
         headers: componentHeaders
@@ -87,9 +97,12 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
 const notPromised =
   "Only for the control panel: may change or disappear in any version without notice."
 
-/** Says since when an endpoint is deprecated, what replaces it, and when it may be gone. */
+/**
+ * Returns a text that says since when an endpoint is deprecated, what replaces it, and when it may
+ * be removed.
+ */
 export const announcement = ({ instead, since, sunset }: Deprecation): string =>
-  `since ${since}. ${instead}${sunset === undefined ? "" : ` The operation may be gone from ${sunset} on.`}`
+  `since ${since}. ${instead}${sunset === undefined ? "" : ` The operation may be removed from ${sunset} on.`}`
 
 const describeOperation = (
   endpoint: Endpoint,
@@ -153,7 +166,10 @@ const successPhrases: Readonly<Record<string, string>> = {
   204: "Done; the response has no body."
 }
 
-/** Documented by the `data` of its messages, because OpenAPI 3.1 cannot describe event streams. */
+/**
+ * The content type of event streams. The document describes the `data` of their messages, because
+ * OpenAPI 3.1 cannot describe event streams.
+ */
 export const eventStream = "text/event-stream"
 
 const dataOf = ({ properties }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>

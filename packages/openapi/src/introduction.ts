@@ -6,7 +6,9 @@ import {
   RequestTimeout
 } from "@scheduling/domain/shared/Errors"
 
-/** Errors of requests that reach no endpoint, so that no operation lists them. */
+/**
+ * The errors of requests that do not reach an endpoint, so that no operation lists these errors.
+ */
 const errorsWithoutEndpoint = [
   MalformedRequest,
   MethodNotAllowed,

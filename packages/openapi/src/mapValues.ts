@@ -1,4 +1,4 @@
-/** Replaces each operation of the paths of a document. */
+/** Applies a function to every operation of a document. */
 export const mapOperations = <A, B>(
   paths: Readonly<Record<string, Readonly<Record<string, A>>>>,
   f: (operation: A) => B

@@ -62,7 +62,7 @@ export interface Operation {
   readonly "x-codeSamples": ReadonlyArray<CodeSample>
 }
 
-/** A request that the service makes to the URL of a task, a step, a callback or a channel. */
+/** A request that the service makes to a task's, step's, callback's or channel's URL. */
 export interface Webhook {
   readonly operationId: string
   readonly tags: ReadonlyArray<string>

@@ -29,7 +29,7 @@ export interface PublishedDocument extends Omit<SharedDocument, "components" | "
 }
 
 /**
- * Returns the document for programs. It has the same content as the document of the reference page,
+ * Returns the machine-readable document. It has the same content as the reference page's document,
  * without repetitions and code samples (docs/adr/0069-a-small-openapi-document.md).
  */
 export const publishedDocument = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -52,7 +52,7 @@ export const publishedDocument = <Id extends string, Groups extends HttpApiGroup
   }
 }
 
-/** The introduction of the document describes these headers. */
+/** Headers that are omitted, because the introduction of the document describes them. */
 const commonHeaders = new Set(["x-request-id", "RateLimit", "RateLimit-Policy"])
 
 const withoutCommon = <A>(headers: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>

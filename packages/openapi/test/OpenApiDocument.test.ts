@@ -15,12 +15,13 @@ const endpoints = endpointsOf(Api)
 const { headers, responses, schemas } = document.components
 
 const everything = Object.values(document.paths).flatMap((path) => Object.values(path))
+const isTrigger = ({ operationId }: Operation) => operationId.startsWith("triggers.")
 const isPing = ({ operationId }: Operation) => operationId.startsWith("pings.")
 const isCallback = ({ operationId }: Operation) => operationId.startsWith("completions.")
 const isEcho = ({ operationId }: Operation) => operationId.endsWith("Echo")
 const isToken = ({ operationId }: Operation) => operationId === "serviceAccounts.token"
 const operations = everything.filter(
-  (one) => !isPing(one) && !isCallback(one) && !isEcho(one) && !isToken(one)
+  (one) => !isPing(one) && !isTrigger(one) && !isCallback(one) && !isEcho(one) && !isToken(one)
 )
 const pings = everything.filter(isPing)
 const callbacks = everything.filter(isCallback)
@@ -53,7 +54,10 @@ const codes = (id: string, status: number): ReadonlyArray<string> => {
 
 const headerNames = (response: Response | Reference) => Object.keys(resolve(response).headers)
 
-/** Effect cannot read "one of these fields" and "not both". The server's schemas check them. */
+/**
+ * Returns true for the parts of a schema that mean "one of these fields" or "not both". Effect
+ * cannot read them, and the server checks these rules with its own schemas.
+ */
 const isChoiceOfFields = (holder: object, key: string, value: unknown) =>
   (key === "oneOf" || key === "not" || (key === "anyOf" && "properties" in holder)) &&
   [value]
@@ -62,7 +66,9 @@ const isChoiceOfFields = (holder: object, key: string, value: unknown) =>
       (one) => isSchema(one) && Array.isArray(one.required) && !("additionalProperties" in one)
     )
 
-/** The named schemas that a part of the document uses, and those that they use. */
+/**
+ * Returns the names of the schemas to which a part of the document refers, directly or indirectly.
+ */
 const usedBy = (part: unknown, found = new Set<string>()): ReadonlySet<string> => {
   for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     if (found.has(name)) continue
@@ -72,7 +78,10 @@ const usedBy = (part: unknown, found = new Set<string>()): ReadonlySet<string> =
   return found
 }
 
-/** Reads a schema of the document as a client would, from the document alone. */
+/**
+ * Creates a validator for one of the document's schemas, from the document alone, as a client
+ * would.
+ */
 const validator = (schema: JsonSchema.JsonSchema) => {
   const used = [...usedBy(schema)].map((name) => [name, schemas[name]])
   const text = JSON.stringify({ schema, definitions: Object.fromEntries(used) })
@@ -91,7 +100,7 @@ const validator = (schema: JsonSchema.JsonSchema) => {
   )
 }
 
-/** Every schema with examples, anywhere in the document, and every example of a body. */
+/** Returns every schema with examples in a part of the document, and every example body. */
 const examplesIn = (
   part: unknown,
   path = "#"
@@ -203,6 +212,7 @@ describe("operations that only the panel needs", () => {
       "activity.failing",
       "activity.names",
       "activity.recent",
+      "activity.timeline",
       "activity.upcoming",
       "chains.stepRequest",
       "invitations.preview"
@@ -220,7 +230,11 @@ describe("responses", () => {
       "totp_required",
       "invalid_code"
     ])
-    assert.deepStrictEqual(codes("auth.login", 403), ["jwt_only", "origin_refused"])
+    assert.deepStrictEqual(codes("auth.login", 403), [
+      "jwt_only",
+      "origin_refused",
+      "password_login_off"
+    ])
     assert.deepStrictEqual(codes("auth.getMe", 401), [
       "missing_credentials",
       "invalid_token",
@@ -412,6 +426,14 @@ describe("pings", () => {
   })
 })
 
+describe("trigger URLs", () => {
+  it("are in the document, although no endpoint declares them", () => {
+    const post = document.paths["/trigger/{token}"]?.post
+    assert.deepStrictEqual(post?.security, [])
+    assert.deepStrictEqual(Object.keys(post?.responses ?? {}), ["202", "402", "415", "503"])
+  })
+})
+
 describe("the echo", () => {
   it("is in the document, although no endpoint declares it", () => {
     const { get, post } = document.paths["/v1/echo"] ?? {}
@@ -483,7 +505,9 @@ describe("the fields of a PATCH", () => {
       ([field, schema]) => [`${name}.${field}`, Object(schema)] as const
     )
   )
-  /** Those that the field's schema consists of, apart from the fields of an object. */
+  /**
+   * Returns a field's schema and the schemas that it is composed of, except the fields of objects.
+   */
   const partsOf = (schema: JsonSchema.JsonSchema): ReadonlyArray<JsonSchema.JsonSchema> => {
     const name =
       String(schema.$ref ?? "")
@@ -519,7 +543,7 @@ describe("the fields of a PATCH", () => {
 })
 
 describe("descriptions", () => {
-  /** The fields below a part of the document, by location. */
+  /** Returns the fields in a part of the document with their locations. */
   const fieldsIn = (part: unknown, at: string): ReadonlyArray<readonly [string, unknown]> => {
     if (Array.isArray(part)) return part.flatMap((one, index) => fieldsIn(one, `${at}[${index}]`))
     if (!isSchema(part)) return []

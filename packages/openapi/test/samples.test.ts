@@ -33,7 +33,7 @@ const exampleOf = (name: string): unknown =>
 
 const isInstalled = (command: string): boolean => spawnSync("which", [command]).status === 0
 
-/** Calls `use` with a new folder, and removes it afterwards. */
+/** Calls `use` with a new folder, and deletes the folder afterwards. */
 const inFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), "samples-"))
   try {
@@ -64,7 +64,7 @@ const variables = Object.fromEntries(
   endpoints.flatMap(({ params }) => params).map((name) => [name.toUpperCase(), `${name}-1`])
 )
 
-/** The request that an endpoint documents, with the value of each parameter in its path. */
+/** The request that an endpoint documents, with a value for each path parameter. */
 const documented = ({ access, method, name, path }: (typeof endpoints)[number]): Received => ({
   method: method.toUpperCase(),
   url: path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => `${parameter}-1`),

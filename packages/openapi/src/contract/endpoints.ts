@@ -69,7 +69,8 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
 }
 
 /**
- * Returns the schemas of all bodies: of requests, responses, and requests that the service makes.
+ * Returns the schemas of all bodies: of requests, of responses, and of requests that the service
+ * makes.
  */
 export const bodySchemas = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -92,7 +93,9 @@ export const holdsSecret = ({ ast }: Schema.Top): boolean =>
     (part) => SchemaAST.isDeclaration(part) && part.annotations?.expected === "Redacted"
   )
 
-/** Endpoints wrap the declared error classes in codecs. Returns the class. */
+/**
+ * Returns the error class that was declared as a schema. Endpoints wrap these classes in codecs.
+ */
 const errorClass = (schema: Schema.Top): ErrorClass => {
   const declared: unknown = "schema" in schema ? schema.schema : schema
   if (isErrorClass(declared)) return declared

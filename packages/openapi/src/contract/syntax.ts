@@ -1,7 +1,7 @@
 import { Schema, SchemaAST } from "effect"
 import { subschemas } from "./subschemas.ts"
 
-/** Returns the named schemas of the bodies, by name. */
+/** Returns the bodies' named schemas, by name. */
 export const namedSchemas = (
   bodies: ReadonlyArray<Schema.Constraint>
 ): ReadonlyMap<string, Schema.Codec<unknown>> => {
@@ -14,9 +14,9 @@ export const namedSchemas = (
 }
 
 /**
- * Annotations are attached to the last check of a schema. Effect drops them from the document if
- * that check has no JSON Schema, which is usual for rules between fields. Restores these
- * annotations.
+ * Returns a schema's description and examples. Annotations are attached to the schema's last check,
+ * and Effect omits them from the document if that check has no JSON Schema. Rules that involve
+ * several fields usually have none.
  */
 export const annotationsOf = (schema: Schema.Codec<unknown>) => {
   const { description, examples } = SchemaAST.resolve(schema.ast) ?? {}

@@ -12,7 +12,7 @@ type Schema = JsonSchema.JsonSchema
 type Schemas = Readonly<Record<string, Schema>>
 
 export interface Components {
-  /** The schemas by their final names, each with an example. */
+  /** The schemas, by their final names, each with an example. */
   readonly schemas: Schemas
   /** The error responses of the endpoints. */
   readonly responses: Readonly<Record<string, Response>>
@@ -95,7 +95,7 @@ const reachable = (root: unknown, components: Kinds): ReadonlySet<string> => {
 const references = /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g
 
 /** Drops unused components and sorts the rest by name. */
-export const tidy = <A, B, C>(
+export const tidyComponents = <A, B, C>(
   root: unknown,
   components: {
     readonly schemas: Readonly<Record<string, A>>

@@ -7,8 +7,9 @@ import type { Parameter } from "../model.ts"
 import { referenced } from "../schemas/rewriting.ts"
 
 /**
- * Query values are strings, so Effect documents numbers as strings with a pattern. Clients expect
- * numbers.
+ * Returns the types of the query parameters that are numbers or booleans. Query values are strings,
+ * so Effect documents these parameters as strings with a pattern, but clients expect numbers and
+ * booleans.
  */
 const decodedTypes = (query: Schema.Top | undefined): ReadonlyMap<string, object> => {
   const decoded = query === undefined ? undefined : SchemaAST.toType(query.ast)

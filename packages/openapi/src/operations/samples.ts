@@ -6,7 +6,10 @@ interface Sampled {
   readonly answer: "nothing" | "record" | "events"
 }
 
-/** Returns samples of a call with the SDK, with curl, and with the standard libraries of Python and Go. */
+/**
+ * Returns code samples of a call with the SDK, with curl, and with the standard libraries of Python
+ * and Go.
+ */
 export const samplesOf = (endpoint: Endpoint, sampled: Sampled): ReadonlyArray<CodeSample> => [
   { lang: "TypeScript", label: "TypeScript", source: typescript(endpoint, sampled) },
   { lang: "Shell", label: "curl", source: curl(endpoint, sampled) },
@@ -122,11 +125,9 @@ const go = (endpoint: Endpoint, { body }: Sampled): string => {
   ].join("\n")
 }
 
-// ---------------------------------------------------------------------------
-
 const pathParameter = /\{(\w+)\}/g
 
-/** Returns the environment variable with the value of a path parameter. */
+/** Returns the name of the environment variable for a path parameter's value. */
 const variable = (parameter: string): string => parameter.toUpperCase()
 
 const credentialVariable = ({ access }: Endpoint): string | undefined =>
@@ -138,14 +139,17 @@ const asLiteral = (value: unknown): string =>
 
 const pythonWords: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" }
 
-/** Python writes JSON like JavaScript, apart from three words, which stand alone outside of texts. */
+/**
+ * Formats a value as Python. Python differs from JSON only in three words, which are replaced
+ * outside strings.
+ */
 const asPython = (value: unknown): string =>
   JSON.stringify(value, null, 4).replaceAll(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
     (token) => pythonWords[token] ?? token
   )
 
-/** A raw string is easier to read, but cannot contain a backquote. */
+/** Formats JSON as a Go string. A raw string is easier to read, but cannot contain a backquote. */
 const asGoText = (value: unknown): string => {
   const json = JSON.stringify(value)
   return json.includes("`") ? JSON.stringify(json) : `\`${json}\``

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Returns the changes in the newer document that would break clients of the older one.
- * docs/api-changes.md has the rules. Operations for the control panel are excluded.
+ * docs/api-changes.md lists the rules. Operations for the control panel are excluded.
  */
 export const breakingChanges = (older: Fields, newer: Fields): ReadonlyArray<string> => [
   ...each(older["paths"], (path, methods) =>
@@ -102,8 +102,6 @@ const bodyProblems = (
   }
   return schemaProblems(`${at} body`, before, after, { ...documents, direction: "received" })
 }
-
-// ---------------------------------------------------------------------------
 
 const gone = (what: string) => `${what} is gone`
 

@@ -13,8 +13,8 @@ interface Context {
 
 /**
  * Returns the changes of a schema that break clients. The service must still accept every value
- * that it accepted before, so a received schema may only get wider. A sent schema may get further
- * fields and values of an enumeration, which clients ignore, but must keep its fields and types.
+ * that it accepted before, so a received schema can only become wider. A sent schema can gain
+ * fields and enumeration values, which clients ignore, but must keep its fields and types.
  */
 export const schemaProblems = (
   at: string,
@@ -80,8 +80,7 @@ const choiceProblems = (
 }
 
 /**
- * Matches members of a union by the values of the discriminator if there is one, and otherwise by
- * type.
+ * Matches a union's members by the discriminator's values if there is one, and otherwise by type.
  */
 const isCounterpart = (one: Choice, other: Choice): boolean =>
   one.values.length > 0
@@ -143,7 +142,7 @@ const typeProblems = (
 const lowest = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"] as const
 const highest = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"] as const
 
-/** Reports bounds that reject values which were accepted before. */
+/** Reports bounds that reject previously accepted values. */
 const boundProblems = (at: string, before: Schema, after: Schema): ReadonlyArray<string> => {
   const isHigher = (bound: string) =>
     Number(after[bound] ?? -Infinity) > Number(before[bound] ?? -Infinity)
@@ -181,8 +180,6 @@ const propertyProblems = (
     ...(received && closes ? [`${at} no longer takes other fields`] : [])
   ]
 }
-
-// ---------------------------------------------------------------------------
 
 /** Returns the fields of an object, or no fields for any other value. */
 export const fieldsIn = (value: unknown): Fields => (isSchema(value) ? value : {})

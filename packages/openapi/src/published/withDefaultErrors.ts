@@ -6,12 +6,12 @@ const pathOf = (name: string) => `#/components/responses/${name}`
 const nameOfDefault = "Error"
 
 /**
- * Replaces the errors that more than half of the operations can return by one `default` response.
- * The list of an operation keeps only its other errors.
+ * Replaces the errors that more than half of the operations can return with one `default` response.
+ * Each operation still lists its other errors.
  */
 export const withDefaultErrors = (document: SharedDocument): SharedDocument => {
   const common = commonErrors(document)
-  const isCommon = (response: Operation["responses"][string]) =>
+  const isCommonPassword = (response: Operation["responses"][string]) =>
     "$ref" in response && common.has(response.$ref)
   const shared = Object.entries(document.components.responses)
   const responses = [
@@ -25,7 +25,7 @@ export const withDefaultErrors = (document: SharedDocument): SharedDocument => {
     ...document,
     paths: mapOperations(document.paths, (operation) => {
       const all = Object.entries(operation.responses)
-      const own = all.filter(([, response]) => !isCommon(response))
+      const own = all.filter(([, response]) => !isCommonPassword(response))
       return {
         ...operation,
         responses: {

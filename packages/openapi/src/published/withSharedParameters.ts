@@ -34,7 +34,7 @@ export const withSharedParameters = ({
 
 /**
  * Returns the component names of the shared parameters, by their JSON. If several parameters would
- * get the same name, the most frequent one is shared.
+ * have the same name, only the most frequent one is shared.
  */
 const sharedNames = (parameters: ReadonlyArray<Parameter>): ReadonlyMap<string, string> => {
   const counts = new Map<string, number>()

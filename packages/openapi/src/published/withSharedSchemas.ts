@@ -13,8 +13,8 @@ const shortest = 80
 
 /**
  * Turns the schemas of fields that several components have into components, named after the field.
- * If fields with one name have different schemas, the schema that saves most gets this name, and the
- * others the name of the first component before it.
+ * If fields with the same name have different schemas, the schema that saves the most gets this
+ * name, and the name of each other schema begins with the name of the first component that has it.
  */
 export const withSharedSchemas = (schemas: Schemas): Schemas => {
   const names = sharedNames(schemas)
@@ -32,8 +32,8 @@ export const withSharedSchemas = (schemas: Schemas): Schemas => {
 }
 
 /**
- * Returns the key by which fields share a schema. Only fields with the same name do, because the
- * component is named after the field.
+ * Returns the key by which fields share a schema. Only fields with the same name share one, because
+ * the component is named after the field.
  */
 const keyOf = (field: string, text: string): string => `${field} ${text}`
 const textOf = (key: string): string => key.slice(key.indexOf(" ") + 1)

@@ -25,7 +25,10 @@ type Schemas = Readonly<Record<string, JsonSchema.JsonSchema>>
 const inWorkspace = ({ params }: Endpoint) => params.includes("workspace_id")
 const neededRole = (access: Endpoint["access"]) => ("role" in access ? access.role : null)
 const hasBody = ({ payloads }: Endpoint) => payloads.length > 0
-/** Applies also to endpoints without a payload, which check that the body is empty. */
+/**
+ * Returns true if the service reads the body. It also does so for an endpoint without a payload, to
+ * check that the body is empty.
+ */
 const readsBody = ({ method }: Endpoint) => method !== "get"
 const givesCredentials = (endpoint: Endpoint) =>
   endpoint.access.kind === "public" && hasBody(endpoint)
@@ -40,10 +43,11 @@ const conditions = new Map<unknown, (endpoint: Endpoint) => boolean>([
   [JwtOnly, ({ access }) => access.kind === "jwt" || access.kind === "public"],
   [PersonOnly, ({ access }) => access.kind === "jwt" && access.isForPeople],
   [WorkspaceForbidden, (endpoint) => endpoint.access.kind !== "jwt" && inWorkspace(endpoint)],
-  [InsufficientScope, ({ access }) => access.kind === "scope"],
+  // The sections of a document decide which of the scopes are needed.
+  [InsufficientScope, ({ access }) => access.kind === "scope" || access.kind === "any_scope"],
   // Every member is at least a viewer.
   [Forbidden, ({ access }) => !["viewer", null].includes(neededRole(access))],
-  // A malformed id gets the same response as an unknown id.
+  // A malformed id leads to the same response as an unknown id.
   [NotFound, ({ params }) => params.length > 0],
   [MalformedJson, readsBody],
   [PayloadTooLarge, readsBody],

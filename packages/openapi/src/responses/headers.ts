@@ -73,7 +73,7 @@ const known: Readonly<Record<string, KnownHeader>> = {
   },
   sunset: {
     name: "Sunset",
-    description: "From when on the operation may be gone (RFC 8594).",
+    description: "When the operation may be removed (RFC 8594).",
     schema: { type: "string", examples: ["Sat, 01 Jan 2028 00:00:00 GMT"] }
   },
   "www-authenticate": {

@@ -34,9 +34,9 @@ export const mapSchema = (schema: Schema, f: (schema: Schema) => Schema): Schema
 }
 
 /**
- * Simplifies Effect's exact forms: the bounds of a double for `Schema.Int`, an `allOf` of one for
- * an annotated check, an `anyOf` for `NullOr`. Generators produce the same types from both, and the
- * plain form is easier to read.
+ * Simplifies schemas that Effect writes out: the bounds of a double for `Schema.Int`, an `allOf` of
+ * one for an annotated check, an `anyOf` for `NullOr`. Generators produce the same types from the
+ * simple schemas, which are easier to read.
  */
 export const plain = (schema: Schema): Schema =>
   mapSchema(schema, (part) =>

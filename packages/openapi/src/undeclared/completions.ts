@@ -87,7 +87,10 @@ export const completionPaths: Readonly<
     `The first line of the body, truncated to ${maxProgressBytes} bytes, appears in the \`progress\` of the execution.`,
     "half of it is done",
     {
-      429: plainResponse("More than 60 lines in a minute.", "too many lines: at most 60 per minute")
+      429: plainResponse(
+        "More than 60 lines in a minute.",
+        "too many progress lines: at most 60 per minute"
+      )
     }
   )
 }

@@ -29,7 +29,7 @@ export const echoSchemas = {
   }
 }
 
-/** The SDK does not include the echo, so no endpoint declares it. */
+/** The contract does not declare the echo, so that the SDK does not include it. */
 const echo = (method: "get" | "post") =>
   ({
     operationId: `system.${method}Echo`,

@@ -97,7 +97,7 @@ const createdResponses = {
   201: plainResponse("The heartbeat is created, and the ping is stored.", "Created"),
   429: plainResponse(
     "The heartbeat was not created.",
-    "no heartbeat was created: the plan allows no more monitors, or pings created too many in this minute"
+    "no heartbeat was created: the plan allows no more monitors, or pings have created too many in the last minute"
   )
 }
 

@@ -92,7 +92,10 @@ const answer = (
   }
 })
 
-/** RFC 6749 defines the body and the errors, so no endpoint of the contract declares them. */
+/**
+ * The contract does not declare the token endpoint, because RFC 6749 defines its body and its
+ * errors.
+ */
 export const tokenPaths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>> = {
   [tokenPath]: {
     post: {

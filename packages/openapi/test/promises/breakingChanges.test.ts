@@ -7,10 +7,10 @@ import { withSharedParameters } from "../../src/published/withSharedParameters.t
 
 const promised = JSON.stringify(promisedPart(withSharedParameters(openApiDocument(Api))))
 
-/** A tree that a test changes wherever it likes. */
+/** A parsed document. Tests can change any part of it. */
 type Tree = ReturnType<typeof JSON.parse>
 
-/** The problems after a change to the document of the API. */
+/** Returns the problems that are found after a change to the API's document. */
 const after = (change: (document: Tree) => void): ReadonlyArray<string> => {
   const document = JSON.parse(promised)
   change(document)
@@ -19,6 +19,7 @@ const after = (change: (document: Tree) => void): ReadonlyArray<string> => {
 }
 
 const cron = "/v1/workspaces/{workspace_id}/cron"
+const exported = "/v1/workspaces/{workspace_id}/export"
 const fields = (document: Tree, schema: string) => document.components.schemas[schema].properties
 
 describe("breaking changes", () => {
@@ -35,6 +36,10 @@ describe("breaking changes", () => {
     [
       `GET ${cron} needs the scope tasks:write`,
       ({ paths }) => (paths[cron].get["x-required-scope"] = "tasks:write")
+    ],
+    [
+      `GET ${exported} needs the scope tasks:read`,
+      ({ paths }) => (paths[exported].get["x-required-scopes"] = ["tasks:read"])
     ],
     [`GET ${cron} has the access jwt`, ({ paths }) => (paths[cron].get["x-access"] = "jwt")],
     [

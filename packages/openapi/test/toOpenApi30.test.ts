@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { asOpenApi30 } from "../src/asOpenApi30.ts"
+import { toOpenApi30 } from "../src/toOpenApi30.ts"
 import { publishedDocument } from "../src/publishedDocument.ts"
 
 const redocly = resolve(import.meta.dirname, "../../../node_modules/.bin/redocly")
@@ -16,7 +16,7 @@ describe("The document in OpenAPI 3.0", () => {
     const folder = await mkdtemp(join(tmpdir(), "openapi-"))
     try {
       const file = join(folder, "openapi.json")
-      await writeFile(file, JSON.stringify(asOpenApi30(publishedDocument(Api))))
+      await writeFile(file, JSON.stringify(toOpenApi30(publishedDocument(Api))))
       const env = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
       const { stderr } = await promisify(execFile)(
         process.execPath,
@@ -31,7 +31,7 @@ describe("The document in OpenAPI 3.0", () => {
 
   it("has every operation and schema of the other", () => {
     const newer = publishedDocument(Api)
-    const older = asOpenApi30(newer)
+    const older = toOpenApi30(newer)
     const { schemas } = older.components as typeof newer.components
     assert.deepStrictEqual(Object.keys(older.paths as object), Object.keys(newer.paths))
     assert.deepStrictEqual(Object.keys(schemas), Object.keys(newer.components.schemas))

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
  * Converts the document to OpenAPI 3.0, for generators that do not support 3.1, such as
  * oapi-codegen for Go. Webhooks are omitted, because 3.0 cannot describe them.
  */
-export const asOpenApi30 = ({
+export const toOpenApi30 = ({
   components,
   info,
   paths,
@@ -34,7 +34,7 @@ export const asOpenApi30 = ({
   }
 }
 
-/** The values of these fields are data and not schemas. */
+/** These fields' values are data and not schemas. */
 const data = new Set(["default", "enum", "example"])
 
 const converter = (schemas: Fields) => {
@@ -54,7 +54,7 @@ const converter = (schemas: Fields) => {
   return converted
 }
 
-/** OpenAPI 3.0 has one type per value, and `nullable`. */
+/** In OpenAPI 3.0, a schema has only one `type`. `nullable` allows null. */
 const nullableType = (types: ReadonlyArray<unknown>): ReadonlyArray<[string, unknown]> => {
   const [type, ...others] = types.filter((one) => one !== "null")
   if (others.length > 0) throw new Error(`OpenAPI 3.0 cannot say ${types.join(" or ")}`)
