@@ -17,7 +17,7 @@ import { checkFrameworks } from "./check-package/frameworks.ts"
 import { folders, runConsumers, runReadme, writePrograms } from "./check-package/programs.ts"
 import { readBlocks } from "./check-package/readme.ts"
 import { typeCheck } from "./check-package/typescript.ts"
-import { npmInstall, run, say, writeFiles } from "./command.ts"
+import { npmInstall, run, printLine, writeFiles } from "./command.ts"
 
 const sdk = fileURLToPath(new URL("..", import.meta.url))
 const root = join(sdk, "../..")
@@ -38,7 +38,7 @@ const install = async (project: string): Promise<string> => {
     readonly entryCount: number
   }>
   if (tarball === undefined) throw new Error("npm packed nothing")
-  say(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
+  printLine(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
   await writeFiles(project, {
     "package.json": { private: true, type: "module" },
     "cjs/package.json": { type: "commonjs" },
@@ -77,7 +77,9 @@ const weigh = async (
   }
   const sizes = { minified: Buffer.byteLength(code), gzipped: gzipSync(code).length }
   const what = external.length > 0 ? ` without ${external.join(", ")}` : ""
-  say(`${exported} of ${entry}${what}: ${sizes.minified} bytes minified, ${sizes.gzipped} gzipped`)
+  printLine(
+    `${exported} of ${entry}${what}: ${sizes.minified} bytes minified, ${sizes.gzipped} gzipped`
+  )
   return sizes
 }
 
@@ -102,14 +104,14 @@ const lint = (project: string, tarball: string): void => {
   // Effect and its entry point are ES modules only. node10 ignores `exports`.
   const ignored = ["--profile", "node16", "--exclude-entrypoints", "./effect"]
   run("attw", bin("attw"), [tarball, ...ignored], project)
-  say("publint and attw find nothing wrong")
+  printLine("publint and attw find nothing wrong")
 }
 
 const runJest = async (project: string): Promise<void> => {
   await writeFiles(project, { "cjs/sdk.test.js": jestTest })
   const jest = join(project, "node_modules/jest/bin/jest.js")
   run("Jest", process.execPath, [jest, "--rootDir", join(project, "cjs")], project)
-  say("runs in Jest")
+  printLine("runs in Jest")
 }
 
 const project = await mkdtemp(join(tmpdir(), "scheduling-sdk-package-"))

@@ -21,7 +21,7 @@ export const run = (
   }
 }
 
-export const say = (text: string): void => void process.stdout.write(`${text}\n`)
+export const printLine = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** Writes files into a project and creates their folders. */
 export const writeFiles = async (

@@ -1,6 +1,6 @@
 import type { Answer } from "./transport/Http.ts"
 
-/** The data of a response together with the response, whose body has been read. */
+/** A response's data, together with the response itself, whose body has already been read. */
 export interface WithResponse<A> {
   readonly data: A
   readonly response: Response
@@ -35,7 +35,7 @@ export class ApiPromise<A> extends Promise<A> {
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise, with one method more
   override then<B = A, C = never>(
     onFulfilled?: ((data: A) => B | PromiseLike<B>) | null,
-    // As the built-in promise types it, so that a handler may say what it expects.
+    // `any`, as in the built-in promise's type, so that a handler can declare an error type.
     // oxlint-disable-next-line typescript/no-explicit-any -- see above
     onRejected?: ((reason: any) => C | PromiseLike<C>) | null
   ): Promise<B | C> {

@@ -13,7 +13,7 @@ import {
   type RawRequest,
   type SessionListener,
   type Settings,
-  visibleAscii
+  checkVisibleAscii
 } from "./options.ts"
 import { ServiceAccountTokens } from "./session/ServiceAccountTokens.ts"
 import { type Bearer, bearerFrom, fixedBearer, UserSession } from "./session/UserSession.ts"
@@ -42,7 +42,7 @@ export class SchedulingClient extends Resources {
   readonly #caller: Caller
   readonly #bearer: Bearer
 
-  /** @param origin Internal: the client with which this one shares its credential. */
+  /** @param origin Internal: the client whose credential this client shares. */
   constructor(options: ClientOptions = {}, origin?: SchedulingClient) {
     const http = new Http(options)
     const bearer = origin === undefined ? bearerOf(http, options) : origin.#bearer
@@ -67,7 +67,7 @@ export class SchedulingClient extends Resources {
     return new SchedulingClient({ ...settings, tokens, onTokens })
   }
 
-  /** Creates an account and starts a session in its first workspace. */
+  /** Creates an account and starts a session in the account's first workspace. */
   static async register(
     options: Registration &
       Settings &
@@ -97,26 +97,23 @@ export class SchedulingClient extends Resources {
     return this.withOptions({ workspaceId })
   }
 
-  /** Returns the workspace of calls that do not name one. */
+  /** Returns the workspace for calls that do not specify one. */
   getWorkspaceId(): Promise<WorkspaceId> {
     return this.#caller.workspaceId()
   }
 
   /**
-   * Makes a call that has no method, such as an endpoint of a newer service or of your own proxy.
-   * Uses the client's credential, retries and errors. `{workspace_id}` in the path is filled in. A
-   * POST is retried only with an `idempotencyKey`.
+   * Makes a call that the client has no method for, such as a call to an endpoint of a newer
+   * service or of your own proxy. Uses the client's credential, retries and errors.
+   * `{workspace_id}` in the path is replaced by the client's workspace. A POST is retried only with
+   * an `idempotencyKey`.
    *
-   * @example
-   * const { data } = await client.request<{ data: Array<{ name: string }> }>(
-   *   "GET",
-   *   "/v1/workspaces/{workspace_id}/cron",
-   *   { query: { limit: 5 } }
-   * )
+   * @example const { data } = await client.request<{ data: Array<{ name: string }> }>( "GET",
+   * "/v1/workspaces/{workspace_id}/cron", { query: { limit: 5 } } )
    */
   request<A = unknown>(method: Method, path: string, request: RawRequest = {}): ApiPromise<A> {
     const { body, query, ...options } = request
-    const call = { verb: method, path: checkPath(path), query, body, options, isRaw: true }
+    const call = { route: `${method} ${checkPath(path)}`, query, body, options, isRaw: true }
     return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }
 
@@ -138,10 +135,7 @@ export class SchedulingClient extends Resources {
   }
 }
 
-/**
- * Copies the settings without the credential, because a session must hold the only copy of its
- * password.
- */
+/** Copies the settings without the credential, because only the session may keep the password. */
 const settingsOf = (options: Settings): Settings => {
   const { baseUrl, defaultHeaders, fetch, maxRetries, timeoutMs, workspaceId } = options
   const { logger, onRequest, onResponse } = options
@@ -149,7 +143,7 @@ const settingsOf = (options: Settings): Settings => {
   return { ...client, logger, onRequest, onResponse }
 }
 
-/** A client for calls before a session starts. Ignores a key in the environment. */
+/** Creates a client for calls before a session starts. It ignores a key in the environment. */
 const anonymous = (settings: Settings) => new SchedulingClient({ ...settings, tokens: undefined })
 
 const bearerOf = (http: Http, options: Credential): Bearer => {
@@ -160,12 +154,14 @@ const bearerOf = (http: Http, options: Credential): Bearer => {
     const { email, onTokens, password } = options
     return new UserSession(http, { login: { email, password }, onTokens })
   }
-  // An `apiKey` that is undefined is an unset variable, with which every call would be rejected.
-  if ("apiKey" in options) return fixedBearer(visibleAscii("apiKey", options.apiKey))
-  // A user without tokens must not act with the API key of the server that makes the calls.
+  // An `apiKey` that is undefined usually comes from an unset environment variable. Without a key
+  // the service would reject every call, so the constructor throws now.
+  if ("apiKey" in options) return fixedBearer(checkVisibleAscii("apiKey", options.apiKey))
+  // A user without tokens must not use the API key in the environment, which belongs to the server
+  // that makes the calls.
   const isNamed = ["tokens", "email", "accessToken", "clientId"].some((name) => name in options)
   const key = isNamed ? undefined : variable("SCHEDULING_API_KEY")
-  return fixedBearer(key === undefined ? undefined : visibleAscii("SCHEDULING_API_KEY", key))
+  return fixedBearer(key === undefined ? undefined : checkVisibleAscii("SCHEDULING_API_KEY", key))
 }
 
 /**

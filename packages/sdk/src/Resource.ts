@@ -3,7 +3,7 @@ import type { Call, Caller } from "./transport/Caller.ts"
 import { follow, type StreamCall, streamHeaders } from "./reading/events.ts"
 import { PagePromise } from "./reading/pagination.ts"
 
-/** The base of the generated classes. */
+/** The base class of the generated classes. */
 export class Resource {
   readonly #caller: Caller
 
@@ -11,7 +11,10 @@ export class Resource {
     this.#caller = caller
   }
 
-  /** Trusts the contract's types, because the service validates its responses. */
+  /**
+   * Trusts the contract's types without validating, because the service validates its own
+   * responses.
+   */
   protected call<A>(call: Call): ApiPromise<A> {
     return new ApiPromise(this.#caller.send(call), (data) => data as A)
   }

@@ -15,9 +15,13 @@ import {
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { userAgent } from "./transport/environment.ts"
-import { retrySafely, withKey } from "./effect/effectRequests.ts"
+import { retrySafeRequests, withKey } from "./effect/effectRequests.ts"
 import { version } from "./generated/version.ts"
-import { refreshLimits, renewAt, renewKeptAt } from "./session/tokenLife.ts"
+import {
+  refreshLimits,
+  renewalTimeOfNewToken,
+  renewalTimeOfStoredToken
+} from "./session/tokenLife.ts"
 import { parseBaseUrl } from "./options.ts"
 import { type WireClient, wireClient } from "./effect/wireClient.ts"
 
@@ -32,6 +36,7 @@ export {
   IdempotencyInProgress,
   IdempotencyMismatch,
   InternalError,
+  InvalidSignature,
   MalformedJson,
   MalformedRequest,
   MethodNotAllowed,
@@ -54,6 +59,7 @@ export {
   ChainRunId,
   CronTaskId,
   DelayedTaskId,
+  EscalationPolicyId,
   ExecutionId,
   IncidentId,
   InvitationId,
@@ -75,7 +81,7 @@ export {
   WorkspaceId
 } from "@scheduling/domain/shared/Ids"
 
-export { untilEnded, WaitTimeout } from "./effect/untilEnded.ts"
+export { untilFinished, WaitTimeout } from "./effect/untilFinished.ts"
 
 export interface Settings {
   /**
@@ -153,10 +159,10 @@ export class SchedulingClient extends Context.Service<SchedulingClient, Client>(
         const login = yield* HttpApiClient.endpoint(Api, {
           group: "auth",
           endpoint: "login",
-          httpClient: retrySafely(options)(yield* HttpClient.HttpClient),
+          httpClient: retrySafeRequests(options)(yield* HttpClient.HttpClient),
           baseUrl: address(options)
         })
-        const password = relabelled("password", options.password)
+        const password = withContractLabel("password", options.password)
         const tokens = yield* login({ payload: { email: options.email, password } })
         yield* options.onTokens?.(tokens) ?? Effect.void
         return SchedulingClient.layerSession({ ...options, tokens })
@@ -171,12 +177,12 @@ const clientLayer = (settings: Settings) =>
     SchedulingClient,
     HttpApiClient.make(Api, {
       baseUrl: address(settings),
-      transformClient: (client) => introduced(retrySafely(settings)(client))
+      transformClient: (client) => withUserAgent(retrySafeRequests(settings)(client))
     }).pipe(Effect.map((client) => wireClient(Api, client)))
   )
 
-/** Sets the user agent unless the request has one. */
-const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
+/** Sets the user agent of requests that have none. */
+const withUserAgent = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
   agent === undefined || request.headers["user-agent"] !== undefined
     ? request
     : HttpClientRequest.setHeader(request, "user-agent", agent)
@@ -185,9 +191,10 @@ const introduced = HttpClient.mapRequest((request: HttpClientRequest.HttpClientR
 const agent = userAgent(version)
 
 /**
- * The contract identifies secrets by label. Secrets from a program have no label, or another one.
+ * Gives a secret the label that the contract's schema requires. A secret that a program creates has
+ * either no label or a different one.
  */
-const relabelled = (label: string, secret: Redacted.Redacted) =>
+const withContractLabel = (label: string, secret: Redacted.Redacted) =>
   Redacted.make(Redacted.value(secret), { label })
 
 interface Tokens extends Pick<TokenPair, "access_token" | "refresh_token"> {
@@ -206,16 +213,19 @@ const sessionMiddleware = (options: SessionOptions) =>
     const tokens = yield* SynchronizedRef.make<Tokens>({
       access_token,
       refresh_token,
-      renewAt: renewKeptAt(Redacted.value(access_token))
+      renewAt: renewalTimeOfStoredToken(Redacted.value(access_token))
     })
 
     const keep = Effect.fnUntraced(function* (pair: TokenPair) {
       yield* options.onTokens?.(pair) ?? Effect.void
-      return { ...pair, renewAt: renewAt(pair.expires_in, yield* Clock.currentTimeMillis) }
+      return {
+        ...pair,
+        renewAt: renewalTimeOfNewToken(pair.expires_in, yield* Clock.currentTimeMillis)
+      }
     })
 
     const renewed = Effect.fnUntraced(function* (refreshToken: Redacted.Redacted) {
-      const refresh_token = relabelled("refresh_token", refreshToken)
+      const refresh_token = withContractLabel("refresh_token", refreshToken)
       const pair = yield* refresh({ payload: { refresh_token } }).pipe(
         Effect.timeout(refreshLimits.timeoutMs),
         Effect.retry({ times: refreshLimits.maxRetries, while: HttpClient.isTransientError })
@@ -240,8 +250,8 @@ const sessionMiddleware = (options: SessionOptions) =>
       ).pipe(Effect.forkDetach, Effect.flatMap(Fiber.join))
 
     /**
-     * If the renewal fails, the tokens are kept, and the service reports the problem with the
-     * access token.
+     * Renews the tokens if they are due. If the renewal fails, the tokens are kept, and the next
+     * call with the old access token reports the problem.
      */
     const renewIf = Effect.fnUntraced(function* (isDue: (current: Tokens) => boolean) {
       const current = yield* SynchronizedRef.get(tokens)

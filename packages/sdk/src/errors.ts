@@ -1,14 +1,14 @@
-/** Base class of all errors that the client throws, except the reason of your own `AbortSignal`. */
+/** Base class of all errors that the client throws, except your own `AbortSignal`'s reason. */
 export class SchedulingError extends Error {
   override readonly name: string = "SchedulingError"
 
-  /** The fields for JSON logs, which omit the fields of plain errors. */
+  /** Returns the fields for JSON logs, which would otherwise omit an error's message and name. */
   toJSON(): Readonly<Record<string, unknown>> {
     return { name: this.name, message: this.message }
   }
 }
 
-/** The call needs a credential, but the client has none. Nothing was sent. */
+/** The call needs a credential, but the client has none. No request was sent. */
 export class NoCredentialError extends SchedulingError {
   override readonly name: string = "NoCredentialError"
 
@@ -88,7 +88,7 @@ export class ServerError extends ApiError {
   override readonly name: string = "ServerError"
 }
 
-/** Appends the issues of a request to the message, so that they appear in logs. */
+/** Appends a request's issues to the message, so that they appear in logs. */
 const reasonOf = (detail: ErrorDetail & { readonly issues?: unknown }): string => {
   if (!Array.isArray(detail.issues)) return detail.message
   const issues = detail.issues.map(({ message }: { readonly message: string }) => message)
@@ -105,7 +105,7 @@ export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError"
 }
 
-/** The run had not finished within `timeoutMs`. The run continues, and can be waited for again. */
+/** The run did not finish within `timeoutMs`. The run continues, and you can wait for it again. */
 export class WaitTimeoutError extends SchedulingError {
   override readonly name: string = "WaitTimeoutError"
   /** The id of the execution or of the chain run. */

@@ -39,6 +39,6 @@ export type {
 } from "./options.ts"
 export type { Logger, Observer, RequestEvent, ResponseEvent } from "./transport/observer.ts"
 export type { PageQuery } from "./reading/PageQuery.ts"
-export { type AtMost, Page, PagePromise } from "./reading/pagination.ts"
+export { type IterationLimit, Page, PagePromise } from "./reading/pagination.ts"
 export type { WaitOptions } from "./reading/waiting.ts"
 export * as webhooks from "./webhooks.ts"

@@ -18,8 +18,8 @@ export interface Settings extends Observer {
   /** Replaces the global `fetch`, for example for a proxy, a test or instrumentation. */
   readonly fetch?: Fetch | undefined
   /**
-   * The workspace of calls that do not name one. Defaults to `SCHEDULING_WORKSPACE_ID`; if that is
-   * not set either, the client finds the workspace with one request.
+   * The workspace for calls that do not specify one. Defaults to `SCHEDULING_WORKSPACE_ID`. If
+   * neither is set, the client finds the workspace with one request.
    */
   readonly workspaceId?: WorkspaceId | undefined
 }
@@ -30,7 +30,8 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 export interface ApiKeyCredential {
   /**
    * Without any credential, the client uses `SCHEDULING_API_KEY`. The type allows undefined,
-   * because another variable may be unset; the constructor then throws.
+   * because the key may come from another environment variable; if that is unset, the constructor
+   * throws.
    */
   readonly apiKey: string | undefined
   readonly tokens?: undefined
@@ -49,8 +50,8 @@ export interface TokensCredential extends SessionListener {
 }
 
 /**
- * Access tokens that are managed elsewhere, such as by a server that holds the refresh token, or by
- * a secret store.
+ * Access tokens that are managed elsewhere, for example by a server that holds the refresh token,
+ * or by a secret store.
  */
 export interface AccessTokenCredential {
   /**
@@ -65,7 +66,8 @@ export interface AccessTokenCredential {
 }
 
 /**
- * A service account. The client gets an access token at the first call and renews it automatically.
+ * A service account. The client requests an access token at the first call and renews it
+ * automatically.
  */
 export interface ServiceAccountCredential {
   readonly clientId: string
@@ -134,7 +136,7 @@ export interface Idempotent {
 }
 
 export interface Versioned {
-  /** The version that you read. If the record has changed since, the call throws `Stale`. */
+  /** The version that you read. If the record has changed since, the call throws `StaleError`. */
   readonly version?: number | undefined
 }
 
@@ -158,19 +160,25 @@ export const limits = (
   given: Pick<RequestOptions, keyof RequestLimits>,
   fallback: RequestLimits
 ): RequestLimits => ({
-  // Timers take 31 bits of milliseconds. Longer timers fire immediately.
-  timeoutMs: whole("timeoutMs", given.timeoutMs ?? fallback.timeoutMs, 1, 2 ** 31 - 1),
-  maxRetries: whole("maxRetries", given.maxRetries ?? fallback.maxRetries, 0, 100)
+  // Timers accept at most 2^31 - 1 milliseconds. A timer with a longer delay would fire
+  // immediately.
+  timeoutMs: checkWholeNumber("timeoutMs", given.timeoutMs ?? fallback.timeoutMs, 1, 2 ** 31 - 1),
+  maxRetries: checkWholeNumber("maxRetries", given.maxRetries ?? fallback.maxRetries, 0, 100)
 })
 
-export const whole = (name: string, value: number, minimum: number, maximum: number): number => {
+export const checkWholeNumber = (
+  name: string,
+  value: number,
+  minimum: number,
+  maximum: number
+): number => {
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
   throw new SchedulingError(`${name} must be a whole number from ${minimum} to ${maximum}`)
 }
 
 /**
- * Removes trailing slashes and `/v1` from the URL, because the paths of the contract start with
- * them.
+ * Removes trailing slashes and `/v1` from the URL, because the paths of the contract begin with
+ * `/v1`.
  */
 export const parseBaseUrl = (text: string): string => {
   if (!URL.canParse(text)) throw new SchedulingError(`baseUrl is not a URL: ${text}`)
@@ -188,10 +196,10 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
- * Headers that the client sets itself. A second value would silently replace the client's value or
- * be appended to it.
+ * The headers that the client sets itself, and why a caller must not set them. A second value would
+ * silently replace the client's value or be appended to it.
  */
-const ownHeaders: ReadonlyMap<string, string> = new Map([
+const reservedHeaders: ReadonlyMap<string, string> = new Map([
   ["authorization", "pass a credential to the client"],
   ["content-type", "bodies are JSON"],
   ["idempotency-key", "use the option idempotencyKey"]
@@ -203,7 +211,7 @@ export const checkHeaders = (
 ): Readonly<Record<string, string>> => {
   for (const [name, value] of Object.entries(headers)) {
     if (!fieldName.test(name)) throw new SchedulingError("A header name is not valid")
-    const own = ownHeaders.get(name.toLowerCase())
+    const own = reservedHeaders.get(name.toLowerCase())
     if (own !== undefined) throw new SchedulingError(`The header ${name} cannot be set: ${own}`)
     if (!fieldValue.test(value)) {
       throw new SchedulingError(
@@ -218,7 +226,11 @@ export const checkHeaders = (
  * Checks that a credential or key is visible ASCII, because it is sent in a header. The error
  * message never contains the value.
  */
-export const visibleAscii = (name: string, value: string | undefined, maxLength = 8192): string => {
+export const checkVisibleAscii = (
+  name: string,
+  value: string | undefined,
+  maxLength = 8192
+): string => {
   if (value === undefined || value === "") {
     throw new SchedulingError(`${name} is ${value === undefined ? "undefined" : "empty"}`)
   }

@@ -1,10 +1,10 @@
 import {
   defaultToleranceSeconds,
-  findProblem,
+  findVerificationProblem,
   header,
   messageIdPrefix,
   parseSecret,
-  type Problem,
+  type VerificationProblem,
   signature,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
@@ -15,7 +15,7 @@ import type { ExecutionId, WebhookEvent } from "./generated/shared.ts"
 export type { WebhookEvent } from "./generated/shared.ts"
 
 /**
- * The raw request body. A body that was parsed and serialized again may differ, so that no
+ * The raw request body. A body that was parsed and serialized again can differ, so that no
  * signature matches. For requests without a body, frameworks pass undefined or `{}`, which count as
  * the empty body.
  */
@@ -45,7 +45,11 @@ export interface VerifyOptions {
   readonly now?: Date | undefined
 }
 
-export type WebhookProblem = Problem | "missing_header" | "parsed_payload" | "not_an_event"
+export type WebhookProblem =
+  | VerificationProblem
+  | "missing_header"
+  | "parsed_payload"
+  | "not_an_event"
 
 const explanations: Readonly<Record<WebhookProblem, string>> = {
   missing_header: `one of ${Object.values(header).join(", ")} is missing`,
@@ -70,12 +74,11 @@ export class WebhookVerificationError extends SchedulingError {
 }
 
 /**
- * Verifies a callback or a message of a webhook channel, and returns its event. Compare `type` to
+ * Verifies a callback or a webhook channel's message, and returns its event. Compare `type` to
  * narrow the type of `data`. Pass the `message_secret` of the URL's origin.
  *
- * @example
- * const event = await unwrap(await request.text(), request.headers, secret)
- * if (event.type === "execution.failed") console.log(event.data.execution.error?.message)
+ * @example const event = await unwrap(await request.text(), request.headers, secret) if (event.type
+ * === "execution.failed") console.log(event.data.execution.error?.message)
  */
 export const unwrap = async (
   payload: Payload,
@@ -85,7 +88,7 @@ export const unwrap = async (
 ): Promise<WebhookEvent> => {
   const { executionId } = await verify(payload, headers, secrets, options)
   if (executionId !== null) throw new WebhookVerificationError("not_an_event")
-  const body = asBody(payload)
+  const body = toBytesOrText(payload)
   return JSON.parse(
     typeof body === "string" ? body : new TextDecoder().decode(body)
   ) as WebhookEvent
@@ -93,13 +96,12 @@ export const unwrap = async (
 
 /**
  * Throws a `WebhookVerificationError` unless the service sent the request recently to the origin
- * that the secret belongs to. Pass the `call_secret` for calls of tasks. Callbacks and messages of
- * webhook channels are signed with the `message_secret`, so neither passes for the other: use
- * `unwrap` for them. During a rotation, pass both secrets or only the new one: the service signs
- * with both. An undefined secret, such as an unset variable, always fails.
+ * that the secret belongs to. Pass the `call_secret` for calls of tasks. Callbacks and webhook
+ * channels' messages are signed with the `message_secret`, so neither can be mistaken for the
+ * other. Use `unwrap` for them. During a rotation, pass both secrets or only the new one: the
+ * service signs with both. An undefined secret, such as an unset variable, always fails.
  *
- * @example
- * const { executionId } = await verify(await request.text(), request.headers, secret)
+ * @example const { executionId } = await verify(await request.text(), request.headers, secret)
  */
 export const verify = async (
   payload: Payload,
@@ -109,19 +111,19 @@ export const verify = async (
 ): Promise<VerifiedRequest> => {
   const { tolerance = defaultToleranceSeconds } = options
   if (!(tolerance > 0)) throw new SchedulingError("tolerance must be a number of seconds above 0")
-  const list = asSecrets(secrets)
+  const list = toSecretList(secrets)
   const received = {
     id: read(headers, header.id),
     timestamp: read(headers, header.timestamp),
     signature: read(headers, header.signature),
-    body: asBody(payload)
+    body: toBytesOrText(payload)
   }
-  const problem = await findProblem(received, list, {
+  const problem = await findVerificationProblem(received, list, {
     nowSeconds: Math.floor((options.now?.getTime() ?? now()) / 1000),
     toleranceSeconds: tolerance
   })
   // The body is also missing if a parser has already consumed or skipped it.
-  const isParsed = problem === "no_matching_signature" && isAbsent(payload)
+  const isParsed = problem === "no_matching_signature" && isEmptyBody(payload)
   if (isParsed) throw new WebhookVerificationError("parsed_payload")
   if (problem !== undefined) throw new WebhookVerificationError(problem)
   const { id } = received
@@ -137,7 +139,7 @@ export const testHeaders = async (message: {
   readonly payload: Payload
   readonly secret: string
   readonly executionId?: string | undefined
-  /** The `id` of an event. Creates the headers of an event instead of a call. */
+  /** An event's `id`. If given, the headers are for an event instead of a call. */
   readonly eventId?: string | undefined
   readonly sentAt?: Date | undefined
 }): Promise<Record<string, string>> => {
@@ -148,7 +150,7 @@ export const testHeaders = async (message: {
       ? (message.executionId ?? "01900000-0000-7000-8000-000000000000")
       : messageIdPrefix + message.eventId
   const timestamp = Math.floor((message.sentAt?.getTime() ?? now()) / 1000)
-  const content = signedContent({ id, timestamp, body: asBody(message.payload) })
+  const content = signedContent({ id, timestamp, body: toBytesOrText(message.payload) })
   return {
     [header.id]: id,
     [header.timestamp]: String(timestamp),
@@ -171,28 +173,34 @@ const isHeaders = (
 ): headers is Extract<WebhookHeaders, { readonly get: unknown }> =>
   "get" in headers && typeof headers.get === "function"
 
-/** JavaScript programs may pass a body that their framework has parsed. */
-const asBody = (payload: unknown): string | Uint8Array => {
-  if (isAbsent(payload)) return ""
+/**
+ * Returns the payload as text or bytes. Throws if the payload is a body that a framework has
+ * parsed, which JavaScript programs may pass.
+ */
+const toBytesOrText = (payload: unknown): string | Uint8Array => {
+  if (isEmptyBody(payload)) return ""
   if (typeof payload === "string" || payload instanceof Uint8Array) return payload
   if (payload instanceof ArrayBuffer) return new Uint8Array(payload)
   throw new WebhookVerificationError("parsed_payload")
 }
 
 /**
- * Returns true for the values that the body parsers of Express 5 and Express 4 leave if there is no
+ * Returns true for the values that the body parsers in Express 5 and Express 4 set if there is no
  * body. They count as an empty body, which still needs a signature. Other objects without fields,
  * such as a stream, a Map or a Blob, are not accepted.
  */
-const isAbsent = (payload: unknown): boolean => {
+const isEmptyBody = (payload: unknown): boolean => {
   if (payload === undefined || payload === null) return true
   if (typeof payload !== "object" || Reflect.ownKeys(payload).length > 0) return false
   const prototype: unknown = Object.getPrototypeOf(payload)
   return prototype === Object.prototype || prototype === null
 }
 
-/** An unset environment variable must not disable verification. */
-const asSecrets = (secrets: unknown): ReadonlyArray<string> => {
+/**
+ * Returns the secrets as a list. Fails without a secret, because an unset environment variable must
+ * not disable verification.
+ */
+const toSecretList = (secrets: unknown): ReadonlyArray<string> => {
   const list = [secrets].flat()
   const texts = list.filter((one) => typeof one === "string")
   if (texts.length > 0 && texts.length === list.length) return texts

@@ -82,7 +82,7 @@ describe("the workspace of a call", () => {
 })
 
 describe("every endpoint of the contract", () => {
-  // A stream sends nothing until it is read, and has separate tests.
+  // A stream sends no request until it is read, so separate tests cover streams.
   const calls = endpointsOf(Api).filter(({ name }) => name !== "events.stream")
 
   it.each(calls.map((endpoint) => [endpoint.name, endpoint] as const))(

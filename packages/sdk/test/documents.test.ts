@@ -22,8 +22,8 @@ const theOne = (page: string, language: string): string => {
 }
 
 /**
- * Other tests run the snippets of these pages: `readme.test.ts`, `provisioning.test.ts` and, for
- * the README of the SDK, `npm run check:package`.
+ * Other tests run these pages' snippets: `readme.test.ts`, `provisioning.test.ts` and, for the
+ * SDK's README, `npm run check:package`.
  */
 const elsewhere = new Set(["README.md", "docs/provisioning.md", "packages/sdk/README.md"])
 
@@ -51,10 +51,12 @@ const scopes = [
 
 describe("the snippets of the documentation", () => {
   it("are all in a language that is checked", () => {
-    const checked = new Set(",crontab,ini,json,mermaid,python,sh,sql,ts,yaml".split(","))
+    const checked = new Set(
+      ",caddyfile,crontab,ini,json,mermaid,nginx,python,sh,sql,ts,yaml".split(",")
+    )
     const others = snippets.filter(({ language }) => !checked.has(language))
     expect(others.map(nameOf)).toEqual([])
-    // Only drawings, folder trees and one message of a stream have no language.
+    // Only drawings, folder trees and one stream message have no language.
     expect(snippets.filter(({ language }) => language === "").map(({ page }) => page)).toEqual([
       "docs/architecture.md",
       "docs/architecture.md",
@@ -133,7 +135,7 @@ const scriptsOfPackages = (code: string) =>
     name
   ])
 
-/** Serves a calendar without events, and records the completion URL of each call. */
+/** Serves a calendar without events, and records each call's completion URL. */
 const startTarget = async () => {
   const completionUrls: Array<string> = []
   const server = createServer((request, response) => {
@@ -169,7 +171,7 @@ interface Account {
   readonly env: Readonly<Record<string, string>> & { readonly SCHEDULING_URL: string }
 }
 
-/** Registers a person. The environment has the variables that the README sets. */
+/** Registers a user. Returns an environment with the variables that the README sets. */
 const newAccount = async (
   baseUrl: string,
   email = `${crypto.randomUUID()}@example.com`
@@ -229,7 +231,7 @@ describe("on a server, the snippets of", () => {
     await using target = await startTarget()
     const { env, person } = account()
     const worker = await person.workers.create({ name: "worker", labels: ["db"] })
-    // The page about access needs a second person, whom it invites.
+    // The page about access invites a second user, who must exist.
     const isInvited = page === "docs/access.md"
     const guest = isInvited ? await newAccount(env.SCHEDULING_URL, "grace@example.com") : undefined
     const code = runnable

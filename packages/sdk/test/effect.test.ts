@@ -13,7 +13,7 @@ import { empty, failure, json } from "./support/scriptedFetch.ts"
 
 type Step = Response | "broken" | Effect.Effect<Response>
 
-/** Responds to the requests with the steps, in order, and records the requests. */
+/** Responds to requests with these steps in order, and records the requests. */
 const scripted = (...steps: ReadonlyArray<Step>) => {
   const sent: Array<HttpClientRequest.HttpClientRequest> = []
   const left = [...steps]
@@ -31,7 +31,7 @@ const scripted = (...steps: ReadonlyArray<Step>) => {
       return Effect.map(answer, (response) => HttpClientResponse.fromWeb(request, response))
     })
   )
-  /** `GET /v1/auth/me access-1` */
+  /** Lists the requests in the form `GET /v1/auth/me access-1`. */
   const log = () =>
     sent.map(({ headers, method, url }) =>
       [method, new URL(url).pathname, headers["authorization"]?.replace("Bearer ", "")]
@@ -54,6 +54,7 @@ const user = {
   email_verified: true,
   pending_email: null,
   name: null,
+  has_password: true,
   created_at: workspace.created_at
 }
 
@@ -175,6 +176,9 @@ const task = {
   worker_wait_seconds: 300,
   queue_id: null,
   queue_key: null,
+  flow: null,
+  priority: 0,
+  depends_on: [],
   timezone: "Europe/Berlin",
   overlap: "skip",
   missed: "once",
@@ -338,7 +342,7 @@ describe("layerConfig", () => {
 it("the entry exports nothing internal", () => {
   assert.deepStrictEqual(
     Object.keys(EffectSdk).filter((name) => !/^[A-Z]/.test(name)),
-    ["untilEnded"]
+    ["untilFinished"]
   )
 })
 

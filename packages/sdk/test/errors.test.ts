@@ -4,6 +4,7 @@ import {
   BillingUnavailable,
   PaymentFailed
 } from "@scheduling/domain/billing/BillingErrors"
+import { NotApprover } from "@scheduling/domain/executions/Approval"
 import * as DomainErrors from "@scheduling/domain/shared/Errors"
 import * as Sdk from "@scheduling/sdk"
 import { inspect } from "node:util"
@@ -26,6 +27,7 @@ describe("each code of the contract is a class", () => {
     BillingDisabled,
     BillingUnavailable,
     PaymentFailed,
+    NotApprover,
     ...DomainErrors
   }).flatMap(([name, one]) => ("code" in one ? [[one.code, name, one.status] as const] : []))
 
@@ -45,7 +47,7 @@ describe("each code of the contract is a class", () => {
       requestId: "req-1",
       message: `${status} It is ${code}.`
     })
-    // The name is a literal, because minifiers change class names.
+    // The class sets its name with a literal, because minifiers rename classes.
     expect(error).toMatchObject({ name: expect.stringContaining(name.replace(/Failed|ed$/, "")) })
     expect(Sdk).toHaveProperty((error as Error).name, Class)
   })

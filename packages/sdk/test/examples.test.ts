@@ -7,7 +7,7 @@ import { type Server, startServer } from "./support/server.ts"
 
 const folder = fileURLToPath(new URL("../../../examples/", import.meta.url))
 
-/** The expected lines in the output of each example. */
+/** The lines that each example's output must contain. */
 const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "batch.ts": [
     /^ada: will be called at \S+Z\.$/m,
@@ -42,7 +42,7 @@ const says: Readonly<Record<string, ReadonlyArray<string | RegExp>>> = {
   "heartbeat.ts": [
     'Created the monitor "Nightly backup", new.',
     /^It is up\. The run took \d+ ms\.$/m,
-    "An incident is open: The job said that it failed.",
+    "An incident is open: The job reported a failure.",
     "fail: down, Error: the disk is full"
   ],
   "notifications.ts": [

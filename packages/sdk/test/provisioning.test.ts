@@ -17,7 +17,7 @@ const missing = ["bash", "curl", "openssl", "sed"].filter(
 )
 const reason = missing.length > 0 ? ` (skipped: no ${missing.join(", no ")} here)` : ""
 
-/** The commands of the page, with its server in the background. */
+/** Returns the page's commands. The server runs in the background. */
 const program = (port: number) =>
   readSnippets()
     .filter(({ language, page }) => page === "docs/provisioning.md" && language === "sh")

@@ -7,7 +7,7 @@ import { type Server, startServer } from "./support/server.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** Returns the code of "A first task" from the README. */
+/** Returns the code in the README's section "A first task". */
 const walk = () => {
   const readme = readFileSync(`${root}README.md`, "utf8")
   const [, section = ""] = /\n## A first task\n([^]*?)\n## /.exec(readme) ?? []
@@ -49,7 +49,7 @@ describe("the README's first task", () => {
         NODE: process.execPath,
         SCHEDULING_URL: server?.url
       }
-      // The README uses the port of `npm start`, but the test uses another port.
+      // The README uses the port that `npm start` uses, but the test uses another one.
       const said = program.join("\n").replaceAll("http://127.0.0.1:4000", server?.url ?? "")
       const { stderr, stdout } = await new Promise<{ stderr: string; stdout: string }>((resolve) =>
         execFile(

@@ -266,7 +266,8 @@ describe("a task", () => {
     )
     const create = () =>
       client.cron.create({ name: "a", url: `${server.url}/v1/echo`, schedule: "0 0 1 1 *" })
-    // The stream begins at an unknown time, so the change is repeated until an event arrives.
+    // The test does not know when the stream starts, so it repeats the change until an event
+    // arrives.
     await expect
       .poll(async () => [(await create()).id, heard.length > 0][1], { timeout: 20_000 })
       .toBe(true)

@@ -9,7 +9,7 @@ import {
 import { createHmac } from "node:crypto"
 import { describe, expect, it } from "vitest"
 
-// The example that Standard Webhooks publishes.
+// The example published in the Standard Webhooks specification.
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const other = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 const payload = `{"test": 2432232314}`
@@ -19,7 +19,7 @@ const headers = {
   "webhook-timestamp": "1614265330",
   "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 }
-// The example of Standard Webhooks belongs to no execution of this service.
+// The Standard Webhooks example belongs to no execution of this service.
 const event = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", executionId: null, sentAt }
 const options = { now: sentAt }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { freePort, startServer } from "../../test/support/server.ts"
-import { npmInstall, run, say, writeFiles } from "../command.ts"
+import { npmInstall, run, printLine, writeFiles } from "../command.ts"
 import type { Block } from "./readme.ts"
 
 const packages = [
@@ -67,7 +67,7 @@ export const checkFrameworks = async (
     const client = await newAccount(server.url)
     for (const [name, args] of Object.entries(programs)) {
       await checkOne(name, args, project, client)
-      say(`verifies with ${name}`)
+      printLine(`verifies with ${name}`)
     }
   } finally {
     await rm(project, { recursive: true, force: true })

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { cp, readFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
-import { run, say, writeFiles } from "../command.ts"
+import { run, printLine, writeFiles } from "../command.ts"
 import { asCommonJs, type Block, readExamples } from "./readme.ts"
 import { startStub } from "./stub.ts"
 import type { Folder } from "./typescript.ts"
@@ -65,7 +65,7 @@ const outputs: Readonly<Record<string, string>> = {
 /** Effect needs Node 22.19, however it is loaded. */
 const hasEffect = (version: string) => Number(/\d+/.exec(version)) >= 22
 
-/** Runs the exports of each test program and compares what they print. */
+/** Runs each test program against each build of the package, and compares what it prints. */
 export const runConsumers = async (project: string): Promise<void> => {
   await using stub = await startStub()
   const names = Object.entries(outputs)
@@ -108,7 +108,9 @@ const onEachNode = async (
 ): Promise<void> => {
   for (const node of nodes()) {
     const version = run("node", node, ["--version"], project).trim().replace("v", "")
-    say(`runs ${await check(node, version)} on Node ${version}, as ES modules and as CommonJS`)
+    printLine(
+      `runs ${await check(node, version)} on Node ${version}, as ES modules and as CommonJS`
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { run, say, writeFiles } from "../command.ts"
+import { run, printLine, writeFiles } from "../command.ts"
 
 /** The setups of users' projects. Node16 and Node18 cannot import ES modules from CommonJS. */
 const setups = {
@@ -49,7 +49,7 @@ export const typeCheck = async (
       await writeFiles(folder, { "tsconfig.json": tsconfig(setup, lib) })
       run(`${version}, ${setup}, ${name}`, process.execPath, [tsc, "-p", "."], folder)
     }
-    say(
+    printLine(
       `type-checks with TypeScript ${version.replace("Version ", "")}: ${name}, ${wanted.join(", ")}`
     )
   }

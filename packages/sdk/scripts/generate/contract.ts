@@ -147,7 +147,8 @@ export const readContract = (): Contract => {
       inWorkspace,
       acceptsKey: hasHeader(operation, "idempotency-key"),
       acceptsVersion: hasHeader(operation, "if-match") && operation.requestBody === undefined,
-      ids: endpoint.params
+      ids: [...endpoint.path.matchAll(/\{(\w+)\}/g)]
+        .map(([, wire = ""]) => wire)
         .filter((wire) => !inWorkspace || wire !== "workspace_id")
         .map((wire) => ({
           wire,

@@ -133,18 +133,19 @@ const renderGroup = (group: Group, contract: Contract): string =>
     ${group.methods.map((method) => renderMethod(group, method, contract)).join("\n\n")}
   }`
 
+/** The client adds this part of a path. */
+const workspacePath = "/v1/workspaces/{workspace_id}/"
+
 const renderMethod = (group: Group, method: Method, contract: Contract): string => {
-  const { ids, inputs, path, verb } = method
+  const { ids, inputs, inWorkspace, path, verb } = method
   const parameters = [
     ...ids.map(({ name, type }) => `${name}: ${type}`),
     ...inputs.map(({ isOptional, kind, type }) => `${kind}${isOptional ? "?" : ""}: ${type}`),
     `options?: ${optionsOf(method)}`
   ]
   const parts = [
-    `verb: "${verb}"`,
-    `path: "${path}"`,
-    ids.length > 0 &&
-      `ids: { ${ids.map(({ name, wire }) => (wire === name ? name : `${wire}: ${name}`)).join(", ")} }`,
+    `route: "${verb} ${inWorkspace ? path.slice(workspacePath.length) : path}"`,
+    ids.length > 0 && `ids: [${ids.map(({ name }) => name).join(", ")}]`,
     ...inputs.map(({ isOptional, kind }) =>
       kind === "body" && isOptional ? "body: body ?? {}" : kind
     ),

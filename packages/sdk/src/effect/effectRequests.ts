@@ -26,7 +26,7 @@ const takesKey = ({ headers }: HttpApiEndpoint.Top) =>
 const keyHeader = "idempotency-key"
 
 /** The retry policy of the promise client. `HttpClient.retryTransient` would retry every POST. */
-export const retrySafely = ({
+export const retrySafeRequests = ({
   maxRetries = 2
 }: {
   readonly maxRetries?: number | undefined

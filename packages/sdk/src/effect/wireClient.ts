@@ -9,9 +9,9 @@ import {
 } from "effect/http-api"
 
 /**
- * An API client whose methods accept plain wire input: strings for ids, schedules and time zones,
- * in any form that the service accepts. `HttpApiClient` requires decoded input, branded and
- * normalized.
+ * An API client whose methods accept the input as it is sent: strings for ids, schedules and time
+ * zones, in any form that the service accepts. `HttpApiClient` requires decoded input, which is
+ * branded and normalized.
  */
 export type WireClient<Api extends HttpApi.Constraint> =
   Api extends HttpApi.HttpApi<string, infer Groups>
@@ -29,7 +29,7 @@ export type WireClient<Api extends HttpApi.Constraint> =
 
 type Mode = HttpApiClient.Client.ResponseMode
 
-/** One endpoint as in `HttpApiClient`, except for its input. */
+/** One endpoint's method. It differs from the method in `HttpApiClient` only in its input. */
 export type Method<Endpoint extends HttpApiEndpoint.ConstraintRequest> = <
   M extends Mode = "decoded-only"
 >(
@@ -53,7 +53,7 @@ type Parts<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<
   Part<"headers", Endpoint["~Headers"]["Type"]> &
   Part<"payload", Endpoint["~Payload"]["Type"]>
 
-/** A part of a request, such as its query. Optional if all its fields are optional. */
+/** A part of a request, such as its query. The part is optional if all its fields are optional. */
 type Part<Name extends string, Value> = [Value] extends [never]
   ? {}
   : {} extends Value
@@ -122,17 +122,17 @@ const decoder = (
   // Decoding with the contract's schemas needs no services.
   const read = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, options)
   const isText = name !== "payload"
-  return [{ name, decode: (given: unknown) => read(onTheWire(given ?? {}, isText)) }]
+  return [{ name, decode: (given: unknown) => read(toWireValue(given ?? {}, isText)) }]
 }
 
 /** Unwraps secrets, converts all path and query values to strings, and drops undefined values. */
-const onTheWire = (value: unknown, isText: boolean): unknown => {
+const toWireValue = (value: unknown, isText: boolean): unknown => {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.map((item) => onTheWire(item, isText))
+  if (Array.isArray(value)) return value.map((item) => toWireValue(item, isText))
   if (typeof value === "object" && value !== null) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-    return Object.fromEntries(fields.map(([name, field]) => [name, onTheWire(field, isText)]))
+    return Object.fromEntries(fields.map(([name, field]) => [name, toWireValue(field, isText)]))
   }
   return isText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value
 }

@@ -21,12 +21,7 @@ export class ApiKeysResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<ApiKey> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/api-keys",
-      query,
-      options
-    })
+    return this.pages({ route: "GET api-keys", query, options })
   }
 
   /**
@@ -45,12 +40,7 @@ export class ApiKeysResource extends Resource {
    * })
    */
   create(body: ApiKeyInput, options?: RequestOptions & InWorkspace): ApiPromise<CreatedApiKey> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/api-keys",
-      body,
-      options
-    })
+    return this.call({ route: "POST api-keys", body, options })
   }
 
   /**
@@ -65,12 +55,7 @@ export class ApiKeysResource extends Resource {
    * const apiKey = await client.apiKeys.get(keyId)
    */
   get(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKey> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}",
-      ids: { key_id: keyId },
-      options
-    })
+    return this.call({ route: "GET api-keys/{key_id}", ids: [keyId], options })
   }
 
   /**
@@ -86,12 +71,7 @@ export class ApiKeysResource extends Resource {
    * const apiKeyUsage = await client.apiKeys.getUsage(keyId)
    */
   getUsage(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKeyUsage> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}/usage",
-      ids: { key_id: keyId },
-      options
-    })
+    return this.call({ route: "GET api-keys/{key_id}/usage", ids: [keyId], options })
   }
 
   /**
@@ -106,12 +86,7 @@ export class ApiKeysResource extends Resource {
    * const apiKey = await client.apiKeys.revoke(keyId)
    */
   revoke(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<ApiKey> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}/revoke",
-      ids: { key_id: keyId },
-      options
-    })
+    return this.call({ route: "POST api-keys/{key_id}/revoke", ids: [keyId], options })
   }
 
   /**
@@ -132,9 +107,8 @@ export class ApiKeysResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CreatedApiKey> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}/rotate",
-      ids: { key_id: keyId },
+      route: "POST api-keys/{key_id}/rotate",
+      ids: [keyId],
       body: body ?? {},
       options
     })
@@ -152,12 +126,7 @@ export class ApiKeysResource extends Resource {
    * await client.apiKeys.delete(keyId)
    */
   delete(keyId: ApiKeyId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/api-keys/{key_id}",
-      ids: { key_id: keyId },
-      options
-    })
+    return this.call({ route: "DELETE api-keys/{key_id}", ids: [keyId], options })
   }
 
   /**
@@ -172,7 +141,7 @@ export class ApiKeysResource extends Resource {
    * await client.apiKeys.revokeLeaked({ key: "pak_Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
    */
   revokeLeaked(body: LeakedApiKey, options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/api-keys/revoke", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/api-keys/revoke", body, isPublic: true, options })
   }
 }
 

@@ -19,7 +19,7 @@ export class AuthResource extends Resource {
    * const signInOptions = await client.auth.getOptions()
    */
   getOptions(options?: RequestOptions): ApiPromise<SignInOptions> {
-    return this.call({ verb: "GET", path: "/v1/auth/options", isPublic: true, options })
+    return this.call({ route: "GET /v1/auth/options", isPublic: true, options })
   }
 
   /**
@@ -37,7 +37,7 @@ export class AuthResource extends Resource {
    * })
    */
   register(body: Registration, options?: RequestOptions): ApiPromise<Registered> {
-    return this.call({ verb: "POST", path: "/v1/auth/register", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/auth/register", body, isPublic: true, options })
   }
 
   /**
@@ -56,7 +56,7 @@ export class AuthResource extends Resource {
    * })
    */
   login(body: Login, options?: RequestOptions): ApiPromise<TokenPair> {
-    return this.call({ verb: "POST", path: "/v1/auth/login", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/auth/login", body, isPublic: true, options })
   }
 
   /**
@@ -73,7 +73,7 @@ export class AuthResource extends Resource {
    * })
    */
   refresh(body: Refresh, options?: RequestOptions): ApiPromise<TokenPair> {
-    return this.call({ verb: "POST", path: "/v1/auth/refresh", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/auth/refresh", body, isPublic: true, options })
   }
 
   /**
@@ -88,22 +88,16 @@ export class AuthResource extends Resource {
    * await client.auth.forgotPassword({ email: "ada@example.com" })
    */
   forgotPassword(body: PasswordResetRequest, options?: RequestOptions): ApiPromise<void> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/auth/password/forgot",
-      body,
-      isPublic: true,
-      options
-    })
+    return this.call({ route: "POST /v1/auth/password/forgot", body, isPublic: true, options })
   }
 
   /**
    * Set a new password.
    *
-   * The token works once, within an hour. All sessions of the account end; a second factor remains.
-   * If the token was mailed to an unverified email, the email becomes verified. In that case the
-   * second factor is removed, as are, in workspaces without another owner, the API keys, worker
-   * tokens, other members, service accounts and invitations.
+   * The token works once and expires after an hour. All sessions of the account end; a second factor
+   * remains. If the token was mailed to an unverified email address, the address becomes verified
+   * and the second factor is removed. In workspaces without another owner, the API keys, worker
+   * tokens, other members, service accounts and invitations are removed too.
    *
    * Needs no credential.
    *
@@ -114,20 +108,15 @@ export class AuthResource extends Resource {
    * })
    */
   resetPassword(body: PasswordReset, options?: RequestOptions): ApiPromise<void> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/auth/password/reset",
-      body,
-      isPublic: true,
-      options
-    })
+    return this.call({ route: "POST /v1/auth/password/reset", body, isPublic: true, options })
   }
 
   /**
    * Verify an email.
    *
-   * Uses the token of the mailed link, which works once, within a week. A new email replaces the old
-   * one. Email channels to the address are confirmed in all workspaces of the account.
+   * Uses the token from the mailed link. The token works once and expires after a week. A new email
+   * replaces the old one. Email channels to the address are confirmed in all workspaces of the
+   * account.
    *
    * Needs no credential.
    *
@@ -135,7 +124,7 @@ export class AuthResource extends Resource {
    * await client.auth.verifyEmail({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
    */
   verifyEmail(body: EmailVerification, options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/auth/email/verify", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/auth/email/verify", body, isPublic: true, options })
   }
 
   /**
@@ -149,7 +138,7 @@ export class AuthResource extends Resource {
    * await client.auth.logout()
    */
   logout(options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/auth/logout", options })
+    return this.call({ route: "POST /v1/auth/logout", options })
   }
 
   /**
@@ -163,15 +152,16 @@ export class AuthResource extends Resource {
    * const user = await client.auth.getMe()
    */
   getMe(options?: RequestOptions): ApiPromise<User> {
-    return this.call({ verb: "GET", path: "/v1/auth/me", options })
+    return this.call({ route: "GET /v1/auth/me", options })
   }
 
   /**
    * Change your account.
    *
-   * Changes the name or the email. A new email requires the current password. It is the
-   * `pending_email` until the mailed link is opened. If the server sends no mail, the operator can
-   * create a token.
+   * Changes the name or the email. A new email requires the current password, or a sign-in within
+   * the last 10 minutes if the account has none or passwords are turned off on the server. The new
+   * email is the `pending_email` until the mailed link is opened. If the server sends no mail, the
+   * operator can create a token.
    *
    * Needs an access token of a person; API keys and service accounts are rejected.
    *
@@ -183,14 +173,14 @@ export class AuthResource extends Resource {
    * })
    */
   updateMe(body: UserUpdate, options?: RequestOptions): ApiPromise<User> {
-    return this.call({ verb: "PATCH", path: "/v1/auth/me", body, options })
+    return this.call({ route: "PATCH /v1/auth/me", body, options })
   }
 
   /**
    * Resend the email verification link.
    *
    * Mails a new link to the `pending_email`, or to an unverified email. Earlier links stop working.
-   * The response is 409 if there is no email to verify, or the server sends no mail.
+   * The response is 409 if there is no email to verify, or if the server sends no mail.
    *
    * Needs an access token of a person; API keys and service accounts are rejected.
    *
@@ -198,21 +188,23 @@ export class AuthResource extends Resource {
    * await client.auth.resendEmailLink()
    */
   resendEmailLink(options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/auth/email/resend", options })
+    return this.call({ route: "POST /v1/auth/email/resend", options })
   }
 
   /**
    * Delete your account.
    *
-   * Deletes the account, and every workspace of which it is the only owner, with all its contents.
+   * Deletes the account and every workspace that it alone owns, with all their contents. This
+   * requires the current password, or a sign-in within the last 10 minutes if the account has none
+   * or passwords are turned off on the server.
    *
    * Needs an access token of a person; API keys and service accounts are rejected.
    *
    * @example
    * await client.auth.deleteMe({ current_password: "correct horse battery staple" })
    */
-  deleteMe(body: AccountDeletion, options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "DELETE", path: "/v1/auth/me", body, options })
+  deleteMe(body?: AccountDeletion, options?: RequestOptions): ApiPromise<void> {
+    return this.call({ route: "DELETE /v1/auth/me", body: body ?? {}, options })
   }
 
   /**
@@ -230,7 +222,7 @@ export class AuthResource extends Resource {
    * })
    */
   changePassword(body: PasswordChange, options?: RequestOptions): ApiPromise<TokenPair> {
-    return this.call({ verb: "POST", path: "/v1/auth/password", body, options })
+    return this.call({ route: "POST /v1/auth/password", body, options })
   }
 
   /**
@@ -246,7 +238,7 @@ export class AuthResource extends Resource {
    * }
    */
   listSessions(query?: PageQuery, options?: RequestOptions): PagePromise<Session> {
-    return this.pages({ verb: "GET", path: "/v1/auth/sessions", query, options })
+    return this.pages({ route: "GET /v1/auth/sessions", query, options })
   }
 
   /**
@@ -261,18 +253,14 @@ export class AuthResource extends Resource {
    * await client.auth.deleteSession(sessionId)
    */
   deleteSession(sessionId: SessionId, options?: RequestOptions): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/auth/sessions/{session_id}",
-      ids: { session_id: sessionId },
-      options
-    })
+    return this.call({ route: "DELETE /v1/auth/sessions/{session_id}", ids: [sessionId], options })
   }
 }
 
+/** `current_password` is required if the account has a password. */
 export interface AccountDeletion {
   /** The current password of the account. 1 to 256 characters. */
-  readonly current_password: string
+  readonly current_password?: string | undefined
 }
 
 export interface EmailVerification {
@@ -303,7 +291,10 @@ export interface PasswordResetRequest {
 }
 
 export interface Refresh {
-  /** The token to get the next token pair. Works once, within 30 days. 1 to 4,096 characters. */
+  /**
+   * The token for getting the next token pair. It works once and expires after 30 days. 1 to 4,096
+   * characters.
+   */
   readonly refresh_token: string
 }
 
@@ -340,9 +331,9 @@ export interface Session {
 
 /**
  * How the user signed in. `provider`: at the identity provider (OpenID Connect). `proxy`: at an
- * authenticating proxy.
+ * authenticating proxy. `link`: with a link from the operator.
  */
-export type SignInMethod = "password" | "provider" | "passkey" | "proxy"
+export type SignInMethod = "password" | "provider" | "passkey" | "proxy" | "link"
 
 /** The ways to sign in to the control panel of this server. */
 export interface SignInOptions {
@@ -352,12 +343,14 @@ export interface SignInOptions {
   readonly passkey: boolean
   /** The identity provider (OpenID Connect). Null if there is none. */
   readonly provider: {
-    /** Its name. */
+    /** The name of the identity provider. */
     readonly name: string
   } | null
+  /** True if an authenticating proxy in front of this server signs people in. */
+  readonly proxy: boolean
 }
 
-/** `current_password` is required to change the email. */
+/** `current_password` is required to change the email, if the account has a password. */
 export interface UserUpdate {
   /** Your name. Null removes it. 1 to 100 characters. */
   readonly name?: string | null | undefined

@@ -17,7 +17,7 @@ export class BillingResource extends Resource {
    * const workspaceBilling = await client.billing.get()
    */
   get(options?: RequestOptions & InWorkspace): ApiPromise<WorkspaceBilling> {
-    return this.call({ verb: "GET", path: "/v1/workspaces/{workspace_id}/billing", options })
+    return this.call({ route: "GET billing", options })
   }
 
   /**
@@ -34,12 +34,7 @@ export class BillingResource extends Resource {
     query?: BillingGetUsageQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Usage> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/billing/usage",
-      query,
-      options
-    })
+    return this.call({ route: "GET billing/usage", query, options })
   }
 
   /**
@@ -53,12 +48,7 @@ export class BillingResource extends Resource {
    * const billingPage = await client.billing.checkout({ price: "price_1SVqTeam" })
    */
   checkout(body: PriceChoice, options?: RequestOptions & InWorkspace): ApiPromise<BillingPage> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/billing/checkout",
-      body,
-      options
-    })
+    return this.call({ route: "POST billing/checkout", body, options })
   }
 
   /**
@@ -72,18 +62,14 @@ export class BillingResource extends Resource {
    * const billingPage = await client.billing.portal()
    */
   portal(options?: RequestOptions & InWorkspace): ApiPromise<BillingPage> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/billing/portal",
-      options
-    })
+    return this.call({ route: "POST billing/portal", options })
   }
 
   /**
    * Change the plan.
    *
    * An upgrade takes effect immediately, and the difference is charged. A downgrade takes effect at
-   * the end of the period. During a trial, both take effect immediately.
+   * the end of the paid period. During a trial, both take effect immediately.
    *
    * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
@@ -91,12 +77,7 @@ export class BillingResource extends Resource {
    * const workspaceBilling = await client.billing.change({ price: "price_1SVqTeam" })
    */
   change(body: PriceChoice, options?: RequestOptions & InWorkspace): ApiPromise<WorkspaceBilling> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/billing/change",
-      body,
-      options
-    })
+    return this.call({ route: "POST billing/change", body, options })
   }
 
   /**
@@ -110,17 +91,13 @@ export class BillingResource extends Resource {
    * const workspaceBilling = await client.billing.cancel()
    */
   cancel(options?: RequestOptions & InWorkspace): ApiPromise<WorkspaceBilling> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/billing/cancel",
-      options
-    })
+    return this.call({ route: "POST billing/cancel", options })
   }
 
   /**
    * Resume the subscription.
    *
-   * Cancels a pending cancellation or downgrade, or resumes a paused subscription.
+   * Withdraws a pending cancellation or downgrade, or resumes a paused subscription.
    *
    * Needs an access token of a member who is an `owner`; API keys are rejected.
    *
@@ -128,11 +105,7 @@ export class BillingResource extends Resource {
    * const workspaceBilling = await client.billing.resume()
    */
   resume(options?: RequestOptions & InWorkspace): ApiPromise<WorkspaceBilling> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/billing/resume",
-      options
-    })
+    return this.call({ route: "POST billing/resume", options })
   }
 
   /**
@@ -146,11 +119,7 @@ export class BillingResource extends Resource {
    * const invoices = await client.billing.listInvoices()
    */
   listInvoices(options?: RequestOptions & InWorkspace): ApiPromise<Invoices> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/billing/invoices",
-      options
-    })
+    return this.call({ route: "GET billing/invoices", options })
   }
 
   /**
@@ -164,12 +133,12 @@ export class BillingResource extends Resource {
    * const plans = await client.billing.listPlans()
    */
   listPlans(options?: RequestOptions): ApiPromise<Plans> {
-    return this.call({ verb: "GET", path: "/v1/plans", isPublic: true, options })
+    return this.call({ route: "GET /v1/plans", isPublic: true, options })
   }
 }
 
 export interface BillingPage {
-  /** The URL of a page of the payment provider, to open in a browser. */
+  /** The URL of the payment provider's page. Open it in a browser. */
   readonly url: string
 }
 
@@ -183,7 +152,7 @@ export interface Invoice {
   readonly number: string | null
   /** The status: `draft`, `open`, `paid`, `uncollectible`, `void` or another. */
   readonly status: string | null
-  /** The currency, as three letters. */
+  /** The three-letter currency code. */
   readonly currency: string
   /** The total in the smallest unit of the currency. */
   readonly total: number
@@ -241,7 +210,7 @@ export interface Limits {
   readonly notification_channels: number
   /** Confirmation mails for email channels, per day. */
   readonly confirmation_mails_a_day: number
-  /** Callbacks of tasks that wait for delivery. Further callbacks are dropped. */
+  /** Callbacks that are waiting for delivery. Further callbacks are dropped. */
   readonly waiting_callbacks: number
   /** Workers. */
   readonly workers: number
@@ -274,11 +243,11 @@ export interface Plans {
 export interface Price {
   /** The id of the price at the payment provider. */
   readonly id: string
-  /** The currency, as three letters. */
+  /** The three-letter currency code. */
   readonly currency: string
   /** The amount in the smallest unit of the currency, such as cents. */
   readonly amount: number
-  /** How often the amount is paid. */
+  /** How often the amount is charged. */
   readonly interval: "month" | "year"
 }
 
@@ -297,13 +266,13 @@ export interface Subscription {
   readonly plan: string | null
   /** The id of the current price. */
   readonly price: string | null
-  /** The id of the price after the current period. Null if the price stays. */
+  /** The id of the price that applies after the current period. Null if the price does not change. */
   readonly next_price: string | null
   /** The end of the paid period. */
   readonly current_period_end: Timestamp | null
   /** When the subscription ends. Null if it continues. */
   readonly cancel_at: Timestamp | null
-  /** When the plan ends unless the overdue payment is made. Null if no payment failed. */
+  /** When the plan ends unless the overdue payment is made. Null if no payment is overdue. */
   readonly plan_ends_at: Timestamp | null
 }
 

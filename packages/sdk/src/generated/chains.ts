@@ -6,6 +6,8 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { ChainsBase } from "../reading/waiting.ts"
 import type {
   Actor,
+  Backfill,
+  BackfillRequest,
   BatchError,
   CallAuth,
   CallMethod,
@@ -17,13 +19,17 @@ import type {
   ChainStepInput,
   Completion,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   DstOverlap,
   ExcludedCalendar,
   ExcludedCalendarDefinition,
   ExcludedCalendarInput,
   ExecutionId,
   ExecutionStatus,
-  Missed,
+  Flow,
+  FlowInput,
+  MissedSlots,
   OnPause,
   Overlap,
   Precision,
@@ -33,8 +39,13 @@ import type {
   RunOn,
   RunRequest,
   TaskStatus,
+  TaskUptime,
+  TaskUptimeSeries,
   Timestamp,
   Total,
+  Trigger,
+  TriggerInput,
+  UptimePeriod,
   VersionList,
   WorkspaceId
 } from "./shared.ts"
@@ -57,7 +68,7 @@ export class ChainsResource extends ChainsBase {
     query?: ChainsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Chain, { readonly total: Total }> {
-    return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/chains", query, options })
+    return this.pages({ route: "GET chains", query, options })
   }
 
   /**
@@ -97,13 +108,7 @@ export class ChainsResource extends ChainsBase {
    * })
    */
   create(body: ChainInput, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<Chain> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST chains", body, acceptsKey: true, options })
   }
 
   /**
@@ -150,13 +155,7 @@ export class ChainsResource extends ChainsBase {
     body: ChainBatch,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<ChainBatchResult> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/batch",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST chains/batch", body, acceptsKey: true, options })
   }
 
   /**
@@ -202,13 +201,7 @@ export class ChainsResource extends ChainsBase {
     body: ChainDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Chain> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/chains/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT chains/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -223,12 +216,7 @@ export class ChainsResource extends ChainsBase {
    * const chain = await client.chains.get(chainId)
    */
   get(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}",
-      ids: { chain_id: chainId },
-      options
-    })
+    return this.call({ route: "GET chains/{chain_id}", ids: [chainId], options })
   }
 
   /**
@@ -248,19 +236,13 @@ export class ChainsResource extends ChainsBase {
     body: ChainUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Chain> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}",
-      ids: { chain_id: chainId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH chains/{chain_id}", ids: [chainId], body, options })
   }
 
   /**
    * Delete a chain.
    *
-   * Cancels its runs. Its history stays readable under executions.
+   * Cancels the runs of the chain. Its history stays available under executions.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -270,19 +252,14 @@ export class ChainsResource extends ChainsBase {
    * await client.chains.delete(chainId)
    */
   delete(chainId: ChainId, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}",
-      ids: { chain_id: chainId },
-      options
-    })
+    return this.call({ route: "DELETE chains/{chain_id}", ids: [chainId], options })
   }
 
   /**
    * Run a chain now.
    *
    * Queues one run, even while the chain is paused or another run is in progress. The schedule does
-   * not change. A chain has at most 10,000 unfinished runs.
+   * not change. A chain can have at most 10,000 unfinished runs.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -297,9 +274,8 @@ export class ChainsResource extends ChainsBase {
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<ChainRun> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/run",
-      ids: { chain_id: chainId },
+      route: "POST chains/{chain_id}/run",
+      ids: [chainId],
       body: body ?? {},
       acceptsKey: true,
       options
@@ -320,19 +296,14 @@ export class ChainsResource extends ChainsBase {
    * const chain = await client.chains.pause(chainId)
    */
   pause(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/pause",
-      ids: { chain_id: chainId },
-      options
-    })
+    return this.call({ route: "POST chains/{chain_id}/pause", ids: [chainId], options })
   }
 
   /**
    * Resume a chain.
    *
-   * The schedule fires again from now on. Slots during the pause are not made up for. Resuming again
-   * changes nothing.
+   * The schedule fires again from now on. Slots that were missed during the pause do not fire.
+   * Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -342,12 +313,159 @@ export class ChainsResource extends ChainsBase {
    * const chain = await client.chains.resume(chainId)
    */
   resume(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Chain> {
+    return this.call({ route: "POST chains/{chain_id}/resume", ids: [chainId], options })
+  }
+
+  /**
+   * Backfill a chain.
+   *
+   * Queues a run for each past slot of the period, in order, with the slot as its `scheduled_for`.
+   * Unless `overlap` is `allow`, each waits for the previous one. The period can contain at most
+   * 10,000 slots. All are queued, or none. Also works while the schedule is paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const backfill = await client.chains.backfill(chainId, {
+   *   from: "2026-05-30T00:00:00.000Z",
+   *   to: "2026-05-31T00:00:00.000Z",
+   *   only: "missing"
+   * })
+   */
+  backfill(
+    chainId: ChainId,
+    body: BackfillRequest,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<Backfill> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/resume",
-      ids: { chain_id: chainId },
+      route: "POST chains/{chain_id}/backfill",
+      ids: [chainId],
+      body,
+      acceptsKey: true,
       options
     })
+  }
+
+  /**
+   * Get a chain's trigger URL.
+   *
+   * The `url` is shown to those who may run the task: editors, and API keys with `tasks:write`.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.chains.getTrigger(chainId)
+   */
+  getTrigger(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Trigger> {
+    return this.call({ route: "GET chains/{chain_id}/trigger", ids: [chainId], options })
+  }
+
+  /**
+   * Turn on a chain's trigger URL.
+   *
+   * Creates a URL, or keeps the existing one, and sets the signature that its requests must have.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.chains.setTrigger(chainId, {
+   *   signature: {
+   *     sender: "standard_webhooks",
+   *     secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+   *   }
+   * })
+   */
+  setTrigger(
+    chainId: ChainId,
+    body?: TriggerInput,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Trigger> {
+    return this.call({
+      route: "PUT chains/{chain_id}/trigger",
+      ids: [chainId],
+      body: body ?? {},
+      options
+    })
+  }
+
+  /**
+   * Replace a chain's trigger URL.
+   *
+   * Creates a new URL with the same signature. The old URL responds with 404 immediately.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.chains.rotateTriggerUrl(chainId)
+   */
+  rotateTriggerUrl(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<Trigger> {
+    return this.call({
+      route: "POST chains/{chain_id}/trigger/rotate-url",
+      ids: [chainId],
+      options
+    })
+  }
+
+  /**
+   * Turn off a chain's trigger URL.
+   *
+   * The URL responds with 404 immediately. Turning it off again changes nothing.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.chains.deleteTrigger(chainId)
+   */
+  deleteTrigger(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+    return this.call({ route: "DELETE chains/{chain_id}/trigger", ids: [chainId], options })
+  }
+
+  /**
+   * Get the success rate of a chain.
+   *
+   * Finished runs by their scheduled time, independent of `RETENTION_DAYS`. Five-minute statistics
+   * are kept for 7 days, hourly statistics for 90 days, and daily statistics for 400 days.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const taskUptime = await client.chains.uptime(chainId, { period: "24h" })
+   */
+  uptime(
+    chainId: ChainId,
+    query?: ChainsUptimeQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<TaskUptime> {
+    return this.call({ route: "GET chains/{chain_id}/uptime", ids: [chainId], query, options })
+  }
+
+  /**
+   * Get the success rate of a chain over time.
+   *
+   * The same statistics for each five minutes, hour or day of the period, for charts.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const chainId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const taskUptimeSeries = await client.chains.series(chainId, { period: "24h" })
+   */
+  series(
+    chainId: ChainId,
+    query?: ChainsSeriesQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<TaskUptimeSeries> {
+    return this.call({ route: "GET chains/{chain_id}/series", ids: [chainId], query, options })
   }
 
   /**
@@ -363,16 +481,11 @@ export class ChainsResource extends ChainsBase {
    * const versionList = await client.chains.listVersions(chainId)
    */
   listVersions(chainId: ChainId, options?: RequestOptions & InWorkspace): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions",
-      ids: { chain_id: chainId },
-      options
-    })
+    return this.call({ route: "GET chains/{chain_id}/versions", ids: [chainId], options })
   }
 
   /**
-   * Get a chain's version.
+   * Get a version of a chain.
    *
    * One version of its definition, in full.
    *
@@ -389,18 +502,17 @@ export class ChainsResource extends ChainsBase {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions/{version}",
-      ids: { chain_id: chainId, version },
+      route: "GET chains/{chain_id}/versions/{version}",
+      ids: [chainId, version],
       options
     })
   }
 
   /**
-   * Restore a chain's version.
+   * Restore a version of a chain.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -416,9 +528,8 @@ export class ChainsResource extends ChainsBase {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<Chain> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/versions/{version}/restore",
-      ids: { chain_id: chainId, version },
+      route: "POST chains/{chain_id}/versions/{version}/restore",
+      ids: [chainId, version],
       options
     })
   }
@@ -441,13 +552,7 @@ export class ChainsResource extends ChainsBase {
     query?: PageQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<ChainRun> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs",
-      ids: { chain_id: chainId },
-      query,
-      options
-    })
+    return this.pages({ route: "GET chains/{chain_id}/runs", ids: [chainId], query, options })
   }
 
   /**
@@ -470,9 +575,8 @@ export class ChainsResource extends ChainsBase {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ChainRunDetail> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}",
-      ids: { chain_id: chainId, run_id: runId },
+      route: "GET chains/{chain_id}/runs/{run_id}",
+      ids: [chainId, runId],
       query,
       options
     })
@@ -502,12 +606,73 @@ export class ChainsResource extends ChainsBase {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<StepRequest> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/chains/{chain_id}/runs/{run_id}/executions/{execution_id}/request",
-      ids: { chain_id: chainId, run_id: runId, execution_id: executionId },
+      route: "GET chains/{chain_id}/runs/{run_id}/executions/{execution_id}/request",
+      ids: [chainId, runId, executionId],
       options
     })
   }
+}
+
+/** A step that waits for a person's decision. */
+export interface ApproveStep {
+  /** The kind of the step. */
+  readonly kind: "approve"
+  /** Later steps refer to the response by this name. Names are unique within a chain. */
+  readonly name: string
+  /** The channels that receive a message with a link. */
+  readonly channel_ids: ReadonlyArray<string>
+  /** The keys of the channels. Records without a key are omitted. */
+  readonly channel_keys: ReadonlyArray<string>
+  /** What needs approval. Null if the step has no message. */
+  readonly message: string | null
+  /** How long the step waits for a decision, in seconds. */
+  readonly timeout_seconds: number
+  /** The ids of the members who may decide. Empty if every editor may. */
+  readonly approvers: ReadonlyArray<string>
+  readonly run_if: RunIf
+}
+
+/** A step that makes a call. */
+export interface CallStep {
+  /** The kind of the step. */
+  readonly kind: "call"
+  /** Later steps refer to the response by this name. Names are unique within a chain. */
+  readonly name: string
+  readonly method: CallMethod
+  /** The URL to call. */
+  readonly url: string
+  /**
+   * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
+   * reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep
+   * the value.
+   */
+  readonly headers: Readonly<Record<string, string>>
+  /** The request body. Null if there is none. */
+  readonly body: string | null
+  /** The timeout of one attempt, in seconds. */
+  readonly timeout_seconds: number
+  /** How many times a failed call is retried. */
+  readonly retry_count: number
+  /** The status codes that count as success. Null means 200-299. */
+  readonly success_codes: ReadonlyArray<string> | null
+  /** The text that a successful response must contain. Null if there is none. */
+  readonly body_contains: string | null
+  /** The text that a successful response must not contain. Null if there is none. */
+  readonly body_lacks: string | null
+  /** Custom retry delays. Null means the default delays. */
+  readonly retry: Retry | null
+  /**
+   * How a job that continues after its response reports that it has finished. Null if the response
+   * ends the attempt.
+   */
+  readonly completion: Completion | null
+  /** How the call authenticates. Null if it only uses its headers. */
+  readonly auth: CallAuth | null
+  /** The worker that makes the call. Null: the service itself. */
+  readonly run_on: RunOn | null
+  /** Number of seconds for which a run waits for a worker before it fails. */
+  readonly worker_wait_seconds: number
+  readonly run_if: RunIf
 }
 
 /** Calls that run one after the other. Each can use earlier responses. */
@@ -516,7 +681,7 @@ export interface Chain {
   readonly id: ChainId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -524,6 +689,12 @@ export interface Chain {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** The steps, in the order in which they run. */
   readonly steps: ReadonlyArray<ChainStep>
   /** The cron expression, as it was written in the request. Null if there is none. */
@@ -535,14 +706,18 @@ export interface Chain {
    * 1970-01-01T00:00:00Z.
    */
   readonly anchor: Timestamp | null
-  /** The queue in which the runs wait for a slot. Null if none. */
+  /** The queue in which the runs wait for a slot. Null if there is none. */
   readonly queue_id: QueueId | null
   /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
+  /** The limits of runs with the same key. Null if there are none. */
+  readonly flow: Flow | null
+  /** The priority of the runs within their queue or flow, from -100 to 100. */
+  readonly priority: number
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
-  readonly missed: Missed
+  readonly missed: MissedSlots
   readonly dst_overlap: DstOverlap
   readonly precision: Precision
   /** The maximum delay of a run after its slot, in seconds. 0 means no jitter. */
@@ -560,9 +735,9 @@ export interface Chain {
   readonly pause_after_failures: number | null
   /** Why the service paused the task. Null if it did not. */
   readonly paused_reason: string | null
-  /** Receives each run that has failed after all its attempts. Null if none. */
+  /** Receives each run that has failed after all its attempts. Null if there is none. */
   readonly on_failure: Callback | null
-  /** Receives each run that has succeeded. Null if none. */
+  /** Receives each run that has succeeded. Null if there is none. */
   readonly on_success: Callback | null
   /** Whether the task is paused. While paused, the schedule does not fire. Manual runs still work. */
   readonly paused: boolean
@@ -617,6 +792,13 @@ export interface ChainDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
@@ -625,7 +807,7 @@ export interface ChainDefinition {
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -633,7 +815,7 @@ export interface ChainDefinition {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -647,6 +829,19 @@ export interface ChainDefinition {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -656,9 +851,10 @@ export interface ChainDefinition {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -692,11 +888,11 @@ export interface ChainDefinition {
    * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -720,6 +916,13 @@ export interface ChainInput {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
@@ -728,7 +931,7 @@ export interface ChainInput {
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -736,7 +939,7 @@ export interface ChainInput {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -750,6 +953,19 @@ export interface ChainInput {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -759,9 +975,10 @@ export interface ChainInput {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -795,11 +1012,11 @@ export interface ChainInput {
    * days of the last good copy stay excluded. None when absent or null.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -819,55 +1036,24 @@ export interface ChainInput {
   readonly paused?: boolean | undefined
 }
 
-export interface ChainStep {
-  /** Later steps refer to the response by this name. Names are unique within a chain. */
-  readonly name: string
-  readonly method: CallMethod
-  /** The URL to call. */
-  readonly url: string
-  /**
-   * The headers of the call. Values that look like credentials are shown as `•••`, unless they are a
-   * reference, optionally after `Bearer`, `Basic`, `Token` or `ApiKey`. Send the mask back to keep
-   * the value.
-   */
-  readonly headers: Readonly<Record<string, string>>
-  /** The request body. Null if none. */
-  readonly body: string | null
-  /** The timeout of one attempt, in seconds. */
-  readonly timeout_seconds: number
-  /** How many times a failed call is retried. */
-  readonly retry_count: number
-  /** The status codes that count as success. Null means 200-299. */
-  readonly success_codes: ReadonlyArray<string> | null
-  /** The text that a successful response must contain. Null if none. */
-  readonly body_contains: string | null
-  /** The text that a successful response must not contain. Null if none. */
-  readonly body_lacks: string | null
-  /** Custom retry delays. Null means the default delays. */
-  readonly retry: Retry | null
-  /**
-   * How a job that continues after its response reports that it has finished. Null if the response
-   * ends the attempt.
-   */
-  readonly completion: Completion | null
-  /** How the call authenticates. Null if it only uses its headers. */
-  readonly auth: CallAuth | null
-  /** The worker that makes the call. Null: the service itself. */
-  readonly run_on: RunOn | null
-  /** Number of seconds for which a run waits for a worker before it fails. */
-  readonly worker_wait_seconds: number
-  readonly run_if: RunIf
-}
+/** A step of a chain. */
+export type ChainStep = CallStep | WaitStep | ApproveStep
 
 /**
- * Any of the fields. Absent fields are unchanged. `steps` replaces all steps. Runs that have
- * started keep the steps they started with.
+ * The fields to change. Absent fields keep their values. `steps` replaces all steps. Runs that
+ * have started keep the steps they started with.
  */
 export interface ChainUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
   /**
@@ -876,7 +1062,7 @@ export interface ChainUpdate {
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. Null
    * removes it.
@@ -884,8 +1070,8 @@ export interface ChainUpdate {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`. Null:
-   * 1970-01-01T00:00:00Z.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
+   * Null: 1970-01-01T00:00:00Z.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -898,6 +1084,19 @@ export interface ChainUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. Null removes it.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. */
   readonly timezone?: string | undefined
   /**
@@ -907,9 +1106,9 @@ export interface ChainUpdate {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -939,11 +1138,11 @@ export interface ChainUpdate {
    * days of the last good copy stay excluded. Null removes it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. Null: `cancel`. */
+  /** What happens to runs when the task is paused. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Null: never. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Null: never. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. Null: no callback. */
@@ -987,6 +1186,19 @@ export interface StepRequest {
   readonly body: string | null
 }
 
+/** A step that waits. */
+export interface WaitStep {
+  /** The kind of the step. */
+  readonly kind: "wait"
+  /** Later steps refer to the response by this name. Names are unique within a chain. */
+  readonly name: string
+  /** How long the step waits, in seconds. Null if it waits until a given time. */
+  readonly seconds: number | null
+  /** When the step stops waiting. Null if it waits for a number of seconds. */
+  readonly until: string | null
+  readonly run_if: RunIf
+}
+
 export interface ChainsListQuery extends PageQuery {
   /** The status is one of these. */
   readonly status?: TaskStatus | ReadonlyArray<TaskStatus> | undefined
@@ -1009,6 +1221,16 @@ export interface ChainsListQuery extends PageQuery {
   readonly key?: string | undefined
   /** Returns records whose key starts with this text. 1 to 200 characters. */
   readonly key_prefix?: string | undefined
+}
+
+export interface ChainsUptimeQuery {
+  /** The period that the statistics cover. `24h` when absent. */
+  readonly period?: UptimePeriod | undefined
+}
+
+export interface ChainsSeriesQuery {
+  /** The period that the statistics cover. `24h` when absent. */
+  readonly period?: UptimePeriod | undefined
 }
 
 export interface ChainsGetRunQuery {

@@ -6,6 +6,8 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { CronBase } from "../reading/waiting.ts"
 import type {
   Actor,
+  Backfill,
+  BackfillRequest,
   BatchError,
   CallAuth,
   CallMethod,
@@ -13,6 +15,8 @@ import type {
   Completion,
   CronTaskId,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   DstOverlap,
   ExcludedCalendar,
   ExcludedCalendarDefinition,
@@ -20,8 +24,10 @@ import type {
   Execution,
   ExecutionStatus,
   ExecutionTrigger,
+  Flow,
+  FlowInput,
   LastRun,
-  Missed,
+  MissedSlots,
   OnPause,
   Overlap,
   Precision,
@@ -33,8 +39,13 @@ import type {
   RunOnInput,
   RunRequest,
   TaskStatus,
+  TaskUptime,
+  TaskUptimeSeries,
   Timestamp,
   Total,
+  Trigger,
+  TriggerInput,
+  UptimePeriod,
   VersionList,
   WorkspaceId
 } from "./shared.ts"
@@ -57,7 +68,7 @@ export class CronResource extends CronBase {
     query?: CronListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<CronTask, { readonly total: Total }> {
-    return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/cron", query, options })
+    return this.pages({ route: "GET cron", query, options })
   }
 
   /**
@@ -85,13 +96,7 @@ export class CronResource extends CronBase {
     body: CronTaskInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<CronTask> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST cron", body, acceptsKey: true, options })
   }
 
   /**
@@ -123,13 +128,7 @@ export class CronResource extends CronBase {
     body: CronTaskBatch,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<CronTaskBatchResult> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/batch",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST cron/batch", body, acceptsKey: true, options })
   }
 
   /**
@@ -147,12 +146,7 @@ export class CronResource extends CronBase {
     query?: CronPreviewQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<SchedulePreview> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/cron/preview",
-      query,
-      options
-    })
+    return this.call({ route: "GET cron/preview", query, options })
   }
 
   /**
@@ -183,13 +177,7 @@ export class CronResource extends CronBase {
     body: CronTaskDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CronTask> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/cron/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT cron/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -204,12 +192,7 @@ export class CronResource extends CronBase {
    * const cronTask = await client.cron.get(taskId)
    */
   get(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "GET cron/{task_id}", ids: [taskId], options })
   }
 
   /**
@@ -229,19 +212,13 @@ export class CronResource extends CronBase {
     body: CronTaskUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CronTask> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}",
-      ids: { task_id: taskId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH cron/{task_id}", ids: [taskId], body, options })
   }
 
   /**
    * Delete a cron task.
    *
-   * Cancels its queued and running executions. Its history stays readable under executions.
+   * Cancels its queued and running executions. Its history stays available under executions.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -251,19 +228,14 @@ export class CronResource extends CronBase {
    * await client.cron.delete(taskId)
    */
   delete(taskId: CronTaskId, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "DELETE cron/{task_id}", ids: [taskId], options })
   }
 
   /**
    * Run a cron task now.
    *
    * Queues one execution, even while the task is paused or another is in progress. The schedule does
-   * not change. A task has at most 10,000 unfinished executions.
+   * not change. A task can have at most 10,000 unfinished executions.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -278,9 +250,8 @@ export class CronResource extends CronBase {
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/run",
-      ids: { task_id: taskId },
+      route: "POST cron/{task_id}/run",
+      ids: [taskId],
       body: body ?? {},
       acceptsKey: true,
       options
@@ -301,19 +272,14 @@ export class CronResource extends CronBase {
    * const cronTask = await client.cron.pause(taskId)
    */
   pause(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/pause",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "POST cron/{task_id}/pause", ids: [taskId], options })
   }
 
   /**
    * Resume a cron task.
    *
-   * The schedule fires again from now on. Slots during the pause are not made up for. Resuming again
-   * changes nothing.
+   * The schedule fires again from now on. Slots that were missed during the pause do not fire.
+   * Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -323,12 +289,158 @@ export class CronResource extends CronBase {
    * const cronTask = await client.cron.resume(taskId)
    */
   resume(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<CronTask> {
+    return this.call({ route: "POST cron/{task_id}/resume", ids: [taskId], options })
+  }
+
+  /**
+   * Backfill a cron task.
+   *
+   * Queues an execution for each past slot of the period, in order, with the slot as its
+   * `scheduled_for`. Unless `overlap` is `allow`, each waits for the previous one. The period can
+   * contain at most 10,000 slots. All are queued, or none. Also works while the schedule is paused.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const backfill = await client.cron.backfill(taskId, {
+   *   from: "2026-05-30T00:00:00.000Z",
+   *   to: "2026-05-31T00:00:00.000Z",
+   *   only: "missing"
+   * })
+   */
+  backfill(
+    taskId: CronTaskId,
+    body: BackfillRequest,
+    options?: RequestOptions & InWorkspace & Idempotent
+  ): ApiPromise<Backfill> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/resume",
-      ids: { task_id: taskId },
+      route: "POST cron/{task_id}/backfill",
+      ids: [taskId],
+      body,
+      acceptsKey: true,
       options
     })
+  }
+
+  /**
+   * Get a cron task's trigger URL.
+   *
+   * The `url` is shown to those who may run the task: editors, and API keys with `tasks:write`.
+   *
+   * Needs an access token, or an API key with the scope `tasks:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.cron.getTrigger(taskId)
+   */
+  getTrigger(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<Trigger> {
+    return this.call({ route: "GET cron/{task_id}/trigger", ids: [taskId], options })
+  }
+
+  /**
+   * Turn on a cron task's trigger URL.
+   *
+   * Creates a URL, or keeps the existing one, and sets the signature that its requests must have.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.cron.setTrigger(taskId, {
+   *   signature: {
+   *     sender: "standard_webhooks",
+   *     secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+   *   }
+   * })
+   */
+  setTrigger(
+    taskId: CronTaskId,
+    body?: TriggerInput,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Trigger> {
+    return this.call({
+      route: "PUT cron/{task_id}/trigger",
+      ids: [taskId],
+      body: body ?? {},
+      options
+    })
+  }
+
+  /**
+   * Replace a cron task's trigger URL.
+   *
+   * Creates a new URL with the same signature. The old URL responds with 404 immediately.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const trigger = await client.cron.rotateTriggerUrl(taskId)
+   */
+  rotateTriggerUrl(
+    taskId: CronTaskId,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Trigger> {
+    return this.call({ route: "POST cron/{task_id}/trigger/rotate-url", ids: [taskId], options })
+  }
+
+  /**
+   * Turn off a cron task's trigger URL.
+   *
+   * The URL responds with 404 immediately. Turning it off again changes nothing.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `tasks:write`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * await client.cron.deleteTrigger(taskId)
+   */
+  deleteTrigger(taskId: CronTaskId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
+    return this.call({ route: "DELETE cron/{task_id}/trigger", ids: [taskId], options })
+  }
+
+  /**
+   * Get the success rate of a cron task.
+   *
+   * Finished runs by their scheduled time, independent of `RETENTION_DAYS`. Five-minute statistics
+   * are kept for 7 days, hourly statistics for 90 days, and daily statistics for 400 days.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const taskUptime = await client.cron.uptime(taskId, { period: "24h" })
+   */
+  uptime(
+    taskId: CronTaskId,
+    query?: CronUptimeQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<TaskUptime> {
+    return this.call({ route: "GET cron/{task_id}/uptime", ids: [taskId], query, options })
+  }
+
+  /**
+   * Get the success rate of a cron task over time.
+   *
+   * The same statistics for each five minutes, hour or day of the period, for charts.
+   *
+   * Needs an access token, or an API key with the scope `executions:read`.
+   *
+   * @example
+   * const taskId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const taskUptimeSeries = await client.cron.series(taskId, { period: "24h" })
+   */
+  series(
+    taskId: CronTaskId,
+    query?: CronSeriesQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<TaskUptimeSeries> {
+    return this.call({ route: "GET cron/{task_id}/series", ids: [taskId], query, options })
   }
 
   /**
@@ -347,16 +459,11 @@ export class CronResource extends CronBase {
     taskId: CronTaskId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "GET cron/{task_id}/versions", ids: [taskId], options })
   }
 
   /**
-   * Get a cron task's version.
+   * Get a version of a cron task.
    *
    * One version of its definition, in full.
    *
@@ -373,18 +480,17 @@ export class CronResource extends CronBase {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions/{version}",
-      ids: { task_id: taskId, version },
+      route: "GET cron/{task_id}/versions/{version}",
+      ids: [taskId, version],
       options
     })
   }
 
   /**
-   * Restore a cron task's version.
+   * Restore a version of a cron task.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -400,9 +506,8 @@ export class CronResource extends CronBase {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<CronTask> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/versions/{version}/restore",
-      ids: { task_id: taskId, version },
+      route: "POST cron/{task_id}/versions/{version}/restore",
+      ids: [taskId, version],
       options
     })
   }
@@ -425,13 +530,7 @@ export class CronResource extends CronBase {
     query?: CronListExecutionsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Execution, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/cron/{task_id}/executions",
-      ids: { task_id: taskId },
-      query,
-      options
-    })
+    return this.pages({ route: "GET cron/{task_id}/executions", ids: [taskId], query, options })
   }
 
   /**
@@ -451,7 +550,7 @@ export class CronResource extends CronBase {
     query?: CronListAllQuery,
     options?: RequestOptions
   ): PagePromise<CronTask, { readonly total: Total }> {
-    return this.pages({ verb: "GET", path: "/v1/cron-tasks", query, options })
+    return this.pages({ route: "GET /v1/cron-tasks", query, options })
   }
 }
 
@@ -461,7 +560,7 @@ export interface CronTask {
   readonly id: CronTaskId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -469,6 +568,12 @@ export interface CronTask {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** The cron expression, as it was written in the request. Null if there is none. */
   readonly schedule: string | null
   /** The interval, as it was written in the request. Null if there is none. */
@@ -487,7 +592,7 @@ export interface CronTask {
    * the value.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The request body. Null if none. */
+  /** The request body. Null if there is none. */
   readonly body: string | null
   /** The timeout of one attempt, in seconds. */
   readonly timeout_seconds: number
@@ -495,9 +600,9 @@ export interface CronTask {
   readonly retry_count: number
   /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** The text that a successful response must contain. Null if none. */
+  /** The text that a successful response must contain. Null if there is none. */
   readonly body_contains: string | null
-  /** The text that a successful response must not contain. Null if none. */
+  /** The text that a successful response must not contain. Null if there is none. */
   readonly body_lacks: string | null
   /** Custom retry delays. Null means the default delays. */
   readonly retry: Retry | null
@@ -512,14 +617,18 @@ export interface CronTask {
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
-  /** The queue in which the runs wait for a slot. Null if none. */
+  /** The queue in which the runs wait for a slot. Null if there is none. */
   readonly queue_id: QueueId | null
   /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
+  /** The limits of runs with the same key. Null if there are none. */
+  readonly flow: Flow | null
+  /** The priority of the runs within their queue or flow, from -100 to 100. */
+  readonly priority: number
   /** The IANA time zone of the schedule. */
   readonly timezone: string
   readonly overlap: Overlap
-  readonly missed: Missed
+  readonly missed: MissedSlots
   readonly dst_overlap: DstOverlap
   readonly precision: Precision
   /** The maximum delay of a run after its slot, in seconds. 0 means no jitter. */
@@ -537,9 +646,9 @@ export interface CronTask {
   readonly pause_after_failures: number | null
   /** Why the service paused the task. Null if it did not. */
   readonly paused_reason: string | null
-  /** Receives each run that has failed after all its attempts. Null if none. */
+  /** Receives each run that has failed after all its attempts. Null if there is none. */
   readonly on_failure: Callback | null
-  /** Receives each run that has succeeded. Null if none. */
+  /** Receives each run that has succeeded. Null if there is none. */
   readonly on_success: Callback | null
   /** Whether the task is paused. While paused, the schedule does not fire. Manual runs still work. */
   readonly paused: boolean
@@ -595,12 +704,19 @@ export interface CronTaskDefinition {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
    * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -608,7 +724,7 @@ export interface CronTaskDefinition {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -666,8 +782,9 @@ export interface CronTaskDefinition {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -695,6 +812,19 @@ export interface CronTaskDefinition {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -704,9 +834,10 @@ export interface CronTaskDefinition {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -740,11 +871,11 @@ export interface CronTaskDefinition {
    * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -769,12 +900,19 @@ export interface CronTaskInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
    * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -782,7 +920,7 @@ export interface CronTaskInput {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -840,8 +978,9 @@ export interface CronTaskInput {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -869,6 +1008,19 @@ export interface CronTaskInput {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -878,9 +1030,10 @@ export interface CronTaskInput {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -914,11 +1067,11 @@ export interface CronTaskInput {
    * days of the last good copy stay excluded. None when absent or null.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -938,19 +1091,25 @@ export interface CronTaskInput {
   readonly paused?: boolean | undefined
 }
 
-/** Any of the fields. Absent fields are unchanged. */
+/** The fields to change. Absent fields keep their values. */
 export interface CronTaskUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
    * removes `every` and `anchor`. Null removes it.
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. Null
    * removes it.
@@ -958,8 +1117,8 @@ export interface CronTaskUpdate {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`. Null:
-   * 1970-01-01T00:00:00Z.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
+   * Null: 1970-01-01T00:00:00Z.
    */
   readonly anchor?: Timestamp | Date | null | undefined
   /**
@@ -1009,8 +1168,8 @@ export interface CronTaskUpdate {
   /** Retries with custom delays. Null: the default delays. */
   readonly retry?: RetryUpdate | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. Null: the response ends the attempt.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. Null: the response ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -1038,6 +1197,19 @@ export interface CronTaskUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. Null removes it.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. */
   readonly timezone?: string | undefined
   /**
@@ -1047,9 +1219,9 @@ export interface CronTaskUpdate {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -1079,11 +1251,11 @@ export interface CronTaskUpdate {
    * days of the last good copy stay excluded. Null removes it.
    */
   readonly excluded_calendar?: ExcludedCalendarInput | null | undefined
-  /** What a pause does to runs. Null: `cancel`. */
+  /** What happens to runs when the task is paused. Null: `cancel`. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Null: never. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Null: never. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. Null: no callback. */
@@ -1112,17 +1284,17 @@ export interface PreviewedFiring {
   readonly local: string
   /** The effect of a clock change on this firing. Null if not affected. */
   readonly clock_change: "moved" | "doubled" | "dropped" | null
-  /** Whether the day is excluded, so that the schedule does not fire. */
+  /** Whether the day is excluded. The schedule does not fire on excluded days. */
   readonly excluded: boolean
 }
 
 /**
  * The next firings, soonest first. `clock_change` is the effect of a clock change: `moved` (out of
  * the skipped hour), `doubled` (fires twice), or `dropped` (the repetition does not fire and does
- * not count). An excluded day is shown by its first firing, marked `excluded`, which does not
- * count either. There are fewer firings than requested if `ends_at` comes first, or if they are
- * more than ten years ahead; the first firing is always shown. Jitter is not included, because
- * each task has its own.
+ * not count towards the requested number). An excluded day is represented by its first firing,
+ * which is marked `excluded` and does not count either. There are fewer firings than requested if
+ * `ends_at` comes first, or if they are more than ten years ahead; the first firing is always
+ * shown. Jitter is not included, because each task has its own.
  */
 export interface SchedulePreview {
   /** The next firings, soonest first. */
@@ -1163,14 +1335,14 @@ export interface CronPreviewQuery {
    */
   readonly schedule?: string | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times.
    */
   readonly every?: string | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`.
+   * the future. To prevent firings before a given time, use `starts_at`.
    */
   readonly anchor?: Timestamp | Date | undefined
   /** An IANA time zone name. UTC when absent. */
@@ -1196,6 +1368,16 @@ export interface CronPreviewQuery {
   readonly excluded_calendar?: string | undefined
   /** The number of firings to return. Defaults to 10. 1 to 100. */
   readonly count?: number | undefined
+}
+
+export interface CronUptimeQuery {
+  /** The period that the statistics cover. `24h` when absent. */
+  readonly period?: UptimePeriod | undefined
+}
+
+export interface CronSeriesQuery {
+  /** The period that the statistics cover. `24h` when absent. */
+  readonly period?: UptimePeriod | undefined
 }
 
 export interface CronListExecutionsQuery extends PageQuery {

@@ -8,16 +8,22 @@ import type {
   Callback,
   ChainStepInput,
   Completion,
+  DependencyInput,
   DnsMatch,
   DnsRecordType,
+  DownWhen,
   DstOverlap,
+  EscalationStepInput,
   ExcludedCalendarDefinition,
+  FlowInput,
   JsonRule,
-  Missed,
+  MissedSlots,
+  MonitorId,
   NotificationKind,
   NotificationRuleInput,
   OnPause,
   Overlap,
+  PlaceInput,
   Precision,
   ProcessJudge,
   ProcessMatch,
@@ -26,6 +32,8 @@ import type {
   RetryInput,
   RunOnInput,
   SslProtocol,
+  StatusNoticeInput,
+  StatusPageGroupInput,
   Timestamp,
   WorkerId
 } from "./shared.ts"
@@ -35,10 +43,10 @@ export class DefinitionsResource extends Resource {
   /**
    * Apply a document of definitions.
    *
-   * Creates each record of the document, or gives the one with its key exactly this definition: all
-   * of them, or none if one is rejected. Unchanged records are not written. An API key needs the
-   * scope of each kind of record that the document defines or deletes. At most 1000 records; ten of
-   * them count as one request.
+   * Creates each record of the document, or replaces the definition of the existing record with its
+   * key. If one record is rejected, nothing changes. Unchanged records are not written. An API key
+   * needs the scope of each kind of record that the document defines or deletes. At most 1000
+   * records; ten of them count as one request.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with one of the scopes
    * `tasks:write`, `monitors:write`, `notifications:write`.
@@ -62,13 +70,7 @@ export class DefinitionsResource extends Resource {
     query?: DefinitionsApplyQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<AppliedDefinitions> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/apply",
-      body,
-      query,
-      options
-    })
+    return this.call({ route: "POST apply", body, query, options })
   }
 
   /**
@@ -88,7 +90,7 @@ export class DefinitionsResource extends Resource {
     query?: DefinitionsExportQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ExportedDefinitions> {
-    return this.call({ verb: "GET", path: "/v1/workspaces/{workspace_id}/export", query, options })
+    return this.call({ route: "GET export", query, options })
   }
 }
 
@@ -124,7 +126,7 @@ export interface AppliedDefinitions {
   }
   /** The action for each record, in the order of execution. */
   readonly data: ReadonlyArray<AppliedDefinition>
-  /** Possible problems of the document, at most 100. Only `refused` prevents applying it. */
+  /** Possible problems in the document, at most 100. Only `refused` prevents applying it. */
   readonly findings: ReadonlyArray<DefinitionFinding>
 }
 
@@ -136,6 +138,13 @@ export interface ChainInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The steps, in the order in which they run. 1 to 50 items. */
   readonly steps: ReadonlyArray<ChainStepInput>
   /**
@@ -144,7 +153,7 @@ export interface ChainInDocument {
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -152,7 +161,7 @@ export interface ChainInDocument {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -166,6 +175,19 @@ export interface ChainInDocument {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -175,9 +197,10 @@ export interface ChainInDocument {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -211,11 +234,11 @@ export interface ChainInDocument {
    * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -268,12 +291,19 @@ export interface CronTaskInDocument {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * A cron expression. A cron task requires either `schedule` or `every`. Setting it in a PATCH
    * removes `every` and `anchor`. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /**
-   * An interval of elapsed time in place of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
+   * An interval of elapsed time, instead of `schedule`, such as `45s`, `90m`, `1h30m` or `2d`, from
    * 5s to 366d. The task fires at `anchor` plus each multiple of the interval. Restarts, late runs
    * and clock changes do not move these times. Setting it in a PATCH removes `schedule`. None when
    * absent or null.
@@ -281,7 +311,7 @@ export interface CronTaskInDocument {
   readonly every?: string | null | undefined
   /**
    * A time at which the task fires, from which all others are counted. It may be in the past or in
-   * the future. To fire nothing before a time, use `starts_at`. Only together with `every`.
+   * the future. To prevent firings before a given time, use `starts_at`. Only together with `every`.
    * 1970-01-01T00:00:00Z when absent or null.
    */
   readonly anchor?: Timestamp | Date | null | undefined
@@ -339,8 +369,9 @@ export interface CronTaskInDocument {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -368,6 +399,19 @@ export interface CronTaskInDocument {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** An IANA time zone name. UTC when absent. */
   readonly timezone?: string | undefined
   /**
@@ -377,9 +421,10 @@ export interface CronTaskInDocument {
   readonly overlap?: Overlap | undefined
   /**
    * What to do about slots that were missed while the service was down: `once` starts one run for
-   * all of them, `skip` starts none. `once` when absent.
+   * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
+   * `once` when absent.
    */
-  readonly missed?: Missed | undefined
+  readonly missed?: MissedSlots | undefined
   /**
    * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
    * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
@@ -413,11 +458,11 @@ export interface CronTaskInDocument {
    * days of the last good copy stay excluded.
    */
   readonly excluded_calendar?: ExcludedCalendarDefinition | null | undefined
-  /** What a pause does to runs. `cancel` when absent or null. */
+  /** What happens to runs when the task is paused. `cancel` when absent or null. */
   readonly on_pause?: OnPause | null | undefined
   /**
-   * After this many failed runs in a row, the service pauses the task and sends `task.paused`. A
-   * change or a resume resets the count. Never when absent or null. 1 to 100.
+   * After this many failed runs in a row, the service pauses the task and sends `task.paused`.
+   * Changing or resuming the task resets the count. Never when absent or null. 1 to 100.
    */
   readonly pause_after_failures?: number | null | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
@@ -459,6 +504,8 @@ export interface DefinitionsDocument {
   readonly queues?: ReadonlyArray<QueueInDocument> | undefined
   /** The notification channels, each with its key. At most 1,000 items. */
   readonly channels?: ReadonlyArray<ChannelInDocument> | undefined
+  /** The escalation policies, each with its key. At most 1,000 items. */
+  readonly escalations?: ReadonlyArray<EscalationPolicyInDocument> | undefined
   /** The cron tasks, each with its key. At most 1,000 items. */
   readonly tasks?: ReadonlyArray<CronTaskInDocument> | undefined
   /** The delayed tasks, each with its key. At most 1,000 items. */
@@ -476,6 +523,10 @@ export interface DefinitionsDocument {
         | DnsMonitorInDocument
       >
     | undefined
+  /** The maintenance windows, each with its key. At most 1,000 items. */
+  readonly maintenance?: ReadonlyArray<MaintenanceWindowInDocument> | undefined
+  /** The status pages, each with its key. At most 1,000 items. */
+  readonly status_pages?: ReadonlyArray<StatusPageInDocument> | undefined
   readonly notification_settings?: NotificationSettingsDefinition | undefined
 }
 
@@ -483,10 +534,13 @@ export interface DefinitionsDocument {
 export type DefinitionsSection =
   | "queues"
   | "channels"
+  | "escalations"
   | "tasks"
   | "delayed"
   | "chains"
   | "monitors"
+  | "maintenance"
+  | "status_pages"
   | "notification_settings"
 
 /**
@@ -554,8 +608,9 @@ export interface DelayedTaskInDocument {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -583,6 +638,19 @@ export interface DelayedTaskInDocument {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Receives each run that has succeeded. No callback when absent or null. */
@@ -601,6 +669,13 @@ export interface DnsMonitorInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name whose records are looked up. 1 to 253 characters. */
   readonly host: string
   /**
@@ -639,10 +714,39 @@ export interface DnsMonitorInDocument {
    */
   readonly recover_after?: number | undefined
   /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
+  /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
+}
+
+/** An escalation policy with its key. Absent fields get their defaults. */
+export interface EscalationPolicyInDocument {
+  /** An id that you choose. 1 to 200 characters. */
+  readonly key: string
+  /** The display name. 1 to 100 characters. */
+  readonly name: string
+  /** The steps, in order. 1 to 10 items. */
+  readonly steps: ReadonlyArray<EscalationStepInput>
+  /** How many times the steps are repeated after the last one. 0 when absent. 0 to 9. */
+  readonly repeat_count?: number | undefined
+  /**
+   * The delay between the last step and the repeated first step, in seconds. The other steps follow
+   * as in the first round. 1800 when absent. 300 to 86,400.
+   */
+  readonly repeat_after_seconds?: number | undefined
 }
 
 /**
@@ -652,12 +756,14 @@ export interface DnsMonitorInDocument {
 export interface ExportedDefinitions {
   /** The version of this format. */
   readonly version: 1
-  /** The requested owner. Null if all records are shown. */
+  /** The owner by which the records are filtered. Null if all records are shown. */
   readonly owner: string | null
   /** The queues, each with its key. */
   readonly queues?: ReadonlyArray<QueueInDocument>
   /** The notification channels, each with its key. */
   readonly channels?: ReadonlyArray<ChannelInDocument>
+  /** The escalation policies, each with its key. */
+  readonly escalations?: ReadonlyArray<EscalationPolicyInDocument>
   /** The cron tasks, each with its key. */
   readonly tasks?: ReadonlyArray<CronTaskInDocument>
   /** The delayed tasks, each with its key. */
@@ -673,6 +779,10 @@ export interface ExportedDefinitions {
     | TcpMonitorInDocument
     | DnsMonitorInDocument
   >
+  /** The maintenance windows, each with its key. */
+  readonly maintenance?: ReadonlyArray<MaintenanceWindowInDocument>
+  /** The status pages, each with its key. */
+  readonly status_pages?: ReadonlyArray<StatusPageInDocument>
   readonly notification_settings?: NotificationSettingsDefinition
   /**
    * The number of records without a key, which the document does not contain. Ignored when the
@@ -682,11 +792,11 @@ export interface ExportedDefinitions {
 }
 
 /**
- * `refused`: the record cannot be applied, and therefore neither can the document. Only a plan
- * contains it. `never_fires`: the schedule has no slot left. `clock_change`: within a year a clock
- * change moves, doubles or drops a slot. `crowded_minute`: more than 30 runs begin at one host in
- * one minute of the next week. `missing_secret`: the workspace has no secret with this name, so
- * the calls will fail.
+ * `refused`: the record cannot be applied, so the document cannot be applied either. Only a plan
+ * contains it. `never_fires`: the schedule never fires again. `clock_change`: within a year a
+ * clock change moves, doubles or drops a slot. `crowded_minute`: more than 30 runs call the same
+ * host within one minute of the next week. `missing_secret`: the workspace has no secret with this
+ * name, so the calls will fail.
  */
 export type FindingCode =
   | "refused"
@@ -705,11 +815,19 @@ export interface HeartbeatMonitorInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /** Number of seconds between two pings, counted from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | null | undefined
   /**
-   * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
-   * it is early by at most five minutes, the grace and a quarter of the time between two slots.
+   * When pings are due, as a cron expression with five fields. A ping also counts for the next slot
+   * if it is early by at most five minutes, the grace period or a quarter of the time between two
+   * slots, whichever is shortest.
    */
   readonly schedule?: string | null | undefined
   /** The IANA time zone of `schedule`. */
@@ -717,9 +835,9 @@ export interface HeartbeatMonitorInDocument {
   /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
-   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
-   * long grace. No limit when absent or null. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. If set, a `/start` in time
+   * satisfies the schedule and the end has this separate deadline, so a long job needs no long grace
+   * period. No limit when absent or null. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
@@ -728,9 +846,9 @@ export interface HeartbeatMonitorInDocument {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
-   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
-   * it.
+   * The UUID at the end of a new monitor's `ping_url`, for example that of a check that you move
+   * here from another service. It is a secret. Random when absent. Ignored if the monitor exists:
+   * use `rotate-url` to change it.
    */
   readonly ping_id?: string | undefined
   /**
@@ -750,6 +868,13 @@ export interface HttpMonitorInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /**
    * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
@@ -774,8 +899,8 @@ export interface HttpMonitorInDocument {
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
-   * and `auth`. The rules apply to the last response. true when absent.
+   * Whether GET and HEAD requests follow redirects (up to 10). Requests to another origin omit
+   * `headers` and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
   /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
@@ -820,10 +945,67 @@ export interface HttpMonitorInDocument {
    */
   readonly recover_after?: number | undefined
   /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
+  /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
    */
   readonly paused?: boolean | undefined
+}
+
+/** A maintenance window with its key. Absent fields get their defaults. */
+export interface MaintenanceWindowInDocument {
+  /** An id that you choose. 1 to 200 characters. */
+  readonly key: string
+  /** What the maintenance is for. 1 to 100 characters. */
+  readonly name: string
+  /** None when absent or null. */
+  readonly starts_at?: Timestamp | Date | null | undefined
+  /** None when absent or null. */
+  readonly ends_at?: Timestamp | Date | null | undefined
+  /**
+   * A cron expression for the start of recurring maintenance. Null if the maintenance happens only
+   * once. None when absent or null.
+   */
+  readonly schedule?: string | null | undefined
+  /** The time zone of the schedule. Defaults to UTC. UTC when absent. */
+  readonly timezone?: string | undefined
+  /**
+   * The duration of recurring maintenance, in seconds, up to 7 days. Null if the maintenance happens
+   * only once. None when absent or null. 60 to 604,800.
+   */
+  readonly duration_seconds?: number | null | undefined
+  /** Whether the window applies to all monitors and tasks of the workspace. False when absent. */
+  readonly everything?: boolean | undefined
+  /**
+   * The window applies to monitors and tasks with one of these tags. None when absent. At most 20
+   * items.
+   */
+  readonly tags?: ReadonlyArray<string> | undefined
+  /** The window applies to these monitors. None when absent. At most 100 items. */
+  readonly monitor_ids?: ReadonlyArray<MonitorId> | undefined
+  /**
+   * The keys of the monitors, instead of `monitor_ids`. If both are given, each key must belong to a
+   * record named by an id. None when absent. At most 100 items.
+   */
+  readonly monitor_keys?: ReadonlyArray<string> | undefined
+  /** The window applies to these cron tasks and chains. None when absent. At most 100 items. */
+  readonly task_ids?: ReadonlyArray<string> | undefined
+  /**
+   * The keys of the tasks and chains, instead of `task_ids`. If both are given, each key must belong
+   * to a record named by an id. None when absent. At most 100 items.
+   */
+  readonly task_keys?: ReadonlyArray<string> | undefined
 }
 
 /** The notification settings. Fields that only responses have are ignored. */
@@ -843,9 +1025,9 @@ export interface NotificationSettingsDefinition {
   /** When messages are held. Null or absent: never. */
   readonly quiet_hours?: QuietHours | null | undefined
   /**
-   * For how many seconds events are collected into one message. The first message is sent
-   * immediately. Later events are collected for a tenth of this time at first, and twice as long
-   * each time. Defaults to 10. 0 to 300.
+   * How long events are collected into one message, in seconds. The first message is sent
+   * immediately. Later events are at first collected for a tenth of this time, which doubles with
+   * each message. Defaults to 10. 0 to 300.
    */
   readonly group_seconds?: number | undefined
 }
@@ -860,6 +1042,13 @@ export interface ProcessMonitorInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | null | undefined
   /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
@@ -871,8 +1060,8 @@ export interface ProcessMonitorInDocument {
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /**
-   * The minimum number of processes, not above `max_count`. When absent: 1, and 0 with a `max_count`
-   * of 0. 0 to 1,000,000.
+   * The minimum number of processes. Must not exceed `max_count`. When absent: 1, and 0 with a
+   * `max_count` of 0. 0 to 1,000,000.
    */
   readonly min_count?: number | undefined
   /** The maximum number of processes. Any number when absent or null. 0 to 1,000,000. */
@@ -880,8 +1069,8 @@ export interface ProcessMonitorInDocument {
   /** The maximum memory of all matching processes together. Any when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. Any when absent or null. 0 to 100,000.
+   * The limit on the combined CPU usage of all matching processes since the previous report, as a
+   * percentage of one core. Any when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
@@ -943,6 +1132,13 @@ export interface SslMonitorInDocument {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
@@ -955,14 +1151,14 @@ export interface SslMonitorInDocument {
   /** `host` when absent or null. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
   /**
-   * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
-   * absent.
+   * `tls` starts with the handshake. The other protocols request the handshake first (STARTTLS).
+   * `tls` when absent.
    */
   readonly protocol?: SslProtocol | undefined
   /**
-   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10. [30, 14, 7, 3, 1] when
-   * absent.
+   * How many days before a certificate in the chain expires to notify people, once for each number.
+   * For a short-lived certificate, only days in its last third count. At most 10. [30, 14, 7, 3, 1]
+   * when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
@@ -977,6 +1173,24 @@ export interface SslMonitorInDocument {
   readonly paused?: boolean | undefined
 }
 
+/** A status page. Its key is its slug. Absent fields get their defaults. */
+export interface StatusPageInDocument {
+  /** The last part of the page's public address, `/status/{slug}`. No other workspace can use it. */
+  readonly key: string
+  /** The title of the page. 1 to 100 characters. */
+  readonly title: string
+  /** None when absent or null. 1 to 300 characters. */
+  readonly description?: string | null | undefined
+  /** While false, the public address responds with 404. True when absent. */
+  readonly published?: boolean | undefined
+  /** When absent, the password is unchanged. A new page has none. 8 to 200 characters. */
+  readonly password?: string | null | undefined
+  /** The monitors to show, in at most 20 groups. */
+  readonly groups: ReadonlyArray<StatusPageGroupInput>
+  /** Messages to the readers, at most 30. None when absent. */
+  readonly notices?: ReadonlyArray<StatusNoticeInput> | undefined
+}
+
 /** A TCP monitor with its key. Absent fields get their defaults. */
 export interface TcpMonitorInDocument {
   /** The kind of the monitor. */
@@ -987,17 +1201,24 @@ export interface TcpMonitorInDocument {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name or address of the server. 1 to 253 characters. */
   readonly host: string
   /** The port of the server. 1 to 65,535. */
   readonly port: number
   /**
-   * A text that is sent once the connection is open. A line ends with CR LF. None when absent or
-   * null. 1 to 1,000 characters.
+   * The text to send once the connection is open. A line ends with CR LF. None when absent or null.
+   * 1 to 1,000 characters.
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * The text that the first 64 KiB from the server must contain. Without it, an open connection is
    * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
@@ -1015,6 +1236,18 @@ export interface TcpMonitorInDocument {
    * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.

@@ -15,6 +15,8 @@ import type {
   DelayedTaskId,
   Execution,
   ExecutionId,
+  Flow,
+  FlowInput,
   LastRun,
   QueueId,
   Retry,
@@ -47,12 +49,7 @@ export class DelayedResource extends DelayedBase {
     query?: DelayedListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<DelayedTask, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/delayed",
-      query,
-      options
-    })
+    return this.pages({ route: "GET delayed", query, options })
   }
 
   /**
@@ -77,13 +74,7 @@ export class DelayedResource extends DelayedBase {
     body: DelayedTaskInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<DelayedTask> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/delayed",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST delayed", body, acceptsKey: true, options })
   }
 
   /**
@@ -112,13 +103,7 @@ export class DelayedResource extends DelayedBase {
     body: DelayedTaskBatch,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<DelayedTaskBatchResult> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/delayed/batch",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST delayed/batch", body, acceptsKey: true, options })
   }
 
   /**
@@ -148,13 +133,7 @@ export class DelayedResource extends DelayedBase {
     body: DelayedTaskDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DelayedTask> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/delayed/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT delayed/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -169,12 +148,7 @@ export class DelayedResource extends DelayedBase {
    * const delayedTask = await client.delayed.get(taskId)
    */
   get(taskId: DelayedTaskId, options?: RequestOptions & InWorkspace): ApiPromise<DelayedTask> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "GET delayed/{task_id}", ids: [taskId], options })
   }
 
   /**
@@ -193,16 +167,11 @@ export class DelayedResource extends DelayedBase {
     taskId: DelayedTaskId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "GET delayed/{task_id}/versions", ids: [taskId], options })
   }
 
   /**
-   * Get a delayed task's version.
+   * Get a version of a delayed task.
    *
    * One version of its definition, in full.
    *
@@ -219,18 +188,17 @@ export class DelayedResource extends DelayedBase {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions/{version}",
-      ids: { task_id: taskId, version },
+      route: "GET delayed/{task_id}/versions/{version}",
+      ids: [taskId, version],
       options
     })
   }
 
   /**
-   * Restore a delayed task's version.
+   * Restore a version of a delayed task.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -246,9 +214,8 @@ export class DelayedResource extends DelayedBase {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<DelayedTask> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/versions/{version}/restore",
-      ids: { task_id: taskId, version },
+      route: "POST delayed/{task_id}/versions/{version}/restore",
+      ids: [taskId, version],
       options
     })
   }
@@ -270,13 +237,7 @@ export class DelayedResource extends DelayedBase {
     body: DelayedTaskUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DelayedTask> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}",
-      ids: { task_id: taskId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH delayed/{task_id}", ids: [taskId], body, options })
   }
 
   /**
@@ -296,12 +257,7 @@ export class DelayedResource extends DelayedBase {
     taskId: DelayedTaskId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}",
-      ids: { task_id: taskId },
-      options
-    })
+    return this.call({ route: "DELETE delayed/{task_id}", ids: [taskId], options })
   }
 
   /**
@@ -323,9 +279,8 @@ export class DelayedResource extends DelayedBase {
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/delayed/{task_id}/run",
-      ids: { task_id: taskId },
+      route: "POST delayed/{task_id}/run",
+      ids: [taskId],
       body: body ?? {},
       acceptsKey: true,
       options
@@ -339,11 +294,11 @@ export interface DelayedTask {
   readonly id: DelayedTaskId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** The display name. Null if none. */
+  /** The display name. Null if there is none. */
   readonly name: string | null
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
@@ -356,7 +311,7 @@ export interface DelayedTask {
    * the value.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The request body. Null if none. */
+  /** The request body. Null if there is none. */
   readonly body: string | null
   /** The timeout of one attempt, in seconds. */
   readonly timeout_seconds: number
@@ -364,9 +319,9 @@ export interface DelayedTask {
   readonly retry_count: number
   /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** The text that a successful response must contain. Null if none. */
+  /** The text that a successful response must contain. Null if there is none. */
   readonly body_contains: string | null
-  /** The text that a successful response must not contain. Null if none. */
+  /** The text that a successful response must not contain. Null if there is none. */
   readonly body_lacks: string | null
   /** Custom retry delays. Null means the default delays. */
   readonly retry: Retry | null
@@ -381,20 +336,24 @@ export interface DelayedTask {
   readonly run_on: RunOn | null
   /** Number of seconds for which a run waits for a worker before it fails. */
   readonly worker_wait_seconds: number
-  /** The queue in which the runs wait for a slot. Null if none. */
+  /** The queue in which the runs wait for a slot. Null if there is none. */
   readonly queue_id: QueueId | null
   /** The key of the queue. Null if there is no queue, or if the queue has no key. */
   readonly queue_key: string | null
-  /** Receives each run that has failed after all its attempts. Null if none. */
+  /** The limits of runs with the same key. Null if there are none. */
+  readonly flow: Flow | null
+  /** The priority of the runs within their queue or flow, from -100 to 100. */
+  readonly priority: number
+  /** Receives each run that has failed after all its attempts. Null if there is none. */
   readonly on_failure: Callback | null
-  /** Receives each run that has succeeded. Null if none. */
+  /** Receives each run that has succeeded. Null if there is none. */
   readonly on_success: Callback | null
   readonly status: DelayedTaskStatus
   /** When the task runs. */
   readonly run_at: Timestamp
   /**
-   * The id of the latest execution, or of the coming one while the task is `pending`. A change of
-   * `run_at` gives a pending task another execution. Null if the task was cancelled.
+   * The id of the latest execution, or of the upcoming one while the task is `pending`. Changing
+   * `run_at` replaces the execution of a pending task. Null if the task was cancelled.
    */
   readonly execution_id: ExecutionId | null
   /** The latest run. Null before the first run. */
@@ -496,8 +455,9 @@ export type DelayedTaskDefinition = {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -525,6 +485,19 @@ export type DelayedTaskDefinition = {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Receives each run that has succeeded. No callback when absent or null. */
@@ -607,8 +580,9 @@ export type DelayedTaskInput = {
    */
   readonly retry?: RetryInput | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -636,6 +610,19 @@ export type DelayedTaskInput = {
    * None when absent or null. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. None when absent or null.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * 0 when absent. -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** Receives each run that has failed after all its attempts. No callback when absent or null. */
   readonly on_failure?: Callback | null | undefined
   /** Receives each run that has succeeded. No callback when absent or null. */
@@ -666,8 +653,8 @@ export type DelayedTaskInput = {
 export type DelayedTaskStatus = "pending" | "running" | "finished" | "cancelled"
 
 /**
- * Any of the fields. Absent fields are unchanged. Give `run_at` or `delay_seconds`, not both. The
- * delay counts from now.
+ * The fields to change. Absent fields keep their values. Give `run_at` or `delay_seconds`, not
+ * both. The delay counts from now.
  */
 export interface DelayedTaskUpdate {
   /** The display name. Null removes it. 1 to 200 characters. */
@@ -721,8 +708,8 @@ export interface DelayedTaskUpdate {
   /** Retries with custom delays. Null: the default delays. */
   readonly retry?: RetryUpdate | null | undefined
   /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. Null: the response ends the attempt.
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. Null: the response ends the attempt.
    */
   readonly completion?: Completion | null | undefined
   /**
@@ -750,6 +737,19 @@ export interface DelayedTaskUpdate {
    * Null removes it. 1 to 200 characters.
    */
   readonly queue_key?: string | null | undefined
+  /**
+   * Limits how many runs with the same key are in progress, and how often they start. The key can
+   * contain values of the run, and exists only while runs use it. If tasks give a key different
+   * limits, those of the task that was changed last apply. Each step of a chain counts as a run. A
+   * task has either a flow or a queue. A new flow replaces the whole flow. Null removes it.
+   */
+  readonly flow?: FlowInput | null | undefined
+  /**
+   * Within a queue or a flow, a run with a higher priority starts first. 10 seconds of waiting are
+   * worth one point, so no run waits forever. Without a queue or a flow, the priority has no effect.
+   * -100 to 100.
+   */
+  readonly priority?: number | undefined
   /** Receives each run that has failed after all its attempts. Null: no callback. */
   readonly on_failure?: Callback | null | undefined
   /** Receives each run that has succeeded. Null: no callback. */

@@ -9,11 +9,17 @@ import type {
   Check,
   CheckEvent,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   DnsMatch,
   DnsRecordType,
+  DownWhen,
   IncidentId,
   MonitorId,
   MonitorStatus,
+  Place,
+  PlaceInput,
+  PlaceResult,
   Timestamp,
   Total,
   VersionList,
@@ -21,7 +27,7 @@ import type {
 } from "./shared.ts"
 
 /**
- * Monitors of the records of a name. A monitor queries a name server at an interval, and goes down
+ * Monitors of DNS records. A monitor queries a name server at regular intervals, and goes down
  * when there is no answer or an unexpected one.
  */
 export class DnsMonitorsResource extends Resource {
@@ -41,19 +47,14 @@ export class DnsMonitorsResource extends Resource {
     query?: DnsMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<DnsMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/dns", query, options })
   }
 
   /**
    * Create a DNS monitor.
    *
-   * The records are looked up immediately, and then at an interval. The plan limits the number of
-   * monitors (`monitors`, 1,000 by default).
+   * The records are looked up immediately, and then at regular intervals. The plan limits the number
+   * of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -69,13 +70,7 @@ export class DnsMonitorsResource extends Resource {
     body: DnsMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/dns", body, acceptsKey: true, options })
   }
 
   /**
@@ -101,13 +96,7 @@ export class DnsMonitorsResource extends Resource {
     body: DnsMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/dns/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -122,12 +111,7 @@ export class DnsMonitorsResource extends Resource {
    * const dnsMonitor = await client.dnsMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/dns/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -147,13 +131,7 @@ export class DnsMonitorsResource extends Resource {
     body: DnsMonitorUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH monitors/dns/{monitor_id}", ids: [monitorId], body, options })
   }
 
   /**
@@ -172,12 +150,7 @@ export class DnsMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/dns/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -194,12 +167,7 @@ export class DnsMonitorsResource extends Resource {
    * const dnsMonitor = await client.dnsMonitors.pause(monitorId)
    */
   pause(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/dns/{monitor_id}/pause", ids: [monitorId], options })
   }
 
   /**
@@ -216,12 +184,7 @@ export class DnsMonitorsResource extends Resource {
    * const dnsMonitor = await client.dnsMonitors.resume(monitorId)
    */
   resume(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/dns/{monitor_id}/resume", ids: [monitorId], options })
   }
 
   /**
@@ -240,16 +203,11 @@ export class DnsMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/dns/{monitor_id}/versions", ids: [monitorId], options })
   }
 
   /**
-   * Get a DNS monitor's version.
+   * Get a version of a DNS monitor.
    *
    * One version of its definition, in full.
    *
@@ -266,18 +224,17 @@ export class DnsMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/dns/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore a DNS monitor's version.
+   * Restore a version of a DNS monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -293,9 +250,8 @@ export class DnsMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<DnsMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/dns/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -303,8 +259,8 @@ export class DnsMonitorsResource extends Resource {
   /**
    * Check a DNS monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The response for
-   * a paused monitor is 409.
+   * Requests a check, which starts within a second. The monitor shows the result a moment later. If
+   * the monitor is paused, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -314,12 +270,7 @@ export class DnsMonitorsResource extends Resource {
    * const dnsMonitor = await client.dnsMonitors.check(monitorId)
    */
   check(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<DnsMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/check",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/dns/{monitor_id}/check", ids: [monitorId], options })
   }
 
   /**
@@ -343,9 +294,8 @@ export class DnsMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<CheckEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/dns/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/dns/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -357,7 +307,7 @@ export interface DnsMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -365,12 +315,21 @@ export interface DnsMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -398,10 +357,18 @@ export interface DnsMonitor {
   readonly confirm_after: number
   /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
+  /** From where the target is checked. Null: from the service itself. */
+  readonly places: ReadonlyArray<Place> | null
+  readonly down_when: DownWhen
   /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
-  /** The latest check. Null before the first one. */
+  /**
+   * The latest check. Null before the first one. With `places`, its error and times are those of one
+   * of the places that determined the result.
+   */
   readonly last_check: Check | null
+  /** The latest result at each of the `places`, in the same order. Empty without `places`. */
+  readonly place_results: ReadonlyArray<PlaceResult>
 }
 
 /**
@@ -413,6 +380,13 @@ export interface DnsMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name whose records are looked up. 1 to 253 characters. */
   readonly host: string
   /**
@@ -450,6 +424,18 @@ export interface DnsMonitorDefinition {
    * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
@@ -467,6 +453,13 @@ export interface DnsMonitorInput {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name whose records are looked up. 1 to 253 characters. */
   readonly host: string
   /**
@@ -505,6 +498,18 @@ export interface DnsMonitorInput {
    */
   readonly recover_after?: number | undefined
   /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
+  /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
    * None when absent or null. 1 to 200 characters.
@@ -518,14 +523,20 @@ export interface DnsMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields are unchanged. The target is checked again. Another host,
- * record type or resolver makes the monitor `new` and closes its incident.
+ * The fields to change. Absent fields keep their values. The target is checked again. Changing the
+ * host, record type or resolver makes the monitor `new` again and closes its incident.
  */
 export interface DnsMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name whose records are looked up. 1 to 253 characters. */
   readonly host?: string | undefined
   /**
@@ -556,6 +567,18 @@ export interface DnsMonitorUpdate {
   readonly confirm_after?: number | undefined
   /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * Null: the service itself.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.

@@ -10,6 +10,20 @@ import {
 
 import type { Role, Scope, ValidationIssue, Timestamp } from "./shared.ts"
 
+export interface InvalidSignatureErrorDetail {
+  /** A stable, machine-readable error code. */
+  readonly error: "invalid_signature"
+  /** A human-readable message. Its wording may change. */
+  readonly message: string
+}
+
+/** 400 `invalid_signature`: The request was not signed by its sender within the last five minutes. */
+export class InvalidSignatureError extends BadRequestError {
+  override readonly name: string = "InvalidSignatureError"
+  declare readonly code: "invalid_signature"
+  declare readonly detail: InvalidSignatureErrorDetail
+}
+
 export interface MalformedJsonErrorDetail {
   /** A stable, machine-readable error code. */
   readonly error: "malformed_json"
@@ -260,6 +274,20 @@ export class JwtOnlyError extends PermissionError {
   declare readonly detail: JwtOnlyErrorDetail
 }
 
+export interface NotApproverErrorDetail {
+  /** A stable, machine-readable error code. */
+  readonly error: "not_approver"
+  /** A human-readable message. Its wording may change. */
+  readonly message: string
+}
+
+/** 403 `not_approver`: Only the approvers of this step may approve or reject it. */
+export class NotApproverError extends PermissionError {
+  override readonly name: string = "NotApproverError"
+  declare readonly code: "not_approver"
+  declare readonly detail: NotApproverErrorDetail
+}
+
 export interface OriginRefusedErrorDetail {
   /** A stable, machine-readable error code. */
   readonly error: "origin_refused"
@@ -275,6 +303,23 @@ export class OriginRefusedError extends PermissionError {
   override readonly name: string = "OriginRefusedError"
   declare readonly code: "origin_refused"
   declare readonly detail: OriginRefusedErrorDetail
+}
+
+export interface PasswordLoginOffErrorDetail {
+  /** A stable, machine-readable error code. */
+  readonly error: "password_login_off"
+  /** A human-readable message. Its wording may change. */
+  readonly message: string
+}
+
+/**
+ * 403 `password_login_off`: Sign-in with passwords is turned off on this server. Sign in another
+ * way, on the sign-in page of the control panel.
+ */
+export class PasswordLoginOffError extends PermissionError {
+  override readonly name: string = "PasswordLoginOffError"
+  declare readonly code: "password_login_off"
+  declare readonly detail: PasswordLoginOffErrorDetail
 }
 
 export interface PersonOnlyErrorDetail {
@@ -339,11 +384,13 @@ export interface NotFoundErrorDetail {
     | "task"
     | "chain"
     | "chain_run"
+    | "trigger"
     | "version"
     | "execution"
     | "monitor"
     | "incident"
     | "maintenance_window"
+    | "escalation_policy"
     | "notification_channel"
     | "notification_delivery"
     | "worker"
@@ -434,11 +481,13 @@ export interface ResourceConflictErrorDetail {
     | "task"
     | "chain"
     | "chain_run"
+    | "trigger"
     | "version"
     | "execution"
     | "monitor"
     | "incident"
     | "maintenance_window"
+    | "escalation_policy"
     | "notification_channel"
     | "notification_delivery"
     | "worker"
@@ -448,7 +497,10 @@ export interface ResourceConflictErrorDetail {
     | "user"
     | "notification_settings"
     | "subscription"
-  /** The conflicting field. Null if the state of the whole record conflicts. */
+  /**
+   * The field that caused the conflict. Null if the conflict is with the state of the record as a
+   * whole.
+   */
   readonly field: string | null
   /** The id of the existing record that conflicts. Null if there is none. */
   readonly existing_id: string | null
@@ -742,6 +794,7 @@ export class UnavailableError extends ServerError {
 
 /** The class for each error code. */
 export const errorClasses = {
+  invalid_signature: InvalidSignatureError,
   malformed_json: MalformedJsonError,
   malformed_request: MalformedRequestError,
   invalid_api_key: InvalidApiKeyError,
@@ -757,7 +810,9 @@ export const errorClasses = {
   forbidden: ForbiddenError,
   insufficient_scope: InsufficientScopeError,
   jwt_only: JwtOnlyError,
+  not_approver: NotApproverError,
   origin_refused: OriginRefusedError,
+  password_login_off: PasswordLoginOffError,
   person_only: PersonOnlyError,
   registration_closed: RegistrationClosedError,
   workspace_forbidden: WorkspaceForbiddenError,

@@ -38,13 +38,13 @@ export class EventsResource extends Resource {
    * }
    */
   stream(options?: StreamOptions & InWorkspace): AsyncIterable<LiveEvent> {
-    return this.following({ verb: "GET", path: "/v1/workspaces/{workspace_id}/events", options })
+    return this.following({ route: "GET events", options })
   }
 }
 
 /**
- * A change in the workspace, one of these schemas according to `type`. New types may be added, so
- * ignore unknown ones.
+ * A change in the workspace. `type` determines which of these schemas it has. New types may be
+ * added, so ignore unknown ones.
  */
 export type LiveEvent =
   | ExecutionEvent

@@ -22,10 +22,10 @@ export class ExecutionsResource extends ExecutionsBase {
    * List executions.
    *
    * Executions that are finished, running or due, newest first. Executions scheduled for later have
-   * a separate list. An execution that was cancelled before it was due appears here once its time
-   * has come, and with `status=cancelled` immediately. Repeatable filters match any of their values.
-   * `tag` finds the executions of tasks and chains that currently have the tag, excluding deleted
-   * ones. `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`.
+   * a separate list. An execution that was cancelled before it was due appears here from its
+   * scheduled time on, and with `status=cancelled` immediately. Repeatable filters match any of
+   * their values. `tag` finds the executions of tasks and chains that currently have the tag,
+   * excluding deleted ones. `from` (inclusive) and `to` (exclusive) refer to `scheduled_for`.
    *
    * Needs an access token, or an API key with the scope `executions:read`.
    *
@@ -38,12 +38,7 @@ export class ExecutionsResource extends ExecutionsBase {
     query?: ExecutionsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Execution, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/executions",
-      query,
-      options
-    })
+    return this.pages({ route: "GET executions", query, options })
   }
 
   /**
@@ -64,12 +59,7 @@ export class ExecutionsResource extends ExecutionsBase {
     query?: ExecutionsListScheduledQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Execution, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/executions/scheduled",
-      query,
-      options
-    })
+    return this.pages({ route: "GET executions/scheduled", query, options })
   }
 
   /**
@@ -87,12 +77,7 @@ export class ExecutionsResource extends ExecutionsBase {
     query?: ExecutionsGetStatsQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ExecutionStats> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/executions/stats",
-      query,
-      options
-    })
+    return this.call({ route: "GET executions/stats", query, options })
   }
 
   /**
@@ -112,13 +97,7 @@ export class ExecutionsResource extends ExecutionsBase {
     query?: ExecutionsGetQuery,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ExecutionDetail> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/executions/{execution_id}",
-      ids: { execution_id: executionId },
-      query,
-      options
-    })
+    return this.call({ route: "GET executions/{execution_id}", ids: [executionId], query, options })
   }
 
   /**
@@ -126,8 +105,8 @@ export class ExecutionsResource extends ExecutionsBase {
    *
    * Cancels a queued or running execution of any kind. A running call is aborted asynchronously, so
    * the response may still say `running`. If the execution is a step of a chain, its run is
-   * cancelled too, and no later step starts. If the execution has finished otherwise, the response
-   * is 409. Cancelling again changes nothing.
+   * cancelled too, and no later step starts. If the execution has already finished with another
+   * status, the response is 409. Cancelling a cancelled execution changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -138,9 +117,58 @@ export class ExecutionsResource extends ExecutionsBase {
    */
   cancel(executionId: ExecutionId, options?: RequestOptions & InWorkspace): ApiPromise<Execution> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/executions/{execution_id}/cancel",
-      ids: { execution_id: executionId },
+      route: "POST executions/{execution_id}/cancel",
+      ids: [executionId],
+      options
+    })
+  }
+
+  /**
+   * Approve a step.
+   *
+   * The step of a chain that waits for approval succeeds, and the next step starts. If the step has
+   * `approvers`, only these members can decide. If it no longer waits, the response is 409.
+   *
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.executions.approve(executionId, { note: "The tests have passed." })
+   */
+  approve(
+    executionId: ExecutionId,
+    body?: DecisionRequest,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Execution> {
+    return this.call({
+      route: "POST executions/{execution_id}/approve",
+      ids: [executionId],
+      body: body ?? {},
+      options
+    })
+  }
+
+  /**
+   * Reject a step.
+   *
+   * The step of a chain that waits for approval fails with `approval_rejected`. Otherwise, the same
+   * rules apply as for `approve`.
+   *
+   * Needs an access token of a member who is at least `editor`; API keys are rejected.
+   *
+   * @example
+   * const executionId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const execution = await client.executions.reject(executionId, { note: "The tests have passed." })
+   */
+  reject(
+    executionId: ExecutionId,
+    body?: DecisionRequest,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<Execution> {
+    return this.call({
+      route: "POST executions/{execution_id}/reject",
+      ids: [executionId],
+      body: body ?? {},
       options
     })
   }
@@ -167,13 +195,7 @@ export class ExecutionsResource extends ExecutionsBase {
     body: RerunFilter,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Reruns> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/executions/rerun",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST executions/rerun", body, acceptsKey: true, options })
   }
 
   /**
@@ -195,13 +217,18 @@ export class ExecutionsResource extends ExecutionsBase {
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<Execution> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/executions/{execution_id}/rerun",
-      ids: { execution_id: executionId },
+      route: "POST executions/{execution_id}/rerun",
+      ids: [executionId],
       acceptsKey: true,
       options
     })
   }
+}
+
+/** The options of a decision. The body may be omitted. */
+export interface DecisionRequest {
+  /** The reason, which later steps can use. None when absent or null. 1 to 500 characters. */
+  readonly note?: string | null | undefined
 }
 
 export interface ExecutionBucket {
@@ -209,13 +236,13 @@ export interface ExecutionBucket {
   readonly start: Timestamp
   readonly counts: ExecutionCounts
   /**
-   * The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null
-   * if there are none.
+   * The success rate of executions, from 0 to 1: the successes divided by the successes and
+   * failures. Null if there are none.
    */
   readonly success_rate: number | null
   /** The durations of executions that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, for executions that started. Null if there are none. */
+  /** The time from `scheduled_for` to the start, for executions that started. Null if none did. */
   readonly lateness_ms: Percentiles | null
 }
 
@@ -239,13 +266,13 @@ export interface ExecutionCounts {
 export interface ExecutionFigures {
   readonly counts: ExecutionCounts
   /**
-   * The fraction of executions that succeeded, of those that succeeded or failed, from 0 to 1. Null
-   * if there are none.
+   * The success rate of executions, from 0 to 1: the successes divided by the successes and
+   * failures. Null if there are none.
    */
   readonly success_rate: number | null
   /** The durations of executions that succeeded or failed. Null if there are none. */
   readonly duration_ms: Percentiles | null
-  /** From `scheduled_for` to the start, for executions that started. Null if there are none. */
+  /** The time from `scheduled_for` to the start, for executions that started. Null if none did. */
   readonly lateness_ms: Percentiles | null
 }
 
@@ -284,7 +311,7 @@ export interface RerunFilter {
   readonly cursor?: string | undefined
 }
 
-/** The result of the executions to rerun. */
+/** Rerun only the executions that ended with this result. */
 export type RerunStatus = "failed" | "cancelled" | "skipped"
 
 export interface Reruns {

@@ -20,12 +20,7 @@ export class ForecastResource extends Resource {
    * const forecast = await client.forecast.get({ from: "2026-01-31T09:30:00.000Z" })
    */
   get(query?: ForecastGetQuery, options?: RequestOptions & InWorkspace): ApiPromise<Forecast> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/forecast",
-      query,
-      options
-    })
+    return this.call({ route: "GET forecast", query, options })
   }
 }
 
@@ -68,7 +63,7 @@ export interface ForecastMinute {
 export interface ForecastSpread {
   /** The spread in seconds. 0 means that each run starts at its slot. */
   readonly seconds: number
-  /** The maximum number of runs that start within one second. */
+  /** The peak: the most runs that are due within any single second. */
   readonly most_per_second: number
 }
 

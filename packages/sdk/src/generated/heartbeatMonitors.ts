@@ -7,6 +7,8 @@ import { Resource } from "../Resource.ts"
 import type {
   Actor,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   IncidentId,
   MonitorEventId,
   MonitorId,
@@ -19,10 +21,10 @@ import type {
 
 /**
  * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
- * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
- * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
- * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The response
- * is `OK` once the ping is on disk.
+ * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` request
+ * to the monitor's `ping_url` (success), or to `ping_url` followed by `/start`, `/fail`, `/log` or
+ * the job's exit status (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The
+ * response is `OK` once the ping has been saved.
  */
 export class HeartbeatMonitorsResource extends Resource {
   /**
@@ -41,20 +43,14 @@ export class HeartbeatMonitorsResource extends Resource {
     query?: HeartbeatMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<HeartbeatMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/heartbeat", query, options })
   }
 
   /**
    * Create a heartbeat monitor.
    *
-   * The job should request the `ping_url` when it has finished. The monitor waits for the first ping
-   * and opens no incident until then. The plan limits the number of monitors (`monitors`, 1,000 by
-   * default).
+   * The job should request the `ping_url` when it has finished. No incident opens before the first
+   * ping. The plan limits the number of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -73,13 +69,7 @@ export class HeartbeatMonitorsResource extends Resource {
     body: HeartbeatMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<HeartbeatMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/heartbeat", body, acceptsKey: true, options })
   }
 
   /**
@@ -108,13 +98,7 @@ export class HeartbeatMonitorsResource extends Resource {
     body: HeartbeatMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HeartbeatMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/heartbeat/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -129,12 +113,7 @@ export class HeartbeatMonitorsResource extends Resource {
    * const heartbeatMonitor = await client.heartbeatMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<HeartbeatMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/heartbeat/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -155,9 +134,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HeartbeatMonitor> {
     return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}",
-      ids: { monitor_id: monitorId },
+      route: "PATCH monitors/heartbeat/{monitor_id}",
+      ids: [monitorId],
       body,
       options
     })
@@ -179,12 +157,7 @@ export class HeartbeatMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/heartbeat/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -205,9 +178,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HeartbeatMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
+      route: "POST monitors/heartbeat/{monitor_id}/pause",
+      ids: [monitorId],
       options
     })
   }
@@ -230,9 +202,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HeartbeatMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
+      route: "POST monitors/heartbeat/{monitor_id}/resume",
+      ids: [monitorId],
       options
     })
   }
@@ -254,15 +225,14 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/heartbeat/{monitor_id}/versions",
+      ids: [monitorId],
       options
     })
   }
 
   /**
-   * Get a heartbeat monitor's version.
+   * Get a version of a heartbeat monitor.
    *
    * One version of its definition, in full.
    *
@@ -279,18 +249,17 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/heartbeat/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore a heartbeat monitor's version.
+   * Restore a version of a heartbeat monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -306,9 +275,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<HeartbeatMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/heartbeat/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -330,9 +298,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HeartbeatMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/rotate-url",
-      ids: { monitor_id: monitorId },
+      route: "POST monitors/heartbeat/{monitor_id}/rotate-url",
+      ids: [monitorId],
       options
     })
   }
@@ -340,8 +307,7 @@ export class HeartbeatMonitorsResource extends Resource {
   /**
    * Get the ping key.
    *
-   * With the ping key of the workspace, jobs ping heartbeats by their keys:
-   * `/ping/{ping_key}/{key}`.
+   * With the workspace's ping key, jobs ping heartbeat monitors by key: `/ping/{ping_key}/{key}`.
    *
    * Needs an access token of a member who is at least `editor`; API keys are rejected.
    *
@@ -349,18 +315,14 @@ export class HeartbeatMonitorsResource extends Resource {
    * const pingKey = await client.heartbeatMonitors.getPingKey()
    */
   getPingKey(options?: RequestOptions & InWorkspace): ApiPromise<PingKey> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/ping-key",
-      options
-    })
+    return this.call({ route: "GET monitors/heartbeat/ping-key", options })
   }
 
   /**
    * Create or replace the ping key.
    *
-   * Creates a new ping key. URLs with the old key answer 404 at once. The `ping_url` of each monitor
-   * stays.
+   * Creates a new ping key. URLs with the old key respond with 404 immediately. The `ping_url` of
+   * each monitor does not change.
    *
    * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
@@ -368,11 +330,7 @@ export class HeartbeatMonitorsResource extends Resource {
    * const pingKey = await client.heartbeatMonitors.rotatePingKey()
    */
   rotatePingKey(options?: RequestOptions & InWorkspace): ApiPromise<PingKey> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/ping-key/rotate",
-      options
-    })
+    return this.call({ route: "POST monitors/heartbeat/ping-key/rotate", options })
   }
 
   /**
@@ -395,9 +353,8 @@ export class HeartbeatMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<HeartbeatEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/heartbeat/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/heartbeat/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -413,7 +370,7 @@ export interface HeartbeatEvent {
   readonly status: MonitorStatus
   /** The `rid` of the ping, which distinguishes overlapping runs. */
   readonly rid: string | null
-  /** The exit status of the job. Null if the ping named none. */
+  /** The exit status of the job. Null if the ping did not contain one. */
   readonly exit_status: number | null
   /** The duration of the run. Null if its start is unknown. */
   readonly duration_ms: number | null
@@ -426,15 +383,15 @@ export interface HeartbeatEvent {
   /** The first 10,000 bytes of the ping's body. Null if there was none or it was dropped. */
   readonly body: string | null
   /**
-   * True if the body was dropped, because the workspace or its account had used up its daily limit
-   * of bytes. The ping still counts.
+   * True if the body was dropped, because the workspace or its account had used up its daily byte
+   * limit. The ping still counts.
    */
   readonly body_dropped: boolean
 }
 
 /**
  * `success`, `fail`, `start` and `log` are pings. `missed`: no ping arrived in time. `overran`: a
- * run exceeded its maximum duration. `paused` and `resumed`: a user did this.
+ * run exceeded its maximum duration. `paused` and `resumed`: a user paused or resumed the monitor.
  */
 export type HeartbeatEventType =
   | "success"
@@ -451,7 +408,7 @@ export interface HeartbeatMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -459,12 +416,21 @@ export interface HeartbeatMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -489,11 +455,11 @@ export interface HeartbeatMonitor {
   /** The minimum number of seconds between the starts of two runs. Null if there is none. */
   readonly min_interval_seconds: number | null
   /**
-   * The URL that the job requests when it has finished. It is a secret: anybody who has it can ping.
+   * The URL that the job requests once it has finished. It is a secret: anybody who has it can ping.
    * Null for a `viewer` and for an API key without `monitors:write`.
    */
   readonly ping_url: string | null
-  /** When the latest ping reported a success or a failure. Null before the first such ping. */
+  /** The time of the latest ping that reported a success or a failure. Null before the first one. */
   readonly last_ping_at: Timestamp | null
   /** The duration of the latest run whose start and end are known. */
   readonly last_duration_ms: number | null
@@ -514,11 +480,19 @@ export interface HeartbeatMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /** Number of seconds between two pings, counted from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | null | undefined
   /**
-   * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
-   * it is early by at most five minutes, the grace and a quarter of the time between two slots.
+   * When pings are due, as a cron expression with five fields. A ping also counts for the next slot
+   * if it is early by at most five minutes, the grace period or a quarter of the time between two
+   * slots, whichever is shortest.
    */
   readonly schedule?: string | null | undefined
   /** The IANA time zone of `schedule`. */
@@ -526,9 +500,9 @@ export interface HeartbeatMonitorDefinition {
   /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
-   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
-   * long grace. No limit when absent or null. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. If set, a `/start` in time
+   * satisfies the schedule and the end has this separate deadline, so a long job needs no long grace
+   * period. No limit when absent or null. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
@@ -537,9 +511,9 @@ export interface HeartbeatMonitorDefinition {
    */
   readonly min_interval_seconds?: number | null | undefined
   /**
-   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
-   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
-   * it.
+   * The UUID at the end of a new monitor's `ping_url`, for example that of a check that you move
+   * here from another service. It is a secret. Random when absent. Ignored if the monitor exists:
+   * use `rotate-url` to change it.
    */
   readonly ping_id?: string | undefined
   /**
@@ -560,14 +534,21 @@ export type HeartbeatMonitorInput = {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The IANA time zone of `schedule`. UTC when absent. */
   readonly timezone?: string | undefined
   /** Number of seconds by which a ping can be late. 300 when absent. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
-   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
-   * long grace. No limit when absent or null. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. If set, a `/start` in time
+   * satisfies the schedule and the end has this separate deadline, so a long job needs no long grace
+   * period. No limit when absent or null. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
@@ -587,42 +568,50 @@ export type HeartbeatMonitorInput = {
    */
   readonly paused?: boolean | undefined
   /**
-   * The UUID at the end of the `ping_url` of a new monitor, such as that of a check that moves here.
-   * It is a secret. Random when absent. Ignored if the monitor exists: use `rotate-url` to change
-   * it.
+   * The UUID at the end of a new monitor's `ping_url`, for example that of a check that you move
+   * here from another service. It is a secret. Random when absent. Ignored if the monitor exists:
+   * use `rotate-url` to change it.
    */
   readonly ping_id?: string | undefined
 } & (
   | {
-      /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
+      /** Number of seconds between two pings, counted from the latest ping. 30 to 31,536,000. */
       readonly period_seconds: number
       readonly schedule?: undefined
     }
   | {
       readonly period_seconds?: undefined
       /**
-       * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
-       * it is early by at most five minutes, the grace and a quarter of the time between two slots.
+       * When pings are due, as a cron expression with five fields. A ping also counts for the next slot
+       * if it is early by at most five minutes, the grace period or a quarter of the time between two
+       * slots, whichever is shortest.
        */
       readonly schedule: string
     }
 )
 
 /**
- * Any of the fields. Absent fields are unchanged. `period_seconds` replaces a schedule, and a
- * schedule replaces a period. A deadline that would have passed under the new settings counts from
- * now.
+ * The fields to change. Absent fields keep their values. `period_seconds` replaces a schedule, and
+ * a schedule replaces a period. A deadline that would have passed under the new settings counts
+ * from now.
  */
 export interface HeartbeatMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Number of seconds between two pings. Counts from the latest ping. 30 to 31,536,000. */
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /** Number of seconds between two pings, counted from the latest ping. 30 to 31,536,000. */
   readonly period_seconds?: number | undefined
   /**
-   * When pings are due, as a cron expression with five fields. An early ping counts for its slot if
-   * it is early by at most five minutes, the grace and a quarter of the time between two slots.
+   * When pings are due, as a cron expression with five fields. A ping also counts for the next slot
+   * if it is early by at most five minutes, the grace period or a quarter of the time between two
+   * slots, whichever is shortest.
    */
   readonly schedule?: string | undefined
   /** The IANA time zone of `schedule`. */
@@ -630,9 +619,9 @@ export interface HeartbeatMonitorUpdate {
   /** Number of seconds by which a ping can be late. 30 to 31,536,000. */
   readonly grace_seconds?: number | undefined
   /**
-   * The maximum duration of a run, from its `/start` to its end. With it, a `/start` in time is
-   * enough for the schedule, and the end has this separate deadline, so that a long job needs no
-   * long grace. Null: no limit. 1 to 31,536,000.
+   * The maximum duration of a run, from its `/start` to its end. If set, a `/start` in time
+   * satisfies the schedule and the end has this separate deadline, so a long job needs no long grace
+   * period. Null: no limit. 1 to 31,536,000.
    */
   readonly max_duration_seconds?: number | null | undefined
   /**
@@ -655,13 +644,13 @@ export interface HeartbeatMonitorUpdate {
   readonly version?: number | undefined
 }
 
-/** The ping key of a workspace. Anybody who has it can ping all heartbeats that have a key. */
+/** The ping key of a workspace. Anybody who has it can ping all heartbeat monitors that have a key. */
 export interface PingKey {
-  /** The secret. Null until a key is created by rotating it. */
+  /** The secret. Null until the first rotation creates a key. */
   readonly ping_key: string | null
   /**
-   * Append `/`, the key of a heartbeat, and what a ping reports, such as `/start`. Null without a
-   * key.
+   * Append `/` and a heartbeat monitor's key, optionally followed by a signal such as `/start`. Null
+   * without a key.
    */
   readonly ping_url: string | null
   /** When the key was created. */

@@ -11,10 +11,16 @@ import type {
   Check,
   CheckEvent,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
+  DownWhen,
   IncidentId,
   JsonRule,
   MonitorId,
   MonitorStatus,
+  Place,
+  PlaceInput,
+  PlaceResult,
   Timestamp,
   Total,
   VersionList,
@@ -22,8 +28,8 @@ import type {
 } from "./shared.ts"
 
 /**
- * Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the
- * responses break one of its rules or are missing.
+ * Monitors of websites and APIs. A monitor requests a URL at regular intervals, and goes down when
+ * there is no response or the response breaks a rule.
  */
 export class HttpMonitorsResource extends Resource {
   /**
@@ -42,18 +48,13 @@ export class HttpMonitorsResource extends Resource {
     query?: HttpMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<HttpMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/http",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/http", query, options })
   }
 
   /**
    * Create an HTTP monitor.
    *
-   * The URL is requested immediately, and then at an interval. The plan limits the number of
+   * The URL is requested immediately, and then at regular intervals. The plan limits the number of
    * monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
@@ -71,13 +72,7 @@ export class HttpMonitorsResource extends Resource {
     body: HttpMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/http",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/http", body, acceptsKey: true, options })
   }
 
   /**
@@ -104,13 +99,7 @@ export class HttpMonitorsResource extends Resource {
     body: HttpMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/http/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -125,12 +114,7 @@ export class HttpMonitorsResource extends Resource {
    * const httpMonitor = await client.httpMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/http/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -150,13 +134,7 @@ export class HttpMonitorsResource extends Resource {
     body: HttpMonitorUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH monitors/http/{monitor_id}", ids: [monitorId], body, options })
   }
 
   /**
@@ -175,12 +153,7 @@ export class HttpMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/http/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -197,12 +170,7 @@ export class HttpMonitorsResource extends Resource {
    * const httpMonitor = await client.httpMonitors.pause(monitorId)
    */
   pause(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/http/{monitor_id}/pause", ids: [monitorId], options })
   }
 
   /**
@@ -219,12 +187,7 @@ export class HttpMonitorsResource extends Resource {
    * const httpMonitor = await client.httpMonitors.resume(monitorId)
    */
   resume(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/http/{monitor_id}/resume", ids: [monitorId], options })
   }
 
   /**
@@ -244,15 +207,14 @@ export class HttpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/http/{monitor_id}/versions",
+      ids: [monitorId],
       options
     })
   }
 
   /**
-   * Get an HTTP monitor's version.
+   * Get a version of an HTTP monitor.
    *
    * One version of its definition, in full.
    *
@@ -269,18 +231,17 @@ export class HttpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/http/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore an HTTP monitor's version.
+   * Restore a version of an HTTP monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -296,9 +257,8 @@ export class HttpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<HttpMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/http/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -306,8 +266,8 @@ export class HttpMonitorsResource extends Resource {
   /**
    * Check an HTTP monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The response for
-   * a paused monitor is 409.
+   * Requests a check, which starts within a second. The monitor shows the result a moment later. If
+   * the monitor is paused, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -317,12 +277,7 @@ export class HttpMonitorsResource extends Resource {
    * const httpMonitor = await client.httpMonitors.check(monitorId)
    */
   check(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<HttpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/check",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/http/{monitor_id}/check", ids: [monitorId], options })
   }
 
   /**
@@ -346,9 +301,8 @@ export class HttpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<CheckEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/http/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/http/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -360,7 +314,7 @@ export interface HttpMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -368,12 +322,21 @@ export interface HttpMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -394,15 +357,15 @@ export interface HttpMonitor {
   readonly body: string | null
   /** How the request authenticates. Null if it only uses its headers. */
   readonly auth: CallAuth | null
-  /** Whether a GET or HEAD follows redirects. */
+  /** Whether GET and HEAD requests follow redirects. */
   readonly follow_redirects: boolean
   /** The status codes that count as success. Null means 200-299. */
   readonly success_codes: ReadonlyArray<string> | null
-  /** The text that the response must contain. Null if none. */
+  /** The text that the response must contain. Null if there is none. */
   readonly body_contains: string | null
-  /** The text that the response must not contain. Null if none. */
+  /** The text that the response must not contain. Null if there is none. */
   readonly body_lacks: string | null
-  /** The value that the JSON of the response must contain. Null if none. */
+  /** The value that the JSON of the response must contain. Null if there is none. */
   readonly body_json: JsonRule | null
   /** The maximum response time in milliseconds. Null if there is none. */
   readonly max_latency_ms: number | null
@@ -419,10 +382,18 @@ export interface HttpMonitor {
   readonly confirm_after: number
   /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
+  /** From where the target is checked. Null: from the service itself. */
+  readonly places: ReadonlyArray<Place> | null
+  readonly down_when: DownWhen
   /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
-  /** The latest check. Null before the first one. */
+  /**
+   * The latest check. Null before the first one. With `places`, its error and times are those of one
+   * of the places that determined the result.
+   */
   readonly last_check: Check | null
+  /** The latest result at each of the `places`, in the same order. Empty without `places`. */
+  readonly place_results: ReadonlyArray<PlaceResult>
 }
 
 /**
@@ -434,6 +405,13 @@ export interface HttpMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /**
    * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
@@ -458,8 +436,8 @@ export interface HttpMonitorDefinition {
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
-   * and `auth`. The rules apply to the last response. true when absent.
+   * Whether GET and HEAD requests follow redirects (up to 10). Requests to another origin omit
+   * `headers` and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
   /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
@@ -503,6 +481,18 @@ export interface HttpMonitorDefinition {
    * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
@@ -521,6 +511,13 @@ export interface HttpMonitorInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
    */
@@ -544,8 +541,8 @@ export interface HttpMonitorInput {
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
-   * and `auth`. The rules apply to the last response. true when absent.
+   * Whether GET and HEAD requests follow redirects (up to 10). Requests to another origin omit
+   * `headers` and `auth`. The rules apply to the last response. true when absent.
    */
   readonly follow_redirects?: boolean | undefined
   /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
@@ -590,6 +587,18 @@ export interface HttpMonitorInput {
    */
   readonly recover_after?: number | undefined
   /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
+  /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
    * None when absent or null. 1 to 200 characters.
@@ -603,14 +612,20 @@ export interface HttpMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields keep their values, and `headers` are merged. The target is
- * checked again. Another URL or method makes the monitor `new` and closes its incident.
+ * The fields to change. Absent fields keep their values, and `headers` are merged. The target is
+ * checked again. Changing the URL or method makes the monitor `new` again and closes its incident.
  */
 export interface HttpMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /**
    * The URL to request: `http` or `https`. The path and the query may use `{{ secrets.NAME }}`,
    * `{{ now }}` and `{{ uuid }}`. At most 2,048 characters.
@@ -634,8 +649,8 @@ export interface HttpMonitorUpdate {
    */
   readonly auth?: CallAuth | null | undefined
   /**
-   * Whether a GET or HEAD follows redirects, at most 10. Requests to another origin omit `headers`
-   * and `auth`. The rules apply to the last response.
+   * Whether GET and HEAD requests follow redirects (up to 10). Requests to another origin omit
+   * `headers` and `auth`. The rules apply to the last response.
    */
   readonly follow_redirects?: boolean | undefined
   /** The status codes and ranges that count as success. Null: 200-299. 1 to 10 items. */
@@ -676,6 +691,18 @@ export interface HttpMonitorUpdate {
   readonly confirm_after?: number | undefined
   /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * Null: the service itself.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.

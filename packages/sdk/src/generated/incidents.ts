@@ -33,7 +33,7 @@ export class IncidentsResource extends Resource {
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
    * @example
-   * for await (const incident of client.incidents.list({ subject_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41" })) {
+   * for await (const incident of client.incidents.list({ status: "open" })) {
    *   console.log(incident)
    * }
    */
@@ -41,12 +41,7 @@ export class IncidentsResource extends Resource {
     query?: IncidentsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Incident, { readonly retention_days: RetentionDays }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/incidents",
-      query,
-      options
-    })
+    return this.pages({ route: "GET incidents", query, options })
   }
 
   /**
@@ -61,12 +56,7 @@ export class IncidentsResource extends Resource {
    * const incidentDetail = await client.incidents.get(incidentId)
    */
   get(incidentId: IncidentId, options?: RequestOptions & InWorkspace): ApiPromise<IncidentDetail> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}",
-      ids: { incident_id: incidentId },
-      options
-    })
+    return this.call({ route: "GET incidents/{incident_id}", ids: [incidentId], options })
   }
 
   /**
@@ -87,9 +77,8 @@ export class IncidentsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<IncidentDetail> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/acknowledge",
-      ids: { incident_id: incidentId },
+      route: "POST incidents/{incident_id}/acknowledge",
+      ids: [incidentId],
       options
     })
   }
@@ -97,8 +86,8 @@ export class IncidentsResource extends Resource {
   /**
    * Snooze an incident.
    *
-   * Stops reminders until a time. If the incident is still open then and nobody has acknowledged it,
-   * a reminder is sent.
+   * Stops reminders until the given time. If the incident is then still open and unacknowledged, a
+   * reminder is sent.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -113,9 +102,8 @@ export class IncidentsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<IncidentDetail> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/snooze",
-      ids: { incident_id: incidentId },
+      route: "POST incidents/{incident_id}/snooze",
+      ids: [incidentId],
       body,
       options
     })
@@ -124,8 +112,8 @@ export class IncidentsResource extends Resource {
   /**
    * Add a note to an incident.
    *
-   * Adds a text to the history of the incident, also after it is closed. An incident keeps up to 200
-   * notes and other actions of people.
+   * Adds a note to the incident's history, even after the incident is closed. An incident keeps up
+   * to 200 notes and other manual actions.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -140,9 +128,8 @@ export class IncidentsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<IncidentDetail> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/notes",
-      ids: { incident_id: incidentId },
+      route: "POST incidents/{incident_id}/notes",
+      ids: [incidentId],
       body,
       options
     })
@@ -152,9 +139,9 @@ export class IncidentsResource extends Resource {
    * Close an incident.
    *
    * Closes the incident although the monitor or task has not recovered. Nobody is notified of a
-   * recovery, but channels that track incidents close theirs. The next incident of a monitor opens
-   * after it has recovered and fails again, that of a task after its next failures. A closed
-   * incident stays as it is.
+   * recovery, but channels that track incidents close their own. A monitor's next incident opens
+   * when it has recovered and fails again, a task's next incident after its next failures. Closing a
+   * closed incident changes nothing.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -167,12 +154,7 @@ export class IncidentsResource extends Resource {
     incidentId: IncidentId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<IncidentDetail> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/incidents/{incident_id}/close",
-      ids: { incident_id: incidentId },
-      options
-    })
+    return this.call({ route: "POST incidents/{incident_id}/close", ids: [incidentId], options })
   }
 }
 
@@ -185,7 +167,7 @@ export interface Incident {
   readonly status: IncidentStatus
   /**
    * When the monitor went down or the task had failed often enough. For a missing ping, the end of
-   * its grace.
+   * the grace period.
    */
   readonly opened_at: Timestamp
   /** When the incident was closed. Null while it is open. */
@@ -200,6 +182,14 @@ export interface Incident {
   readonly acknowledged_at: Timestamp | null
   /** No reminders are sent before this time. Null if the incident was never snoozed. */
   readonly snoozed_until: Timestamp | null
+  /**
+   * Whether nobody is notified of the incident, because the monitor or task depends on one that has
+   * an open incident. When that incident closes and this one is still open, it stops being
+   * suppressed.
+   */
+  readonly suppressed: boolean
+  /** The incident that suppresses this one. Null if it is not suppressed. */
+  readonly suppressed_by: IncidentId | null
 }
 
 /** A message about the incident: about its start, its end, or a reminder. */
@@ -226,7 +216,7 @@ export interface IncidentDetail {
   readonly status: IncidentStatus
   /**
    * When the monitor went down or the task had failed often enough. For a missing ping, the end of
-   * its grace.
+   * the grace period.
    */
   readonly opened_at: Timestamp
   /** When the incident was closed. Null while it is open. */
@@ -241,6 +231,14 @@ export interface IncidentDetail {
   readonly acknowledged_at: Timestamp | null
   /** No reminders are sent before this time. Null if the incident was never snoozed. */
   readonly snoozed_until: Timestamp | null
+  /**
+   * Whether nobody is notified of the incident, because the monitor or task depends on one that has
+   * an open incident. When that incident closes and this one is still open, it stops being
+   * suppressed.
+   */
+  readonly suppressed: boolean
+  /** The incident that suppresses this one. Null if it is not suppressed. */
+  readonly suppressed_by: IncidentId | null
   /** The first 100 messages, oldest first. */
   readonly deliveries: ReadonlyArray<IncidentDelivery>
   /** The history of the incident, oldest entry first. */
@@ -252,7 +250,10 @@ export interface IncidentEntry {
   /** When it happened. */
   readonly at: Timestamp
   readonly type: IncidentEntryType
-  /** The text of a note, or the reason of a failure. Null for other entries. */
+  /**
+   * The text of a note, the reason of a failure, or the step of an escalation policy. Null for other
+   * entries.
+   */
   readonly message: string | null
   /** Who did it. Null if the service recorded it. */
   readonly actor: Actor | null
@@ -266,15 +267,17 @@ export interface IncidentEntry {
 
 /**
  * `last_good`: the last success before the incident. `failure`: one of the last 20 failures before
- * it opened. `notification`: a message was created; `deliveries` has its result. `snoozed`: until
- * `until`, or no longer if `until` is null. `closed`: somebody closed the incident, or the monitor
- * or task was paused, changed or deleted. `recovered`: the monitor or task succeeded again.
+ * it opened. `notification`: a message was created; `deliveries` has its result. `escalated`: a
+ * step of an escalation policy was due. `snoozed`: until `until`, or no longer if `until` is null.
+ * `closed`: somebody closed the incident, or the monitor or task was paused, changed or deleted.
+ * `recovered`: the monitor or task succeeded again.
  */
 export type IncidentEntryType =
   | "last_good"
   | "failure"
   | "opened"
   | "notification"
+  | "escalated"
   | "acknowledged"
   | "snoozed"
   | "note"
@@ -282,8 +285,9 @@ export type IncidentEntryType =
   | "recovered"
 
 /**
- * `acknowledged`: somebody is aware of the incident, so no reminders are sent. `closed`: the
- * monitor or task has recovered, was paused or was deleted, or somebody closed the incident.
+ * `acknowledged`: somebody is aware of the incident, so no reminders are sent and nothing is
+ * escalated. `closed`: the monitor or task has recovered, was paused or was deleted, or somebody
+ * closed the incident.
  */
 export type IncidentStatus = "open" | "acknowledged" | "closed"
 
@@ -297,17 +301,21 @@ export type RetentionDays = number
 
 export interface SnoozeRequest {
   /**
-   * When reminders resume: in the future, and at most 90 days ahead. A reminder is sent at this time
-   * if the incident is still open. Null ends a snooze.
+   * When reminders and escalations resume: in the future, and at most 90 days ahead. A reminder is
+   * sent at this time if the incident is still open. Null ends a snooze.
    */
   readonly until: Timestamp | Date | null
 }
 
 export interface IncidentsListQuery extends PageQuery {
+  /** The status is one of these. */
+  readonly status?: IncidentStatus | ReadonlyArray<IncidentStatus> | undefined
   /** Only incidents of this monitor, cron task or chain. */
   readonly subject_id?: string | undefined
   /** Only open incidents (`true`) or only closed incidents (`false`). */
   readonly open?: "true" | "false" | undefined
+  /** Only suppressed incidents (`true`) or only others (`false`). */
+  readonly suppressed?: "true" | "false" | undefined
   /** Opened at this time or later. */
   readonly from?: Timestamp | Date | undefined
   /** Opened before this time. */

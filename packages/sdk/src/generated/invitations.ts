@@ -21,12 +21,7 @@ export class InvitationsResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<Invitation> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/invitations",
-      query,
-      options
-    })
+    return this.pages({ route: "GET invitations", query, options })
   }
 
   /**
@@ -45,12 +40,7 @@ export class InvitationsResource extends Resource {
     body: InvitationInput,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CreatedInvitation> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/invitations",
-      body,
-      options
-    })
+    return this.call({ route: "POST invitations", body, options })
   }
 
   /**
@@ -65,12 +55,7 @@ export class InvitationsResource extends Resource {
    * await client.invitations.delete(invitationId)
    */
   delete(invitationId: InvitationId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/invitations/{invitation_id}",
-      ids: { invitation_id: invitationId },
-      options
-    })
+    return this.call({ route: "DELETE invitations/{invitation_id}", ids: [invitationId], options })
   }
 
   /**
@@ -84,7 +69,7 @@ export class InvitationsResource extends Resource {
    * const workspace = await client.invitations.accept({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
    */
   accept(body: InvitationAcceptance, options?: RequestOptions): ApiPromise<Workspace> {
-    return this.call({ verb: "POST", path: "/v1/invitations/accept", body, options })
+    return this.call({ route: "POST /v1/invitations/accept", body, options })
   }
 
   /**
@@ -102,13 +87,7 @@ export class InvitationsResource extends Resource {
    * const invitationPreview = await client.invitations.preview({ token: "Zk3vT9qLm2XcR7wYbN5hJ8dFgKsPaQeUoViWxCzTyBM" })
    */
   preview(body: InvitationAcceptance, options?: RequestOptions): ApiPromise<InvitationPreview> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/invitations/preview",
-      body,
-      isPublic: true,
-      options
-    })
+    return this.call({ route: "POST /v1/invitations/preview", body, isPublic: true, options })
   }
 }
 

@@ -6,7 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type { Actor, MaintenanceWindowId, MonitorId, Timestamp, WorkspaceId } from "./shared.ts"
 
-/** Times in which failures are expected. */
+/** Periods in which failures are expected. */
 export class MaintenanceResource extends Resource {
   /**
    * List maintenance windows.
@@ -21,12 +21,7 @@ export class MaintenanceResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<MaintenanceWindow> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/maintenance",
-      query,
-      options
-    })
+    return this.pages({ route: "GET maintenance", query, options })
   }
 
   /**
@@ -41,22 +36,17 @@ export class MaintenanceResource extends Resource {
    * const maintenanceWindow = await client.maintenance.get(key)
    */
   get(key: string, options?: RequestOptions & InWorkspace): ApiPromise<MaintenanceWindow> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/maintenance/{key}",
-      ids: { key },
-      options
-    })
+    return this.call({ route: "GET maintenance/{key}", ids: [key], options })
   }
 
   /**
    * Create or change a maintenance window.
    *
    * During the maintenance, failures are recorded, but open no incident and notify nobody, and no
-   * reminders are sent. What still fails when it ends opens an incident within seconds. Incidents
-   * that were open before stay open, and their recovery is announced. An API key also needs
-   * `tasks:write` for a window with `everything`, `tags` or `task_ids`. A workspace can have 50
-   * windows.
+   * reminders are sent. Monitors and tasks that still fail when it ends open incidents within
+   * seconds. Incidents that were open before stay open, and their recovery is announced. An API key
+   * also needs `tasks:write` for a window with `everything`, `tags` or `task_ids`. A workspace can
+   * have 50 windows.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -76,19 +66,13 @@ export class MaintenanceResource extends Resource {
     body: MaintenanceWindowDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<MaintenanceWindow> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/maintenance/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT maintenance/{key}", ids: [key], body, options })
   }
 
   /**
    * Delete a maintenance window.
    *
-   * Maintenance in progress ends: what still fails opens an incident within seconds.
+   * Maintenance in progress ends: monitors and tasks that still fail open incidents within seconds.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -98,16 +82,11 @@ export class MaintenanceResource extends Resource {
    * await client.maintenance.delete(key)
    */
   delete(key: string, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/maintenance/{key}",
-      ids: { key },
-      options
-    })
+    return this.call({ route: "DELETE maintenance/{key}", ids: [key], options })
   }
 }
 
-/** A time in which failures open no incident and notify nobody. */
+/** A period in which failures open no incidents and nobody is notified. */
 export interface MaintenanceWindow {
   /** The id of the maintenance window. */
   readonly id: MaintenanceWindowId
@@ -117,21 +96,30 @@ export interface MaintenanceWindow {
   readonly workspace_id: WorkspaceId
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
-  /** What the maintenance is about. */
+  /** What the maintenance is for. */
   readonly name: string
   /** Whether the maintenance was in progress when the window was read. */
   readonly is_active: boolean
-  /** When the maintenance starts next, after the one in progress. Null if it does not start again. */
+  /**
+   * When the maintenance next starts, not counting maintenance in progress. Null if it does not
+   * start again.
+   */
   readonly next_starts_at: Timestamp | null
   /** When the maintenance starts. Null if it follows a schedule. */
   readonly starts_at: Timestamp | null
   /** When the maintenance ends. Null if it follows a schedule. */
   readonly ends_at: Timestamp | null
-  /** A cron expression for when the maintenance starts, each time. Null if it happens once. */
+  /**
+   * A cron expression for the start of recurring maintenance. Null if the maintenance happens only
+   * once.
+   */
   readonly schedule: string | null
   /** The time zone of the schedule. Defaults to UTC. */
   readonly timezone: string
-  /** For how many seconds the maintenance lasts each time, up to 7 days. Null if it happens once. */
+  /**
+   * The duration of recurring maintenance, in seconds, up to 7 days. Null if the maintenance happens
+   * only once.
+   */
   readonly duration_seconds: number | null
   /** Whether the window applies to all monitors and tasks of the workspace. */
   readonly everything: boolean
@@ -139,8 +127,12 @@ export interface MaintenanceWindow {
   readonly tags: ReadonlyArray<string>
   /** The window applies to these monitors. */
   readonly monitor_ids: ReadonlyArray<MonitorId>
+  /** The keys of the monitors. Records without a key are omitted. */
+  readonly monitor_keys: ReadonlyArray<string>
   /** The window applies to these cron tasks and chains. */
   readonly task_ids: ReadonlyArray<string>
+  /** The keys of the tasks and chains. Records without a key are omitted. */
+  readonly task_keys: ReadonlyArray<string>
   /** Who created the record. Null if unknown. */
   readonly created_by: Actor | null
   /** Who last changed the definition. Null if unknown. */
@@ -157,22 +149,22 @@ export interface MaintenanceWindow {
  * ignored.
  */
 export interface MaintenanceWindowDefinition {
-  /** What the maintenance is about. 1 to 100 characters. */
+  /** What the maintenance is for. 1 to 100 characters. */
   readonly name: string
   /** None when absent or null. */
   readonly starts_at?: Timestamp | Date | null | undefined
   /** None when absent or null. */
   readonly ends_at?: Timestamp | Date | null | undefined
   /**
-   * A cron expression for when the maintenance starts, each time. Null if it happens once. None when
-   * absent or null.
+   * A cron expression for the start of recurring maintenance. Null if the maintenance happens only
+   * once. None when absent or null.
    */
   readonly schedule?: string | null | undefined
   /** The time zone of the schedule. Defaults to UTC. UTC when absent. */
   readonly timezone?: string | undefined
   /**
-   * For how many seconds the maintenance lasts each time, up to 7 days. Null if it happens once.
-   * None when absent or null. 60 to 604,800.
+   * The duration of recurring maintenance, in seconds, up to 7 days. Null if the maintenance happens
+   * only once. None when absent or null. 60 to 604,800.
    */
   readonly duration_seconds?: number | null | undefined
   /** Whether the window applies to all monitors and tasks of the workspace. False when absent. */
@@ -184,8 +176,18 @@ export interface MaintenanceWindowDefinition {
   readonly tags?: ReadonlyArray<string> | undefined
   /** The window applies to these monitors. None when absent. At most 100 items. */
   readonly monitor_ids?: ReadonlyArray<MonitorId> | undefined
+  /**
+   * The keys of the monitors, instead of `monitor_ids`. If both are given, each key must belong to a
+   * record named by an id. None when absent. At most 100 items.
+   */
+  readonly monitor_keys?: ReadonlyArray<string> | undefined
   /** The window applies to these cron tasks and chains. None when absent. At most 100 items. */
   readonly task_ids?: ReadonlyArray<string> | undefined
+  /**
+   * The keys of the tasks and chains, instead of `task_ids`. If both are given, each key must belong
+   * to a record named by an id. None when absent. At most 100 items.
+   */
+  readonly task_keys?: ReadonlyArray<string> | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response
    * is 412 `stale`. 1 to 2,147,483,647.

@@ -21,19 +21,14 @@ export class MembersResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<Member> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/members",
-      query,
-      options
-    })
+    return this.pages({ route: "GET members", query, options })
   }
 
   /**
    * Change a member's role.
    *
    * The role applies from the member's next request. Only owners can make a member an owner or
-   * change the role of an owner. The last owner keeps the role.
+   * change the role of an owner. The role of the last owner cannot be changed.
    *
    * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
@@ -46,13 +41,7 @@ export class MembersResource extends Resource {
     body: MemberUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Member> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/members/{user_id}",
-      ids: { user_id: userId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH members/{user_id}", ids: [userId], body, options })
   }
 
   /**
@@ -68,12 +57,7 @@ export class MembersResource extends Resource {
    * await client.members.delete(userId)
    */
   delete(userId: UserId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/members/{user_id}",
-      ids: { user_id: userId },
-      options
-    })
+    return this.call({ route: "DELETE members/{user_id}", ids: [userId], options })
   }
 
   /**
@@ -87,7 +71,7 @@ export class MembersResource extends Resource {
    * await client.members.leave()
    */
   leave(options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/leave", options })
+    return this.call({ route: "POST leave", options })
   }
 }
 

@@ -6,6 +6,7 @@ import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
 import type {
   Actor,
+  Dependency,
   IncidentId,
   MonitorId,
   MonitorKind,
@@ -13,6 +14,7 @@ import type {
   Percentiles,
   Timestamp,
   Total,
+  UptimePeriod,
   WorkspaceId
 } from "./shared.ts"
 
@@ -35,19 +37,14 @@ export class MonitorsResource extends Resource {
     query?: MonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Monitor, { readonly total: Total; readonly counts: MonitorCounts }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors", query, options })
   }
 
   /**
    * Get the uptime of a monitor.
    *
-   * For monitors of all kinds, independent of `RETENTION_DAYS`. Figures for each five minutes are
-   * kept for 7 days, for each hour for 90 days, and for each day for 400 days.
+   * For monitors of all kinds, independent of `RETENTION_DAYS`. Five-minute statistics are kept for
+   * 7 days, hourly statistics for 90 days, and daily statistics for 400 days.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -61,9 +58,8 @@ export class MonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<MonitorUptime> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/{monitor_id}/uptime",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/{monitor_id}/uptime",
+      ids: [monitorId],
       query,
       options
     })
@@ -72,23 +68,22 @@ export class MonitorsResource extends Resource {
   /**
    * Get the uptime of a monitor over time.
    *
-   * The same figures for each five minutes, hour or day of the period, for charts.
+   * The same statistics for each five minutes, hour or day of the period, for charts.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
    * @example
    * const monitorId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
-   * const monitorSeries = await client.monitors.series(monitorId, { period: "24h" })
+   * const monitorUptimeSeries = await client.monitors.series(monitorId, { period: "24h" })
    */
   series(
     monitorId: MonitorId,
     query?: MonitorsSeriesQuery,
     options?: RequestOptions & InWorkspace
-  ): ApiPromise<MonitorSeries> {
+  ): ApiPromise<MonitorUptimeSeries> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/{monitor_id}/series",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/{monitor_id}/series",
+      ids: [monitorId],
       query,
       options
     })
@@ -102,7 +97,7 @@ export interface Monitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -110,12 +105,21 @@ export interface Monitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -129,13 +133,13 @@ export interface Monitor {
   readonly updated_at: Timestamp
 }
 
-/** The number of monitors in the workspace by status, whatever the page shows. */
+/** The number of monitors in the whole workspace by status. */
 export interface MonitorCounts {
-  /** Number of monitors that have received or checked nothing yet. */
+  /** Number of monitors that have not received a ping or been checked yet. */
   readonly new: number
   /** Number of monitors that are up. */
   readonly up: number
-  /** Number of monitors that wait for an overdue ping, within the grace. */
+  /** Number of monitors that have an overdue ping, but are still within the grace period. */
   readonly late: number
   /** Number of monitors that have a certificate that expires soon. */
   readonly warning: number
@@ -145,29 +149,10 @@ export interface MonitorCounts {
   readonly paused: number
 }
 
-/** The uptime of a monitor in each part of a period. */
-export interface MonitorSeries {
-  readonly period: UptimePeriod
-  /**
-   * The start, inclusive: the beginning of the five minutes, the hour or the day, in UTC, in which
-   * the period begins.
-   */
-  readonly from: Timestamp
-  /** The end, exclusive: the time of the request. */
-  readonly to: Timestamp
-  /** The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400. */
-  readonly bucket_seconds: number
-  /** Every bucket of the period, including empty ones, oldest first. */
-  readonly buckets: ReadonlyArray<UptimeBucket>
-}
-
 /** The uptime of a monitor in a period. */
 export interface MonitorUptime {
   readonly period: UptimePeriod
-  /**
-   * The start, inclusive: the beginning of the five minutes, the hour or the day, in UTC, in which
-   * the period begins.
-   */
+  /** The start of the period, inclusive, rounded down to five minutes, an hour or a day in UTC. */
   readonly from: Timestamp
   /** The end, exclusive: the time of the request. */
   readonly to: Timestamp
@@ -184,8 +169,21 @@ export interface MonitorUptime {
   readonly checks: number
   /** The number of failed checks. */
   readonly failed_checks: number
-  /** The duration of successful checks, accurate to an eighth. Null if there are none. */
+  /** The duration of successful checks, with an error of at most an eighth. Null if there are none. */
   readonly latency_ms: Percentiles | null
+}
+
+/** The uptime of a monitor in each bucket of a period. */
+export interface MonitorUptimeSeries {
+  readonly period: UptimePeriod
+  /** The start of the period, inclusive, rounded down to five minutes, an hour or a day in UTC. */
+  readonly from: Timestamp
+  /** The end, exclusive: the time of the request. */
+  readonly to: Timestamp
+  /** The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400. */
+  readonly bucket_seconds: number
+  /** Every bucket of the period, including empty ones, oldest first. */
+  readonly buckets: ReadonlyArray<UptimeBucket>
 }
 
 export interface UptimeBucket {
@@ -204,12 +202,9 @@ export interface UptimeBucket {
   readonly checks: number
   /** The number of failed checks. */
   readonly failed_checks: number
-  /** The duration of successful checks, accurate to an eighth. Null if there are none. */
+  /** The duration of successful checks, with an error of at most an eighth. Null if there are none. */
   readonly latency_ms: Percentiles | null
 }
-
-/** The period of the figures. `24h` when absent. */
-export type UptimePeriod = "24h" | "7d" | "30d" | "90d" | "365d"
 
 export interface MonitorsListQuery extends PageQuery {
   /** The kind is one of these. */
@@ -233,11 +228,11 @@ export interface MonitorsListQuery extends PageQuery {
 }
 
 export interface MonitorsUptimeQuery {
-  /** The period of the figures. `24h` when absent. */
+  /** The period that the statistics cover. `24h` when absent. */
   readonly period?: UptimePeriod | undefined
 }
 
 export interface MonitorsSeriesQuery {
-  /** The period of the figures. `24h` when absent. */
+  /** The period that the statistics cover. `24h` when absent. */
   readonly period?: UptimePeriod | undefined
 }

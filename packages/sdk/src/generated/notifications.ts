@@ -8,6 +8,7 @@ import type {
   Actor,
   DefinitionVersion,
   DeliveryStatus,
+  EscalationPolicyId,
   NotificationChannelId,
   NotificationDeliveryId,
   NotificationEvent,
@@ -38,12 +39,7 @@ export class NotificationsResource extends Resource {
     query?: NotificationsListChannelsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<NotificationChannel, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels",
-      query,
-      options
-    })
+    return this.pages({ route: "GET notifications/channels", query, options })
   }
 
   /**
@@ -69,13 +65,7 @@ export class NotificationsResource extends Resource {
     body: NotificationChannelInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<NotificationChannel> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST notifications/channels", body, acceptsKey: true, options })
   }
 
   /**
@@ -83,7 +73,8 @@ export class NotificationsResource extends Resource {
    *
    * Creates a channel with this key, or replaces the definition of the existing one. The response is
    * 201 if it was created and 200 if it existed. An identical definition changes nothing. Secrets
-   * are part of the definition. The kind cannot change; a definition with another kind gets a 409.
+   * are part of the definition. The kind cannot change; a definition with another kind is rejected
+   * with 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -104,9 +95,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationChannel> {
     return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/by-key/{key}",
-      ids: { key },
+      route: "PUT notifications/channels/by-key/{key}",
+      ids: [key],
       body,
       options
     })
@@ -128,9 +118,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationChannel> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}",
-      ids: { channel_id: channelId },
+      route: "GET notifications/channels/{channel_id}",
+      ids: [channelId],
       options
     })
   }
@@ -152,15 +141,14 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions",
-      ids: { channel_id: channelId },
+      route: "GET notifications/channels/{channel_id}/versions",
+      ids: [channelId],
       options
     })
   }
 
   /**
-   * Get a channel's version.
+   * Get a version of a channel.
    *
    * One version of its definition, in full.
    *
@@ -177,18 +165,17 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions/{version}",
-      ids: { channel_id: channelId, version },
+      route: "GET notifications/channels/{channel_id}/versions/{version}",
+      ids: [channelId, version],
       options
     })
   }
 
   /**
-   * Restore a channel's version.
+   * Restore a version of a channel.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -204,9 +191,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<NotificationChannel> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/versions/{version}/restore",
-      ids: { channel_id: channelId, version },
+      route: "POST notifications/channels/{channel_id}/versions/{version}/restore",
+      ids: [channelId, version],
       options
     })
   }
@@ -229,9 +215,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationChannel> {
     return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}",
-      ids: { channel_id: channelId },
+      route: "PATCH notifications/channels/{channel_id}",
+      ids: [channelId],
       body,
       options
     })
@@ -241,6 +226,7 @@ export class NotificationsResource extends Resource {
    * Delete a channel.
    *
    * Removes the channel from all rules and cancels its waiting messages. Sent messages stay listed.
+   * A channel that an escalation policy names cannot be deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.
@@ -254,9 +240,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
     return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}",
-      ids: { channel_id: channelId },
+      route: "DELETE notifications/channels/{channel_id}",
+      ids: [channelId],
       options
     })
   }
@@ -279,9 +264,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<TestDelivery> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/notifications/channels/{channel_id}/test",
-      ids: { channel_id: channelId },
+      route: "POST notifications/channels/{channel_id}/test",
+      ids: [channelId],
       options
     })
   }
@@ -297,11 +281,7 @@ export class NotificationsResource extends Resource {
    * const notificationSettings = await client.notifications.getSettings()
    */
   getSettings(options?: RequestOptions & InWorkspace): ApiPromise<NotificationSettings> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/settings",
-      options
-    })
+    return this.call({ route: "GET notifications/settings", options })
   }
 
   /**
@@ -319,12 +299,28 @@ export class NotificationsResource extends Resource {
     body: NotificationSettingsInput,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationSettings> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/notifications/settings",
-      body,
-      options
-    })
+    return this.call({ route: "PUT notifications/settings", body, options })
+  }
+
+  /**
+   * Preview the recipients of a notification.
+   *
+   * Applies the rules of the settings to a hypothetical problem. Maintenance, dependencies, quiet
+   * hours and the failure threshold, which can delay or withhold messages, are not considered.
+   *
+   * Needs an access token, or an API key with the scope `notifications:read`.
+   *
+   * @example
+   * const notificationRecipients = await client.notifications.getRecipients({
+   *   event: "execution.failed",
+   *   subject_id: "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * })
+   */
+  getRecipients(
+    query: NotificationsGetRecipientsQuery,
+    options?: RequestOptions & InWorkspace
+  ): ApiPromise<NotificationRecipients> {
+    return this.call({ route: "GET notifications/recipients", query, options })
   }
 
   /**
@@ -343,12 +339,7 @@ export class NotificationsResource extends Resource {
     query?: NotificationsListDeliveriesQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<NotificationDelivery> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/deliveries",
-      query,
-      options
-    })
+    return this.pages({ route: "GET notifications/deliveries", query, options })
   }
 
   /**
@@ -367,9 +358,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<NotificationDeliveryDetail> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/deliveries/{delivery_id}",
-      ids: { delivery_id: deliveryId },
+      route: "GET notifications/deliveries/{delivery_id}",
+      ids: [deliveryId],
       options
     })
   }
@@ -392,9 +382,8 @@ export class NotificationsResource extends Resource {
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<NotificationDelivery> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/notifications/deliveries/{delivery_id}/resend",
-      ids: { delivery_id: deliveryId },
+      route: "POST notifications/deliveries/{delivery_id}/resend",
+      ids: [deliveryId],
       acceptsKey: true,
       options
     })
@@ -411,11 +400,7 @@ export class NotificationsResource extends Resource {
    * const notificationKinds = await client.notifications.listKinds()
    */
   listKinds(options?: RequestOptions & InWorkspace): ApiPromise<NotificationKinds> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/notifications/kinds",
-      options
-    })
+    return this.call({ route: "GET notifications/kinds", options })
   }
 }
 
@@ -428,6 +413,7 @@ export type DeliveredEvent =
   | "chain_run.failed"
   | "task.recovered"
   | "task.paused"
+  | "approval.requested"
   | "incident.opened"
   | "incident.closed"
   | "certificate.expiring"
@@ -450,7 +436,7 @@ export interface DeliveryAttempt {
   readonly status_code: number | null
   /** When the attempt finished. Null if its node was lost. */
   readonly finished_at: Timestamp | null
-  /** The first 1,000 characters of the response, without secrets of the channel. */
+  /** The first 1,000 characters of the response, with the secrets of the channel removed. */
   readonly response_body: string | null
   /** Why the attempt failed. Null if it did not fail. */
   readonly error: string | null
@@ -686,7 +672,7 @@ export interface NotificationChannel {
   readonly id: NotificationChannelId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -764,7 +750,7 @@ export type NotificationChannelInput =
   | ZulipChannelInput
   | MatrixChannelInput
 
-/** Any of the fields. Absent fields are unchanged. */
+/** The fields to change. Absent fields keep their values. */
 export interface NotificationChannelUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
@@ -774,7 +760,7 @@ export interface NotificationChannelUpdate {
    * again.
    */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** True pauses the channel, so that nothing is sent to it. False resumes it. */
+  /** True pauses the channel: nothing is sent to it. False resumes it. */
   readonly paused?: boolean | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
@@ -870,9 +856,39 @@ export interface NotificationKinds {
   readonly data: ReadonlyArray<NotificationKindInfo>
 }
 
+/** A channel that would be notified. Nothing is sent to it while it is paused or not confirmed. */
+export interface NotificationRecipient {
+  /** The id of the channel. */
+  readonly id: NotificationChannelId
+  /** The id that you chose. Null if there is none. */
+  readonly key: string | null
+  /** The display name. */
+  readonly name: string
+  readonly kind: NotificationKind
+  /** Whether the channel is paused. While paused, nothing is sent to it. */
+  readonly paused: boolean
+  /**
+   * Why the service paused the channel: it no longer exists, or rejects messages. Null if it did
+   * not.
+   */
+  readonly paused_reason: string | null
+  /** False for an email address of a non-member until the link in the confirmation mail is opened. */
+  readonly confirmed: boolean
+  /** The latest attempt to send a message. Null before the first. */
+  readonly last_delivery: LastDelivery | null
+}
+
+/** Who would be notified of a problem. */
+export interface NotificationRecipients {
+  /** The channels that rules name. They are notified when the problem starts. */
+  readonly channels: ReadonlyArray<NotificationRecipient>
+  /** The escalation policies that rules name. Their steps begin when the problem starts. */
+  readonly escalations: ReadonlyArray<RecipientsPolicy>
+}
+
 /**
- * Selects the channels that are notified of some events. A rule with only `task_ids` excludes
- * monitors, and a rule with only `monitor_ids` excludes tasks.
+ * Specifies which channels or which escalation policy to notify of which events. A rule with only
+ * `task_ids` excludes monitors, and a rule with only `monitor_ids` excludes tasks.
  */
 export interface NotificationRule {
   /** The events that the rule applies to. */
@@ -881,6 +897,13 @@ export interface NotificationRule {
   readonly channel_ids: ReadonlyArray<NotificationChannelId>
   /** The keys of the channels. Records without a key are omitted. */
   readonly channel_keys: ReadonlyArray<string>
+  /**
+   * The escalation policy that notifies people step by step, instead of channels or in addition to
+   * them. Events that do not start a problem are sent only to its first step. Null or absent: none.
+   */
+  readonly escalation_id: EscalationPolicyId | null
+  /** The key of the escalation policy. Null: none. */
+  readonly escalation_key: string | null
   /** Restricts the rule to records with one of these tags. Null: no restriction. */
   readonly tags: ReadonlyArray<string> | null
   /** Restricts the rule to these tasks and chains. Null: no restriction. */
@@ -908,16 +931,18 @@ export interface NotificationSettings {
   /** When messages are held. Null or absent: never. */
   readonly quiet_hours: QuietHours | null
   /**
-   * For how many seconds events are collected into one message. The first message is sent
-   * immediately. Later events are collected for a tenth of this time at first, and twice as long
-   * each time. Defaults to 10.
+   * How long events are collected into one message, in seconds. The first message is sent
+   * immediately. Later events are at first collected for a tenth of this time, which doubles with
+   * each message. Defaults to 10.
    */
   readonly group_seconds: number
+  /** Who last changed the definition. Null if unknown. */
+  readonly updated_by: Actor | null
   /** When the settings were last changed. Null if never. */
   readonly updated_at: Timestamp | null
 }
 
-/** A response may be sent back. Fields that only responses have are ignored. */
+/** You can send back a response. Fields that only responses have are ignored. */
 export interface NotificationSettingsInput {
   /**
    * The version that you read. If the settings have changed since, the response is 412 `stale`. 0 to
@@ -939,9 +964,9 @@ export interface NotificationSettingsInput {
   /** When messages are held. Null or absent: never. */
   readonly quiet_hours?: QuietHours | null | undefined
   /**
-   * For how many seconds events are collected into one message. The first message is sent
-   * immediately. Later events are collected for a tenth of this time at first, and twice as long
-   * each time. Defaults to 10. 0 to 300.
+   * How long events are collected into one message, in seconds. The first message is sent
+   * immediately. Later events are at first collected for a tenth of this time, which doubles with
+   * each message. Defaults to 10. 0 to 300.
    */
   readonly group_seconds?: number | undefined
 }
@@ -1048,6 +1073,13 @@ export interface PagerdutyChannelInput {
   readonly key?: string | null | undefined
 }
 
+/** The event that starts the problem. */
+export type ProblemEvent =
+  | "execution.failed"
+  | "chain_run.failed"
+  | "incident.opened"
+  | "worker.offline"
+
 /** A channel of the kind `pushover`. */
 export interface PushoverChannelInput {
   /** The display name. 1 to 100 characters. */
@@ -1076,6 +1108,37 @@ export interface PushoverChannelInput {
    * None when absent or null. 1 to 200 characters.
    */
   readonly key?: string | null | undefined
+}
+
+export interface RecipientsPolicy {
+  /** The id of the escalation policy. */
+  readonly id: EscalationPolicyId
+  /** The key in the path. */
+  readonly key: string
+  /** The display name. */
+  readonly name: string
+  /** How many times the steps are repeated after the last one. */
+  readonly repeat_count: number
+  /**
+   * The delay between the last step and the repeated first step, in seconds. The other steps follow
+   * as in the first round.
+   */
+  readonly repeat_after_seconds: number
+  /** The steps, in order. */
+  readonly steps: ReadonlyArray<RecipientsStep>
+}
+
+export interface RecipientsStep {
+  /**
+   * The delay after the previous step, in seconds. For the first step, the delay after the incident
+   * opened.
+   */
+  readonly after_seconds: number
+  /**
+   * The channels that the step notifies, and an email channel of each of its members. Empty if none
+   * of its members has a verified address.
+   */
+  readonly channels: ReadonlyArray<NotificationRecipient>
 }
 
 /** A channel of the kind `slack`. */
@@ -1143,11 +1206,11 @@ export interface TelegramChannelInput {
   readonly kind: "telegram"
   /** The fields of the kind. */
   readonly config: {
-    /** The token of the bot: 123456:ABC…. 1 to 500 characters. */
+    /** Your bot's token, such as 123456:ABC…. 1 to 500 characters. */
     readonly bot_token: string
-    /** The id of the chat, or @name of a public channel. 1 to 200 characters. */
+    /** The chat's id, or the @name of a public channel. 1 to 200 characters. */
     readonly chat_id: string
-    /** The topic in a forum. 1 to 2,147,483,647. */
+    /** The topic's id. Required only to post to one topic of a forum group. 1 to 2,147,483,647. */
     readonly thread_id?: number | undefined
   }
   /**
@@ -1290,16 +1353,25 @@ export interface NotificationsListChannelsQuery extends PageQuery {
   readonly paused?: boolean | undefined
 }
 
+export interface NotificationsGetRecipientsQuery {
+  /** The event that starts the problem. */
+  readonly event: ProblemEvent
+  /** The task, monitor or worker that the event would be about. Absent: a record that no rule names. */
+  readonly subject_id?: string | undefined
+  /** The tags of the record. Absent: none. */
+  readonly tag?: string | ReadonlyArray<string> | undefined
+}
+
 export interface NotificationsListDeliveriesQuery extends PageQuery {
   /** The id of the channel. */
   readonly channel_id?: NotificationChannelId | undefined
   /** The kind of the channel, or `callback` for the `on_failure` or `on_success` of a task. */
   readonly kind?: DeliveryKind | undefined
   /**
-   * `queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the
+   * `queued`: waiting for its scheduled time or the next attempt. `failed`: the channel rejected the
    * message, or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted
-   * first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks
-   * was reached.
+   * before. `dropped`: the plan's limit on waiting callbacks had been reached, so `events_count`
+   * callbacks were not sent.
    */
   readonly status?: DeliveryStatus | undefined
 }

@@ -7,6 +7,8 @@ import { Resource } from "../Resource.ts"
 import type {
   Actor,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   IncidentId,
   MonitorEventId,
   MonitorId,
@@ -20,7 +22,7 @@ import type {
   WorkspaceId
 } from "./shared.ts"
 
-/** Monitors of processes on the machines of workers: their number, memory and processor time. */
+/** Monitors of processes on the machines of workers: their number, memory and CPU usage. */
 export class ProcessMonitorsResource extends Resource {
   /**
    * List process monitors.
@@ -38,12 +40,7 @@ export class ProcessMonitorsResource extends Resource {
     query?: ProcessMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<ProcessMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/process",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/process", query, options })
   }
 
   /**
@@ -67,13 +64,7 @@ export class ProcessMonitorsResource extends Resource {
     body: ProcessMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<ProcessMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/process",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/process", body, acceptsKey: true, options })
   }
 
   /**
@@ -100,13 +91,7 @@ export class ProcessMonitorsResource extends Resource {
     body: ProcessMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ProcessMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/process/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -121,12 +106,7 @@ export class ProcessMonitorsResource extends Resource {
    * const processMonitor = await client.processMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<ProcessMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/process/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -147,9 +127,8 @@ export class ProcessMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ProcessMonitor> {
     return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}",
-      ids: { monitor_id: monitorId },
+      route: "PATCH monitors/process/{monitor_id}",
+      ids: [monitorId],
       body,
       options
     })
@@ -171,12 +150,7 @@ export class ProcessMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/process/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -194,9 +168,8 @@ export class ProcessMonitorsResource extends Resource {
    */
   pause(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<ProcessMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
+      route: "POST monitors/process/{monitor_id}/pause",
+      ids: [monitorId],
       options
     })
   }
@@ -215,9 +188,8 @@ export class ProcessMonitorsResource extends Resource {
    */
   resume(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<ProcessMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
+      route: "POST monitors/process/{monitor_id}/resume",
+      ids: [monitorId],
       options
     })
   }
@@ -239,15 +211,14 @@ export class ProcessMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/process/{monitor_id}/versions",
+      ids: [monitorId],
       options
     })
   }
 
   /**
-   * Get a process monitor's version.
+   * Get a version of a process monitor.
    *
    * One version of its definition, in full.
    *
@@ -264,18 +235,17 @@ export class ProcessMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/process/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore a process monitor's version.
+   * Restore a version of a process monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -291,9 +261,8 @@ export class ProcessMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<ProcessMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/process/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -301,7 +270,7 @@ export class ProcessMonitorsResource extends Resource {
   /**
    * List a process monitor's events.
    *
-   * When the monitor went down and up, newest first, kept for 30 days by default.
+   * When the monitor went down or recovered, newest first, kept for 30 days by default.
    *
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
@@ -317,9 +286,8 @@ export class ProcessMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<ProcessEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/process/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/process/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -336,7 +304,7 @@ export interface LastProcessReport {
   /** The memory of all matching processes together. */
   readonly rss_bytes: number
   /**
-   * The processor time of all matching processes together; 100 is one core. Null in the first
+   * The combined CPU usage of all matching processes, as a percentage of one core. Null in the first
    * report.
    */
   readonly cpu_percent: number | null
@@ -368,7 +336,7 @@ export interface ProcessMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -376,12 +344,21 @@ export interface ProcessMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -413,13 +390,16 @@ export interface ProcessMonitor {
   readonly max_count: number | null
   /** The maximum memory of all matching processes. Null if there is none. */
   readonly max_rss_bytes: number | null
-  /** The maximum processor time of all matching processes. Null if there is none. */
+  /**
+   * The limit on the combined CPU usage of all matching processes, as a percentage of one core. Null
+   * if there is no limit.
+   */
   readonly max_cpu_percent: number | null
   /** Number of seconds between two reports. */
   readonly interval_seconds: number
   /** Number of seconds for which a rule can be broken. */
   readonly grace_seconds: number
-  /** The latest report of any worker. Null before the first report. */
+  /** The latest report from any worker. Null before the first report. */
   readonly last_report: LastProcessReport | null
 }
 
@@ -432,6 +412,13 @@ export interface ProcessMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | null | undefined
   /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
@@ -443,8 +430,8 @@ export interface ProcessMonitorDefinition {
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /**
-   * The minimum number of processes, not above `max_count`. When absent: 1, and 0 with a `max_count`
-   * of 0. 0 to 1,000,000.
+   * The minimum number of processes. Must not exceed `max_count`. When absent: 1, and 0 with a
+   * `max_count` of 0. 0 to 1,000,000.
    */
   readonly min_count?: number | undefined
   /** The maximum number of processes. Any number when absent or null. 0 to 1,000,000. */
@@ -452,8 +439,8 @@ export interface ProcessMonitorDefinition {
   /** The maximum memory of all matching processes together. Any when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. Any when absent or null. 0 to 100,000.
+   * The limit on the combined CPU usage of all matching processes since the previous report, as a
+   * percentage of one core. Any when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
@@ -482,14 +469,21 @@ export type ProcessMonitorInput = {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * How the rules apply to several workers. `each`: to each worker separately. `together`: to the
    * sum of all workers. It makes no difference with `worker_id`. `each` when absent.
    */
   readonly judge?: ProcessJudge | undefined
   readonly match: ProcessMatch
   /**
-   * The minimum number of processes, not above `max_count`. When absent: 1, and 0 with a `max_count`
-   * of 0. 0 to 1,000,000.
+   * The minimum number of processes. Must not exceed `max_count`. When absent: 1, and 0 with a
+   * `max_count` of 0. 0 to 1,000,000.
    */
   readonly min_count?: number | undefined
   /** The maximum number of processes. Any number when absent or null. 0 to 1,000,000. */
@@ -497,8 +491,8 @@ export type ProcessMonitorInput = {
   /** The maximum memory of all matching processes together. Any when absent or null. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. Any when absent or null. 0 to 100,000.
+   * The limit on the combined CPU usage of all matching processes since the previous report, as a
+   * percentage of one core. Any when absent or null. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 30 when absent. 10 to 3,600. */
@@ -533,14 +527,20 @@ export type ProcessMonitorInput = {
 )
 
 /**
- * Any of the fields. Absent fields are unchanged. `labels` replaces `worker_id`, and `worker_id`
- * replaces `labels`.
+ * The fields to change. Absent fields keep their values. `labels` replaces `worker_id`, and
+ * `worker_id` replaces `labels`.
  */
 export interface ProcessMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The worker on whose machine the processes run. */
   readonly worker_id?: WorkerId | undefined
   /** Instead of `worker_id`: all online workers with these labels. 1 to 20 items. */
@@ -551,15 +551,15 @@ export interface ProcessMonitorUpdate {
    */
   readonly judge?: ProcessJudge | undefined
   readonly match?: ProcessMatch | undefined
-  /** The minimum number of processes, not above `max_count`. 0 to 1,000,000. */
+  /** The minimum number of processes. Must not exceed `max_count`. 0 to 1,000,000. */
   readonly min_count?: number | undefined
   /** The maximum number of processes. Null: any number. 0 to 1,000,000. */
   readonly max_count?: number | null | undefined
   /** The maximum memory of all matching processes together. Null: any. At least 1. */
   readonly max_rss_bytes?: number | null | undefined
   /**
-   * The maximum processor time of all matching processes together since the previous report; 100 is
-   * one core. Null: any. 0 to 100,000.
+   * The limit on the combined CPU usage of all matching processes since the previous report, as a
+   * percentage of one core. Null: any. 0 to 100,000.
    */
   readonly max_cpu_percent?: number | null | undefined
   /** Number of seconds between two reports. 10 to 3,600. */

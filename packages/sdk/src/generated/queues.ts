@@ -35,7 +35,7 @@ export class QueuesResource extends Resource {
     query?: QueuesListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<Queue, { readonly total: Total }> {
-    return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/queues", query, options })
+    return this.pages({ route: "GET queues", query, options })
   }
 
   /**
@@ -51,13 +51,7 @@ export class QueuesResource extends Resource {
    * const queue = await client.queues.create({ name: "Billing server", max_concurrency: 2 })
    */
   create(body: QueueInput, options?: RequestOptions & InWorkspace & Idempotent): ApiPromise<Queue> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/queues",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST queues", body, acceptsKey: true, options })
   }
 
   /**
@@ -79,13 +73,7 @@ export class QueuesResource extends Resource {
     body: QueueDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Queue> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/queues/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT queues/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -100,12 +88,7 @@ export class QueuesResource extends Resource {
    * const queue = await client.queues.get(queueId)
    */
   get(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
-      ids: { queue_id: queueId },
-      options
-    })
+    return this.call({ route: "GET queues/{queue_id}", ids: [queueId], options })
   }
 
   /**
@@ -121,16 +104,11 @@ export class QueuesResource extends Resource {
    * const versionList = await client.queues.listVersions(queueId)
    */
   listVersions(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions",
-      ids: { queue_id: queueId },
-      options
-    })
+    return this.call({ route: "GET queues/{queue_id}/versions", ids: [queueId], options })
   }
 
   /**
-   * Get a queue's version.
+   * Get a version of a queue.
    *
    * One version of its definition, in full.
    *
@@ -147,18 +125,17 @@ export class QueuesResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions/{version}",
-      ids: { queue_id: queueId, version },
+      route: "GET queues/{queue_id}/versions/{version}",
+      ids: [queueId, version],
       options
     })
   }
 
   /**
-   * Restore a queue's version.
+   * Restore a version of a queue.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `tasks:write`.
@@ -174,9 +151,8 @@ export class QueuesResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<Queue> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/versions/{version}/restore",
-      ids: { queue_id: queueId, version },
+      route: "POST queues/{queue_id}/versions/{version}/restore",
+      ids: [queueId, version],
       options
     })
   }
@@ -199,13 +175,7 @@ export class QueuesResource extends Resource {
     body: QueueUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Queue> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
-      ids: { queue_id: queueId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH queues/{queue_id}", ids: [queueId], body, options })
   }
 
   /**
@@ -222,12 +192,7 @@ export class QueuesResource extends Resource {
    * await client.queues.delete(queueId)
    */
   delete(queueId: QueueId, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}",
-      ids: { queue_id: queueId },
-      options
-    })
+    return this.call({ route: "DELETE queues/{queue_id}", ids: [queueId], options })
   }
 
   /**
@@ -244,12 +209,7 @@ export class QueuesResource extends Resource {
    * const queue = await client.queues.pause(queueId)
    */
   pause(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/pause",
-      ids: { queue_id: queueId },
-      options
-    })
+    return this.call({ route: "POST queues/{queue_id}/pause", ids: [queueId], options })
   }
 
   /**
@@ -265,12 +225,7 @@ export class QueuesResource extends Resource {
    * const queue = await client.queues.resume(queueId)
    */
   resume(queueId: QueueId, options?: RequestOptions & InWorkspace): ApiPromise<Queue> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/queues/{queue_id}/resume",
-      ids: { queue_id: queueId },
-      options
-    })
+    return this.call({ route: "POST queues/{queue_id}/resume", ids: [queueId], options })
   }
 }
 
@@ -279,7 +234,7 @@ export interface Queue {
   readonly id: QueueId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -297,8 +252,8 @@ export interface Queue {
   /** Whether the queue is paused. While paused, no run of the queue starts. */
   readonly paused: boolean
   /**
-   * The number of runs that hold a slot: runs in progress or about to start. A slot whose call was
-   * lost with its node counts until the call must have finished.
+   * The number of runs that hold a slot: runs in progress or about to start. If a node is lost, its
+   * slots count until their calls must have ended.
    */
   readonly running: number
   /** The number of runs that are due and wait for a slot, counted up to 10000. */
@@ -391,7 +346,7 @@ export type QueueInput = {
     }
 )
 
-/** Any of the fields. Absent fields are unchanged. At least one limit must remain. */
+/** The fields to change. Absent fields keep their values. At least one limit must remain. */
 export interface QueueUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined

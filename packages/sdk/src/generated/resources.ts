@@ -27,6 +27,7 @@ import { DnsMonitorsResource } from "./dnsMonitors.ts"
 import { ProcessMonitorsResource } from "./processMonitors.ts"
 import { IncidentsResource } from "./incidents.ts"
 import { MaintenanceResource } from "./maintenance.ts"
+import { EscalationsResource } from "./escalations.ts"
 import { StatusPagesResource } from "./statusPages.ts"
 import { NotificationsResource } from "./notifications.ts"
 import { BillingResource } from "./billing.ts"
@@ -60,6 +61,7 @@ export type * from "./dnsMonitors.ts"
 export type * from "./processMonitors.ts"
 export type * from "./incidents.ts"
 export type * from "./maintenance.ts"
+export type * from "./escalations.ts"
 export type * from "./statusPages.ts"
 export type * from "./notifications.ts"
 export type * from "./billing.ts"
@@ -95,7 +97,7 @@ export class Resources {
    */
   readonly queues: QueuesResource
   /**
-   * Write-only values for calls and channels: tokens, passwords, keys. A secret is filled in when a
+   * Write-only values for calls and channels: tokens, passwords, keys. A secret is inserted when a
    * call is made, and only if the call goes to one of its hosts.
    */
   readonly secrets: SecretsResource
@@ -115,10 +117,10 @@ export class Resources {
   readonly monitors: MonitorsResource
   /**
    * Monitors of jobs that run elsewhere and send pings. A monitor goes down when a ping is missing,
-   * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` of the
-   * monitor's `ping_url`, followed by nothing (success), `/start`, `/fail`, `/log` or the exit
-   * status of the job (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The response
-   * is `OK` once the ping is on disk.
+   * or a run fails, takes too long or starts too early. A ping is a `GET`, `HEAD` or `POST` request
+   * to the monitor's `ping_url` (success), or to `ping_url` followed by `/start`, `/fail`, `/log` or
+   * the job's exit status (`/0` to `/255`). `?rid=<uuid>` distinguishes overlapping runs. The
+   * response is `OK` once the ping has been saved.
    */
   readonly heartbeatMonitors: HeartbeatMonitorsResource
   /**
@@ -128,29 +130,31 @@ export class Resources {
    */
   readonly sslMonitors: SslMonitorsResource
   /**
-   * Monitors of web sites and APIs. A monitor requests a URL at an interval, and goes down when the
-   * responses break one of its rules or are missing.
+   * Monitors of websites and APIs. A monitor requests a URL at regular intervals, and goes down when
+   * there is no response or the response breaks a rule.
    */
   readonly httpMonitors: HttpMonitorsResource
   /**
-   * Monitors of servers of any protocol. A monitor opens a connection at an interval, and goes down
-   * when it cannot, or when the server does not send the expected text.
+   * Monitors of servers with any protocol. A monitor connects at regular intervals, and goes down
+   * when it cannot connect, or when the server does not send the expected text.
    */
   readonly tcpMonitors: TcpMonitorsResource
   /**
-   * Monitors of the records of a name. A monitor queries a name server at an interval, and goes down
+   * Monitors of DNS records. A monitor queries a name server at regular intervals, and goes down
    * when there is no answer or an unexpected one.
    */
   readonly dnsMonitors: DnsMonitorsResource
-  /** Monitors of processes on the machines of workers: their number, memory and processor time. */
+  /** Monitors of processes on the machines of workers: their number, memory and CPU usage. */
   readonly processMonitors: ProcessMonitorsResource
   /**
    * An incident is one outage of a monitor, or a cron task or chain that keeps failing, until it
    * recovers.
    */
   readonly incidents: IncidentsResource
-  /** Times in which failures are expected. */
+  /** Periods in which failures are expected. */
   readonly maintenance: MaintenanceResource
+  /** Whom to notify of an incident, step by step, until somebody acknowledges it. */
+  readonly escalations: EscalationsResource
   /** Public pages that show the status of selected monitors. */
   readonly statusPages: StatusPagesResource
   /** Which channels are notified of which failures and recoveries. */
@@ -190,6 +194,7 @@ export class Resources {
     this.processMonitors = new ProcessMonitorsResource(caller)
     this.incidents = new IncidentsResource(caller)
     this.maintenance = new MaintenanceResource(caller)
+    this.escalations = new EscalationsResource(caller)
     this.statusPages = new StatusPagesResource(caller)
     this.notifications = new NotificationsResource(caller)
     this.billing = new BillingResource(caller)

@@ -8,13 +8,14 @@ export class SearchResource extends Resource {
   /**
    * Search a workspace.
    *
-   * Finds tasks, queues, monitors, channels, workers and secrets by a part of their name or key, and
-   * executions and incidents by their ids. Exact matches of the name or key come first, then records
-   * whose name starts with or contains the text. Delayed tasks without a name and a key are found by
-   * their ids.
+   * Finds tasks, queues, monitors, channels, escalation policies, workers and secrets by a part of
+   * their name or key, and executions and incidents by their ids. Exact matches of the name or key
+   * come first, then records whose name starts with or contains the text. Delayed tasks without a
+   * name or key are found only by their ids.
    *
    * An API key also needs `monitors:read` to find monitors and incidents, `notifications:read` to
-   * find channels, and `executions:read` to find executions. It cannot find workers and secrets.
+   * find channels and escalation policies, and `executions:read` to find executions. It cannot find
+   * workers and secrets.
    *
    * Needs an access token, or an API key with the scope `tasks:read`.
    *
@@ -22,12 +23,28 @@ export class SearchResource extends Resource {
    * const searchResults = await client.search.list({ q: "nightly report", limit: 50 })
    */
   list(query: SearchListQuery, options?: RequestOptions & InWorkspace): ApiPromise<SearchResults> {
-    return this.call({ verb: "GET", path: "/v1/workspaces/{workspace_id}/search", query, options })
+    return this.call({ route: "GET search", query, options })
   }
 }
 
+/** A record that a search found. */
+export interface SearchResult {
+  readonly kind: SearchResultKind
+  /** The id of the record. */
+  readonly id: string
+  /**
+   * The name of the record. For an execution, the name of its task; for an incident, the name of its
+   * monitor.
+   */
+  readonly name: string | null
+  /** The key of the record. Null if there is none. */
+  readonly key: string | null
+  /** The URL that a task calls, the URLs of a chain's steps, or the target of a monitor. */
+  readonly target: string | null
+}
+
 /** The kind of the record that was found. */
-export type FoundKind =
+export type SearchResultKind =
   | "cron"
   | "delayed"
   | "chain"
@@ -39,31 +56,19 @@ export type FoundKind =
   | "dns"
   | "queue"
   | "channel"
+  | "escalation_policy"
   | "worker"
   | "secret"
   | "execution"
   | "incident"
 
-/** A record that a search found. */
-export interface FoundRecord {
-  readonly kind: FoundKind
-  /** The id of the record. */
-  readonly id: string
-  /**
-   * The name of the record. For an execution, the name of its task; for an incident, the name of its
-   * monitor.
-   */
-  readonly name: string | null
-  /** The key of the record. Null if none. */
-  readonly key: string | null
-  /** The URL that a task calls, the URLs of a chain's steps, or the target of a monitor. */
-  readonly target: string | null
-}
-
 /** The results of a search. */
 export interface SearchResults {
-  /** The results, best match first. */
-  readonly data: ReadonlyArray<FoundRecord>
+  /**
+   * The results, best match first. If there are more than 1,000 matches, only the newest are ranked,
+   * and those with a name, key, tag, URL or host that is exactly the search text.
+   */
+  readonly data: ReadonlyArray<SearchResult>
 }
 
 export interface SearchListQuery {

@@ -4,10 +4,10 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { SecretId, Timestamp } from "./shared.ts"
+import type { Actor, SecretId, Timestamp } from "./shared.ts"
 
 /**
- * Write-only values for calls and channels: tokens, passwords, keys. A secret is filled in when a
+ * Write-only values for calls and channels: tokens, passwords, keys. A secret is inserted when a
  * call is made, and only if the call goes to one of its hosts.
  */
 export class SecretsResource extends Resource {
@@ -24,12 +24,7 @@ export class SecretsResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<Secret> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/secrets",
-      query,
-      options
-    })
+    return this.pages({ route: "GET secrets", query, options })
   }
 
   /**
@@ -53,13 +48,7 @@ export class SecretsResource extends Resource {
     body: SecretDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Secret> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/secrets/{name}",
-      ids: { name },
-      body,
-      options
-    })
+    return this.call({ route: "PUT secrets/{name}", ids: [name], body, options })
   }
 
   /**
@@ -75,12 +64,7 @@ export class SecretsResource extends Resource {
    * await client.secrets.delete(name)
    */
   delete(name: string, options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/secrets/{name}",
-      ids: { name },
-      options
-    })
+    return this.call({ route: "DELETE secrets/{name}", ids: [name], options })
   }
 }
 
@@ -89,7 +73,7 @@ export interface Secret {
   readonly id: SecretId
   /** The name by which templates refer to the secret. */
   readonly name: string
-  /** The purpose of the secret. Null if none. */
+  /** The purpose of the secret. Null if there is none. */
   readonly description: string | null
   /** The hosts to which the secret may be sent. */
   readonly allowed_hosts: ReadonlyArray<string>
@@ -100,6 +84,10 @@ export interface Secret {
   readonly used_by: ReadonlyArray<SecretUse>
   /** When the value was last changed. */
   readonly value_set_at: Timestamp
+  /** Who created the record. Null if unknown. */
+  readonly created_by: Actor | null
+  /** Who last changed the definition. Null if unknown. */
+  readonly updated_by: Actor | null
   /** When it was created. */
   readonly created_at: Timestamp
   /** When it was last changed. */

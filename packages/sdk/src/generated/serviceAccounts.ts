@@ -27,12 +27,7 @@ export class ServiceAccountsResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<ServiceAccount> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/service-accounts",
-      query,
-      options
-    })
+    return this.pages({ route: "GET service-accounts", query, options })
   }
 
   /**
@@ -50,12 +45,7 @@ export class ServiceAccountsResource extends Resource {
     body: ServiceAccountInput,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CreatedServiceAccount> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/service-accounts",
-      body,
-      options
-    })
+    return this.call({ route: "POST service-accounts", body, options })
   }
 
   /**
@@ -74,9 +64,8 @@ export class ServiceAccountsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ServiceAccount> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/service-accounts/{service_account_id}",
-      ids: { service_account_id: serviceAccountId },
+      route: "GET service-accounts/{service_account_id}",
+      ids: [serviceAccountId],
       options
     })
   }
@@ -84,7 +73,8 @@ export class ServiceAccountsResource extends Resource {
   /**
    * Change a service account.
    *
-   * Changes the name or the role. A role applies from the next request, also to existing tokens.
+   * Changes the name or the role. A new role applies from the next request on, including for
+   * existing tokens.
    *
    * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
@@ -98,9 +88,8 @@ export class ServiceAccountsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<ServiceAccount> {
     return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/service-accounts/{service_account_id}",
-      ids: { service_account_id: serviceAccountId },
+      route: "PATCH service-accounts/{service_account_id}",
+      ids: [serviceAccountId],
       body,
       options
     })
@@ -124,9 +113,8 @@ export class ServiceAccountsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CreatedServiceAccount> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/service-accounts/{service_account_id}/rotate",
-      ids: { service_account_id: serviceAccountId },
+      route: "POST service-accounts/{service_account_id}/rotate",
+      ids: [serviceAccountId],
       body: body ?? {},
       options
     })
@@ -149,9 +137,8 @@ export class ServiceAccountsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<void> {
     return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/service-accounts/{service_account_id}",
-      ids: { service_account_id: serviceAccountId },
+      route: "DELETE service-accounts/{service_account_id}",
+      ids: [serviceAccountId],
       options
     })
   }
@@ -197,7 +184,7 @@ export interface ServiceAccountRotation {
   readonly grace_seconds?: number | undefined
 }
 
-/** Any of the fields. Absent fields are unchanged. */
+/** The fields to change. Absent fields keep their values. */
 export interface ServiceAccountUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined

@@ -13,6 +13,8 @@ export type CronTaskId = Id<"CronTaskId">
 
 export type DelayedTaskId = Id<"DelayedTaskId">
 
+export type EscalationPolicyId = Id<"EscalationPolicyId">
+
 export type ExecutionId = Id<"ExecutionId">
 
 export type IncidentId = Id<"IncidentId">
@@ -109,7 +111,7 @@ export interface ApiKeyEvent {
 export interface ApiKeyIdentity {
   /** An API key. */
   readonly kind: "api_key"
-  /** The workspace of the key. */
+  /** The workspace that the API key belongs to. */
   readonly workspace_id: WorkspaceId
   /** The first 12 characters of the key, to identify it in lists. */
   readonly key_prefix: string
@@ -117,6 +119,81 @@ export interface ApiKeyIdentity {
   readonly scopes: ReadonlyArray<Scope>
   /** When the key expires. Null if it never does. */
   readonly expires_at: Timestamp | null
+}
+
+export interface Approval {
+  /** What needs approval. Null if the step has no message. */
+  readonly message: string | null
+  /** When the step fails if nobody has decided. */
+  readonly until: Timestamp
+  /** The ids of the members who may decide. Empty if every editor may. */
+  readonly approvers: ReadonlyArray<string>
+}
+
+/** A step of a chain waits for approval. Its message has a link on which people decide. */
+export interface ApprovalEvent {
+  /**
+   * The id of this message. In a webhook or a callback, the id of the delivery, which is the same
+   * for every attempt: use it to process each message once. A stream can be resumed from it with
+   * `Last-Event-ID`.
+   */
+  readonly id: string
+  /** When the event happened. */
+  readonly created_at: Timestamp
+  /** The id of the workspace. */
+  readonly workspace_id: WorkspaceId
+  /** A step of a chain waits until somebody approves or rejects it. */
+  readonly type: "approval.requested"
+  /** The data of the event. */
+  readonly data: {
+    readonly chain_run: EventChainRun
+    readonly execution: EventExecution
+    readonly approval: EventApproval
+    /** The event in words. Null in a stream of live events. */
+    readonly notice: EventNotice | null
+  }
+}
+
+/**
+ * Waits until somebody approves or rejects it: with the link in a message, in the panel, or with
+ * `POST …/executions/{id}/approve` and `/reject`. A rejection makes the step fail.
+ */
+export interface ApproveStepInput {
+  /** The kind of the step. */
+  readonly kind: "approve"
+  /**
+   * Later steps refer to the response by this name. Names are unique within a chain. At most 64
+   * characters.
+   */
+  readonly name: string
+  /**
+   * The channels that receive a message with a link, in addition to the channels that rules notify
+   * of `approval.requested`. At most 10. None when absent.
+   */
+  readonly channel_ids?: ReadonlyArray<NotificationChannelId> | undefined
+  /**
+   * The keys of the channels, instead of `channel_ids`. If both are given, each key must belong to a
+   * channel named by an id. None when absent. At most 10 items.
+   */
+  readonly channel_keys?: ReadonlyArray<string> | undefined
+  /**
+   * The question for the approvers. It can contain references, but not to secrets. None when absent
+   * or null. 1 to 500 characters.
+   */
+  readonly message?: string | null | undefined
+  /** How long the step waits for a decision before it fails. At most 90 days. */
+  readonly timeout_seconds: number
+  /**
+   * The ids of up to 20 members who can decide. They must be at least editors. If given, the link in
+   * messages leads to the panel, where the members sign in. Every editor when absent. At most 20
+   * items.
+   */
+  readonly approvers?: ReadonlyArray<UserId> | undefined
+  /**
+   * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
+   * or `always`. Otherwise it is skipped. `success` when absent.
+   */
+  readonly run_if?: RunIf | undefined
 }
 
 export interface Attempt {
@@ -129,8 +206,8 @@ export interface Attempt {
   /** The status code of the response. Null if there was no response. */
   readonly status_code: number | null
   /**
-   * The first 4 kB of the response headers, with names in lower case and without headers about the
-   * connection. Values that look like credentials are masked. Null if there was no response.
+   * The first 4 kB of the response headers, with names in lower case and without connection headers.
+   * Values that look like credentials are masked. Null if there was no response.
    */
   readonly response_headers: Readonly<Record<string, string>> | null
   /** The first 10,000 bytes of the response body. */
@@ -176,9 +253,31 @@ export interface AttemptRequest {
    * look like credentials are shown as `•••`.
    */
   readonly headers: Readonly<Record<string, string>>
-  /** The request body. Null if none. */
+  /** The request body. Null if there is none. */
   readonly body: string | null
 }
+
+export interface Backfill {
+  /** The number of executions that were queued, or with `dry_run`, that would be queued. */
+  readonly count: number
+  /** The `scheduled_for` of the first of them. Null if there is none. */
+  readonly first: Timestamp | null
+  /** The `scheduled_for` of the last of them. Null if there is none. */
+  readonly last: Timestamp | null
+}
+
+export interface BackfillRequest {
+  /** Only slots at this time or later. It must be within the retention period. */
+  readonly from: Timestamp | Date
+  /** Only slots before this time. Future slots are always left out. */
+  readonly to: Timestamp | Date
+  readonly only?: BackfillSlots | undefined
+  /** Whether to count the slots without queuing any runs. Defaults to false. */
+  readonly dry_run?: boolean | undefined
+}
+
+/** Defaults to `missing`. */
+export type BackfillSlots = "missing" | "failed" | "all"
 
 export interface BasicAuth {
   /** A user name and a password. */
@@ -211,11 +310,13 @@ export interface BatchError {
       | "task"
       | "chain"
       | "chain_run"
+      | "trigger"
       | "version"
       | "execution"
       | "monitor"
       | "incident"
       | "maintenance_window"
+      | "escalation_policy"
       | "notification_channel"
       | "notification_delivery"
       | "worker"
@@ -249,6 +350,101 @@ export type CallAuth = BasicAuth | BearerAuth | OAuth2ClientCredentialsAuth
 
 /** The HTTP method. */
 export type CallMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD"
+
+/**
+ * A call that may use the responses of earlier steps in `url`, `headers` and `body`:
+ * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON,
+ * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
+ * bytes of each response can be used. A chain may contain at most 2,000 references.
+ */
+export interface CallStepInput {
+  /** The kind of the step. `call` when absent. */
+  readonly kind?: "call" | undefined
+  /**
+   * Later steps refer to the response by this name. Names are unique within a chain. At most 64
+   * characters.
+   */
+  readonly name: string
+  /**
+   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
+   * 2,048 characters.
+   */
+  readonly url: string
+  /** The HTTP method. POST when absent. */
+  readonly method?: CallMethod | undefined
+  /**
+   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
+   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
+   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
+   * value; if no value is stored, the header is rejected. None when absent.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
+   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
+   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
+   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
+   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
+   * Write `{{ '{{' }}` for two braces. None when absent or null.
+   */
+  readonly body?: unknown | undefined
+  /**
+   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
+   * `completion`: then the timeout includes the time until the job reports, and the response must
+   * arrive within 900 s. 30 when absent.
+   */
+  readonly timeout_seconds?: number | undefined
+  /**
+   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
+   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
+   */
+  readonly retry_count?: number | undefined
+  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
+  readonly success_codes?: ReadonlyArray<string> | null | undefined
+  /**
+   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
+   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
+   * null.
+   */
+  readonly body_contains?: string | null | undefined
+  /**
+   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
+   * characters. A call whose response contains it is retried if retries remain. None when absent or
+   * null.
+   */
+  readonly body_lacks?: string | null | undefined
+  /**
+   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
+   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
+   */
+  readonly retry?: RetryInput | null | undefined
+  /**
+   * For jobs that continue after their response: when the job has finished, it sends a request to
+   * the completion URL that it received with the call. The response ends the attempt when absent or
+   * null.
+   */
+  readonly completion?: Completion | null | undefined
+  /**
+   * How the call authenticates, instead of with an `authorization` header. The secret parts are
+   * references to secrets of the workspace. None when absent or null.
+   */
+  readonly auth?: CallAuth | null | undefined
+  /**
+   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
+   * decides which addresses it calls. The service itself when absent or null.
+   */
+  readonly run_on?: RunOnInput | null | undefined
+  /**
+   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
+   * `no_worker`. 300 when absent. 0 to 86,400.
+   */
+  readonly worker_wait_seconds?: number | undefined
+  /**
+   * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
+   * or `always`. Otherwise it is skipped. `success` when absent.
+   */
+  readonly run_if?: RunIf | undefined
+}
 
 /**
  * The URL that receives the result of a run: a POST with the same JSON as a webhook channel,
@@ -285,8 +481,8 @@ export interface CertificateEvent {
 }
 
 /**
- * A chain run is `queued` until its first step starts. It has `failed` if any step failed,
- * whatever ran afterwards. Skipped steps do not count as failures. Cancelling a step's execution
+ * A chain run is `queued` until its first step starts. It is `failed` if any step failed, even if
+ * later steps succeeded. Skipped steps do not count as failures. Cancelling a step's execution
  * ends the run as `cancelled`. It is `skipped` if the previous run was still in progress and
  * `overlap` is `skip`.
  */
@@ -309,8 +505,8 @@ export interface ChainRun {
 }
 
 /**
- * A chain run is `queued` until its first step starts. It has `failed` if any step failed,
- * whatever ran afterwards. Skipped steps do not count as failures. Cancelling a step's execution
+ * A chain run is `queued` until its first step starts. It is `failed` if any step failed, even if
+ * later steps succeeded. Skipped steps do not count as failures. Cancelling a step's execution
  * ends the run as `cancelled`. It is `skipped` if the previous run was still in progress and
  * `overlap` is `skip`.
  */
@@ -382,7 +578,7 @@ export interface ChainRunStepDetail {
 
 /**
  * `pending`: the step has not started. `skipped`: its `run_if` did not apply, or the run was
- * cancelled before it.
+ * cancelled before the step started.
  */
 export type ChainRunStepStatus =
   | "pending"
@@ -393,97 +589,8 @@ export type ChainRunStepStatus =
   | "cancelled"
   | "skipped"
 
-/**
- * A call that may use the responses of earlier steps in `url`, `headers` and `body`:
- * `{{ steps.<name>.status }}`, `{{ steps.<name>.body }}` and, if the body is JSON,
- * `{{ steps.<name>.body.items[0].id }}`. If a value is missing, the step fails. The first 10,000
- * bytes of each response can be used. A chain may contain at most 2,000 references.
- */
-export interface ChainStepInput {
-  /**
-   * Later steps refer to the response by this name. Names are unique within a chain. At most 64
-   * characters.
-   */
-  readonly name: string
-  /**
-   * The URL to call. Must use `http` or `https`. The path and the query may use references. At most
-   * 2,048 characters.
-   */
-  readonly url: string
-  /** The HTTP method. POST when absent. */
-  readonly method?: CallMethod | undefined
-  /**
-   * At most 50. Headers that the service sets, such as `idempotency-key`, `webhook-*`,
-   * `x-scheduling-*` and `scheduling-complete-url`, are rejected. A body without a `content-type` is
-   * sent as `application/json`. A credential sent as `•••`, as responses show it, keeps the stored
-   * value; if no value is stored, the header is rejected. None when absent.
-   */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /**
-   * A string, which is sent as is, or any other JSON value, which is sent as JSON. Without a
-   * `content-type` header, the body is sent as `application/json`. At most 256 KiB. Not allowed with
-   * GET and HEAD. The body, the URL and the headers may use values that are known when the call is
-   * made: `{{ secrets.NAME }}`, `{{ run.id }}`, `{{ run.attempt }}`, `{{ run.scheduled_for }}`,
-   * `{{ task.name }}`, `{{ task.key }}`, `{{ input.items[0].id }}`, `{{ now }}` and `{{ uuid }}`.
-   * Write `{{ '{{' }}` for two braces. None when absent or null.
-   */
-  readonly body?: unknown | undefined
-  /**
-   * The timeout of one attempt, from connecting to the last byte. At most 900, or a day with
-   * `completion`: then the timeout includes the time until the job reports, and the response must
-   * arrive within 900 s. 30 when absent.
-   */
-  readonly timeout_seconds?: number | undefined
-  /**
-   * How many times a call is retried after a connection error, a timeout, 408, 425, 429 or 5xx, or a
-   * response that fails `body_contains` or `body_lacks`. 0 when absent. 0 to 10.
-   */
-  readonly retry_count?: number | undefined
-  /** The status codes and ranges that count as success. 200-299 when absent or null. 1 to 10 items. */
-  readonly success_codes?: ReadonlyArray<string> | null | undefined
-  /**
-   * A response is a success only if the first 10,000 bytes of its body contain this text, at most
-   * 500 characters. A call whose response lacks it is retried if retries remain. None when absent or
-   * null.
-   */
-  readonly body_contains?: string | null | undefined
-  /**
-   * A response is a failure if the first 10,000 bytes of its body contain this text, at most 500
-   * characters. A call whose response contains it is retried if retries remain. None when absent or
-   * null.
-   */
-  readonly body_lacks?: string | null | undefined
-  /**
-   * Retries with custom delays. `count` is the same as `retry_count`: if both are given, they must
-   * agree. Delays of up to 1 s, 2 s, 4 s and so on when absent or null.
-   */
-  readonly retry?: RetryInput | null | undefined
-  /**
-   * For jobs that continue after their response: the job reports that it has finished with a request
-   * to the completion URL that the call sends. The response ends the attempt when absent or null.
-   */
-  readonly completion?: Completion | null | undefined
-  /**
-   * How the call authenticates, instead of with an `authorization` header. The secret parts are
-   * references to secrets of the workspace. None when absent or null.
-   */
-  readonly auth?: CallAuth | null | undefined
-  /**
-   * The worker that makes the call. With `run_on`, the URL can name a private address: the worker
-   * decides which addresses it calls. The service itself when absent or null.
-   */
-  readonly run_on?: RunOnInput | null | undefined
-  /**
-   * Number of seconds for which a run with `run_on` waits for a worker before it fails with
-   * `no_worker`. 300 when absent. 0 to 86,400.
-   */
-  readonly worker_wait_seconds?: number | undefined
-  /**
-   * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
-   * or `always`. Otherwise it is skipped. `success` when absent.
-   */
-  readonly run_if?: RunIf | undefined
-}
+/** A step of a chain. Without `kind`, it is a call. */
+export type ChainStepInput = CallStepInput | WaitStepInput | ApproveStepInput
 
 /** An event about a notification channel. */
 export interface ChannelEvent {
@@ -631,17 +738,38 @@ export interface DefinitionVersion {
    * field has changed.
    */
   readonly changes: ReadonlyArray<FieldChange>
-  /** The fields of the definition, as the record shows them: with masks. */
+  /** The fields of the definition. Secrets are masked, as in the record. */
   readonly definition: Readonly<Record<string, unknown>>
 }
 
 /**
- * `queued`: waiting for its time, or for the next attempt. `failed`: the channel rejected the
+ * `queued`: waiting for its scheduled time or the next attempt. `failed`: the channel rejected the
  * message, or did not accept it within 24 hours. `cancelled`: the channel was paused or deleted
- * first. `dropped`: `events_count` callbacks were due while the plan's limit of waiting callbacks
- * was reached.
+ * before. `dropped`: the plan's limit on waiting callbacks had been reached, so `events_count`
+ * callbacks were not sent.
  */
 export type DeliveryStatus = "queued" | "sending" | "delivered" | "failed" | "cancelled" | "dropped"
+
+/** A monitor, cron task or chain that another one depends on. */
+export interface Dependency {
+  readonly kind: IncidentSubjectKind
+  /** The id of the monitor, cron task or chain. */
+  readonly id: string
+  /** The key of the monitor, cron task or chain. Null if it has none. */
+  readonly key: string | null
+}
+
+/** A monitor, cron task or chain of the same workspace, by its `id` or its `key`. */
+export interface DependencyInput {
+  readonly kind: IncidentSubjectKind
+  /** The id of the monitor, cron task or chain. */
+  readonly id?: string | undefined
+  /**
+   * The key of the monitor, cron task or chain, instead of `id`. Ignored if `id` is given. 1 to 200
+   * characters.
+   */
+  readonly key?: string | null | undefined
+}
 
 /** The events within `group_seconds` or during quiet hours, as one message to a channel. */
 export interface DigestEvent {
@@ -681,6 +809,13 @@ export type DnsMatch = "all" | "exactly" | "any"
 export type DnsRecordType = "A" | "AAAA" | "CAA" | "CNAME" | "MX" | "NS" | "SOA" | "SRV" | "TXT"
 
 /**
+ * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+ * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+ * them are, the check does not count.
+ */
+export type DownWhen = "any" | "majority" | "all"
+
+/**
  * What to do when clocks fall back and a local time occurs twice: `first` fires only the first
  * time, `both` fires both times. Schedules whose minute or hour starts with `*` run by elapsed
  * time and always fire both times.
@@ -697,10 +832,41 @@ export interface Echo {
   readonly body: string | null
 }
 
+/** A step notifies channels, members or both. */
+export interface EscalationStepInput {
+  /**
+   * The delay after the previous step, in seconds. For the first step, the delay after the incident
+   * opened. 0 to 86,400.
+   */
+  readonly after_seconds: number
+  /** The channels that the step notifies. None when absent. At most 20 items. */
+  readonly channel_ids?: ReadonlyArray<NotificationChannelId> | undefined
+  /**
+   * The keys of the channels, instead of `channel_ids`. If both are given, each key must belong to a
+   * record named by an id. None when absent. At most 20 items.
+   */
+  readonly channel_keys?: ReadonlyArray<string> | undefined
+  /**
+   * The members whom the step notifies, by mail to their verified addresses. A member who has left
+   * is not notified. None when absent. At most 20 items.
+   */
+  readonly member_ids?: ReadonlyArray<UserId> | undefined
+}
+
 /** The API key. */
 export interface EventApiKey {
   /** The id of the API key. */
   readonly id: ApiKeyId
+}
+
+/** What the step waits for. */
+export interface EventApproval {
+  /** What needs approval. Null if the step has no message. */
+  readonly message: string | null
+  /** When the step fails if nobody has decided. */
+  readonly until: Timestamp
+  /** The ids of the members who may decide. Empty if every editor may. */
+  readonly approvers: ReadonlyArray<string>
 }
 
 /** The run of a chain with all its steps. */
@@ -725,7 +891,7 @@ export interface EventExecution {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The chain run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null if the execution is not a step. */
   readonly chain_run_id: ChainRunId | null
   readonly status: ExecutionStatus
   /** The number of attempts made so far. */
@@ -762,7 +928,7 @@ export interface EventNotice {
   readonly name: string
   /** The reason, in one line. */
   readonly reason: string | null
-  /** Further details for people. */
+  /** Further details in human-readable form. */
   readonly facts: ReadonlyArray<{
     /** The name of the value. */
     readonly name: string
@@ -802,7 +968,7 @@ export interface ExcludedCalendar {
   readonly url: string
   /** When the calendar was last read successfully. The excluded days are from that copy. */
   readonly fetched_at: Timestamp | null
-  /** Why reading has failed since then. Null if it has not. */
+  /** Why later attempts to read the calendar failed. Null if none failed. */
   readonly error: string | null
   /** The number of excluded days in the next 400 days. */
   readonly days: number
@@ -825,10 +991,15 @@ export interface Execution {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The chain run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null if the execution is not a step. */
   readonly chain_run_id: ChainRunId | null
-  /** The name of the chain's step. Null outside of chains. */
+  /** The name of the chain's step. Null if the execution is not a step. */
   readonly step: string | null
+  /**
+   * The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and
+   * steps that were skipped.
+   */
+  readonly flow_key: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
   /** When the execution was due. */
@@ -837,7 +1008,7 @@ export interface Execution {
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
+  /** From `scheduled_for` to `started_at`. Null until it starts, for a `rerun` and for a `backfill`. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
@@ -849,6 +1020,10 @@ export interface Execution {
   readonly error: ExecutionError | null
   /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
+  /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
+  readonly waits_until: Timestamp | null
+  /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
+  readonly approval: Approval | null
 }
 
 /** An execution with all its attempts, oldest first. */
@@ -858,10 +1033,15 @@ export interface ExecutionDetail {
   readonly kind: ExecutionKind
   /** The id of a cron task, a delayed task or a chain. */
   readonly task_id: string
-  /** The chain run that the step belongs to. Null outside of chains. */
+  /** The chain run that the step belongs to. Null if the execution is not a step. */
   readonly chain_run_id: ChainRunId | null
-  /** The name of the chain's step. Null outside of chains. */
+  /** The name of the chain's step. Null if the execution is not a step. */
   readonly step: string | null
+  /**
+   * The key of the task's `flow`, filled in for this run. Null without a flow, and for runs and
+   * steps that were skipped.
+   */
+  readonly flow_key: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
   /** When the execution was due. */
@@ -870,7 +1050,7 @@ export interface ExecutionDetail {
   readonly started_at: Timestamp | null
   /** When it finished. Null until then. */
   readonly finished_at: Timestamp | null
-  /** From `scheduled_for` to `started_at`. Null until it starts, and for a `rerun`. */
+  /** From `scheduled_for` to `started_at`. Null until it starts, for a `rerun` and for a `backfill`. */
   readonly lateness_ms: number | null
   /** From `started_at` to `finished_at`, including retries and the delays between them. */
   readonly duration_ms: number | null
@@ -882,6 +1062,10 @@ export interface ExecutionDetail {
   readonly error: ExecutionError | null
   /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
+  /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
+  readonly waits_until: Timestamp | null
+  /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
+  readonly approval: Approval | null
   /** The input of a manual run. Null if there was none. */
   readonly input: unknown
   /** All attempts, oldest first. */
@@ -908,11 +1092,13 @@ export interface ExecutionError {
  * `auth_failed`: the authorization server returned no access token. `no_worker`: no worker claimed
  * the run within `worker_wait_seconds`. `node_lost`: the node or the worker that made the call was
  * lost. `completion_failed`: the job reported a failure to the completion URL.
- * `completion_timeout`: the job did not report in time. `cancelled`: somebody cancelled the run,
- * or paused or deleted its task. `overlap`: the previous run was still in progress.
- * `too_many_runs`: the task had reached its limit of unfinished runs. `task_changed`: the step or
- * task to call no longer exists. `workspace_stopped`: a slot of the schedule passed while the
- * workspace was stopped. `internal`: an error in the service. `unknown`: recorded without a code.
+ * `completion_timeout`: the job did not report in time. `approval_rejected`: somebody rejected the
+ * step. `approval_timeout`: nobody approved or rejected the step in time. `cancelled`: somebody
+ * cancelled the run, or paused or deleted its task. `overlap`: the previous run was still in
+ * progress. `too_many_runs`: the task had reached its limit of unfinished runs. `task_changed`:
+ * the step or task to call no longer exists. `workspace_stopped`: a slot of the schedule passed
+ * while the workspace was stopped. `internal`: an error in the service. `unknown`: recorded
+ * without a code.
  */
 export type ExecutionErrorCode =
   | "http_status"
@@ -931,6 +1117,8 @@ export type ExecutionErrorCode =
   | "node_lost"
   | "completion_failed"
   | "completion_timeout"
+  | "approval_rejected"
+  | "approval_timeout"
   | "cancelled"
   | "overlap"
   | "too_many_runs"
@@ -990,9 +1178,10 @@ export type ExecutionStatus =
 /**
  * `schedule`: the run was due. `manual`: somebody started it. `retry`: the node that ran it before
  * was lost. `chain`: it is a step of a chain run. `rerun`: it repeats a finished execution, and
- * has the same `scheduled_for`.
+ * has the same `scheduled_for`. `backfill`: it makes up for a past slot, whose time is its
+ * `scheduled_for`.
  */
-export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun"
+export type ExecutionTrigger = "schedule" | "manual" | "retry" | "chain" | "rerun" | "backfill"
 
 /**
  * A changed field. Secrets are masked as in the record. A value of more than 8 KiB is replaced by
@@ -1005,6 +1194,49 @@ export interface FieldChange {
   readonly old: unknown
   /** The value after. Null if the record was deleted. */
   readonly new: unknown
+}
+
+export interface Flow {
+  /** The key, with its references. */
+  readonly key: string
+  /** The maximum number of runs in progress. Null means no limit. */
+  readonly max_concurrency: number | null
+  /**
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit.
+   */
+  readonly rate_per_second: number | null
+  /**
+   * Whether a run keeps its slot while it waits for another attempt, so that no later run overtakes
+   * it. Needs a `max_concurrency` of 1.
+   */
+  readonly fifo: boolean
+}
+
+/** Give `max_concurrency`, `rate_per_second` or both. */
+export interface FlowInput {
+  /**
+   * Runs with the same key share the limits, even if they belong to different tasks. The key can use
+   * `{{ input }}` and values in it, `{{ task.name }}`, `{{ task.key }}` and `{{ run.id }}`, which
+   * are filled in when the run is added. A missing value becomes an empty string. At most 255
+   * characters; further characters are ignored.
+   */
+  readonly key: string
+  /**
+   * The maximum number of runs in progress. Null means no limit. No limit when absent or null. 1 to
+   * 1,000.
+   */
+  readonly max_concurrency?: number | null | undefined
+  /**
+   * The maximum number of runs that start per second. 0.2 is one every 5 seconds. Null means no
+   * limit. No limit when absent or null. 0 to 1,000.
+   */
+  readonly rate_per_second?: number | null | undefined
+  /**
+   * Whether a run keeps its slot while it waits for another attempt, so that no later run overtakes
+   * it. Needs a `max_concurrency` of 1. false when absent.
+   */
+  readonly fifo?: boolean | undefined
 }
 
 /** Why the incident opened. */
@@ -1060,6 +1292,8 @@ export type IncidentCode =
   | "node_lost"
   | "completion_failed"
   | "completion_timeout"
+  | "approval_rejected"
+  | "approval_timeout"
   | "cancelled"
   | "overlap"
   | "too_many_runs"
@@ -1115,10 +1349,11 @@ export type IncidentSubjectKind =
   | "chain"
 
 /**
- * The kind of problem, for programs. `too_short` and `too_long` refer to the characters or bytes
- * of a string, `too_few` and `too_many` to the items of a list. `not_found`: the value names a
- * record that does not exist in this workspace. `conflict` and `quota_exceeded` refer to a record
- * in a document, and are the error of a separate request. `invalid`: any other rule.
+ * A machine-readable code for the problem. `too_short` and `too_long` refer to the number of
+ * characters or bytes of a string, `too_few` and `too_many` to the items of a list. `not_found`:
+ * the value names a record that does not exist in this workspace. `conflict` and `quota_exceeded`
+ * refer to a record in a document, and are the error of a separate request. `invalid`: any other
+ * rule.
  */
 export type IssueCode =
   | "required"
@@ -1155,9 +1390,9 @@ export interface LastRun {
 
 /**
  * What to do about slots that were missed while the service was down: `once` starts one run for
- * all of them, `skip` starts none.
+ * all of them, `skip` starts none, `all` starts one for each slot of the last 24 hours, in order.
  */
-export type Missed = "skip" | "once"
+export type MissedSlots = "skip" | "once" | "all"
 
 /**
  * `heartbeat` waits for pings, `ssl` checks the certificate of a server, `process` watches
@@ -1167,16 +1402,17 @@ export type Missed = "skip" | "once"
 export type MonitorKind = "heartbeat" | "ssl" | "process" | "http" | "tcp" | "dns"
 
 /**
- * `new`: nothing was received or checked yet. `late`: a ping is overdue, but still within the
- * grace. `warning`: the certificate is valid, but expires soon. `paused`: nothing is checked until
- * the monitor is resumed.
+ * `new`: nothing has been received or checked yet. `late`: a ping is overdue, but still within the
+ * grace period. `warning`: the certificate is valid, but expires soon. `paused`: nothing is
+ * checked until the monitor is resumed.
  */
 export type MonitorStatus = "new" | "up" | "late" | "warning" | "down" | "paused"
 
 /**
  * What happened. `execution.failed`, `chain_run.failed`, `incident.opened` and `worker.offline`
- * start a problem. `task.recovered`, `incident.closed` and `worker.online` end it, and are sent
- * only to channels that received the start. `task.paused`: the service paused a task.
+ * report the start of a problem. `task.recovered`, `incident.closed` and `worker.online` report
+ * its end, and are sent only to channels that were notified of the start. `task.paused`: the
+ * service paused a task. `approval.requested`: a step of a chain waits for approval.
  * `api_key.expiring` is sent 7 days and 1 day before the key expires, `quota.near` at 80 % and 100
  * % of a limit, `channel.paused` to all other channels, and `test` to the channel under test.
  */
@@ -1185,6 +1421,7 @@ export type NotificationEvent =
   | "chain_run.failed"
   | "task.recovered"
   | "task.paused"
+  | "approval.requested"
   | "incident.opened"
   | "incident.closed"
   | "certificate.expiring"
@@ -1217,20 +1454,27 @@ export type NotificationKind =
   | "matrix"
 
 /**
- * Selects the channels that are notified of some events. A rule with only tasks excludes monitors,
- * and a rule with only monitors excludes tasks. A key that is used by several kinds of records
- * selects all of them.
+ * Specifies which channels or which escalation policy to notify of which events. A rule with only
+ * tasks excludes monitors, and a rule with only monitors excludes tasks. A key that is used by
+ * several kinds of records selects all of them.
  */
 export interface NotificationRuleInput {
-  /** The events that the rule applies to. 1 to 14 items. */
+  /** The events that the rule applies to. 1 to 15 items. */
   readonly events: ReadonlyArray<NotificationEvent>
-  /** The channels to notify. 1 to 20 items. */
+  /** The channels to notify. At most 20 items. */
   readonly channel_ids?: ReadonlyArray<NotificationChannelId> | null | undefined
   /**
    * The keys of the channels, instead of `channel_ids`. If both are given, each key must belong to a
    * record named by an id. At most 20 items.
    */
   readonly channel_keys?: ReadonlyArray<string> | null | undefined
+  /**
+   * The escalation policy that notifies people step by step, instead of channels or in addition to
+   * them. Events that do not start a problem are sent only to its first step. Null or absent: none.
+   */
+  readonly escalation_id?: EscalationPolicyId | null | undefined
+  /** The key of the escalation policy, instead of `escalation_id`. 1 to 200 characters. */
+  readonly escalation_key?: string | null | undefined
   /**
    * Restricts the rule to records with one of these tags. Absent or null: no restriction. 1 to 20
    * items.
@@ -1271,9 +1515,9 @@ export interface OAuth2ClientCredentialsAuth {
 }
 
 /**
- * What a pause does to runs. `cancel` cancels queued and running ones. `finish` lets runs that
- * have started finish, including retries and further steps, and cancels only scheduled runs that
- * have not started.
+ * What happens to runs when the task is paused. `cancel` cancels queued and running runs. `finish`
+ * lets runs that have started finish, including retries and further steps, and cancels only
+ * scheduled runs that have not started.
  */
 export type OnPause = "cancel" | "finish"
 
@@ -1291,13 +1535,44 @@ export interface PasswordChange {
 }
 
 export interface Percentiles {
-  /** Half of the values are at most this. */
+  /** The median: half of the values are at or below it. */
   readonly p50: number
-  /** 95 of 100 values are at most this. */
+  /** 95 % of the values are at or below it. */
   readonly p95: number
-  /** 99 of 100 values are at most this. */
+  /** 99 % of the values are at or below it. */
   readonly p99: number
 }
+
+export interface Place {
+  /** The labels that the worker must have. */
+  readonly labels: ReadonlyArray<string>
+}
+
+/** A place from which a target is checked: an online worker with all these labels. */
+export interface PlaceInput {
+  /** The labels that a worker must have. 1 to 20 items. */
+  readonly labels: ReadonlyArray<string>
+}
+
+export interface PlaceResult {
+  /** The labels of the place. */
+  readonly labels: ReadonlyArray<string>
+  readonly status: PlaceStatus
+  /** Why the place is `down` or `unknown`, as a sentence. Null if it is `up`. */
+  readonly reason: string | null
+  /** The name of the worker that was asked last. Null if there was none. */
+  readonly worker: string | null
+  /** When the status of the place was determined. Null before the first check. */
+  readonly checked_at: Timestamp | null
+  /** The latest result of a check from here. Older than `checked_at` if the status is `unknown`. */
+  readonly last_check: Check | null
+}
+
+/**
+ * `up`: the latest check from here succeeded. `down`: it failed. `unknown`: there was no result,
+ * because there was no worker or it did not respond.
+ */
+export type PlaceStatus = "up" | "down" | "unknown"
 
 /** `minute`: the schedule has five fields. `second`: it may begin with a sixth field for seconds. */
 export type Precision = "minute" | "second"
@@ -1406,8 +1681,8 @@ export interface RetryUpdate {
 
 /**
  * The permissions of a member. `viewer`: read. `editor`: also change tasks, monitors and
- * notifications. `admin`: also manage keys, members, secrets and the name. `owner`: also delete
- * the workspace and appoint owners.
+ * notifications. `admin`: also manage keys, members, secrets and the workspace's name. `owner`:
+ * also delete the workspace and appoint owners.
  */
 export type Role = "viewer" | "editor" | "admin" | "owner"
 
@@ -1422,7 +1697,7 @@ export interface RunOn {
   readonly labels: ReadonlyArray<string>
 }
 
-/** An online worker of the workspace with all these labels makes the call. */
+/** The call is made by an online worker of the workspace that has all these labels. */
 export interface RunOnInput {
   /** The labels that a worker must have. 1 to 20 items. */
   readonly labels: ReadonlyArray<string>
@@ -1435,6 +1710,11 @@ export interface RunRequest {
    * `{{ input }}` or `{{ input.<key> }}`.
    */
   readonly input?: unknown | undefined
+  /**
+   * The priority of this run within its queue or flow, instead of the priority of the task. -100 to
+   * 100.
+   */
+  readonly priority?: number | undefined
 }
 
 /** A permission of an API key. GET requests need `:read`, all others `:write`. */
@@ -1479,11 +1759,22 @@ export interface ServiceAccountIdentity {
 /** The permissions of a service account, like those of a member. It cannot be an owner. */
 export type ServiceAccountRole = "viewer" | "editor" | "admin"
 
-/** An event in a digest, one of these schemas according to `type`. */
+export interface ServiceSignature {
+  /** The service that sends the requests. */
+  readonly sender: "github" | "stripe" | "slack"
+  /**
+   * The secret of the webhook at GitHub, the signing secret of the endpoint at Stripe, or the
+   * signing secret of the app at Slack. 8 to 255 characters.
+   */
+  readonly secret: string
+}
+
+/** An event in a digest. `type` determines which of these schemas it has. */
 export type SingleEvent =
   | ExecutionEvent
   | ChainRunEvent
   | TaskEvent
+  | ApprovalEvent
   | IncidentEvent
   | CertificateEvent
   | WorkerEvent
@@ -1491,8 +1782,52 @@ export type SingleEvent =
   | QuotaEvent
   | ChannelEvent
 
-/** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
+/** `tls` starts with the handshake. The other protocols request the handshake first (STARTTLS). */
 export type SslProtocol = "tls" | "smtp" | "imap" | "pop3" | "postgres"
+
+export interface StandardWebhooksSignature {
+  /** Any sender that follows Standard Webhooks, such as another workspace. */
+  readonly sender: "standard_webhooks"
+  /** The secret with which the sender signs. */
+  readonly secret: string
+}
+
+/** A message that you write for the readers of the page. */
+export interface StatusNoticeInput {
+  /** The headline. 1 to 200 characters. */
+  readonly title: string
+  /** The text of the message. Blank lines separate paragraphs. 1 to 5,000 characters. */
+  readonly text: string
+  /** When the notice takes effect. A time in the future announces maintenance. */
+  readonly posted_at: Timestamp | Date
+  /** None when absent or null. */
+  readonly until?: Timestamp | Date | null | undefined
+  /** Later messages about the same matter. None when absent. At most 10 items. */
+  readonly updates?: ReadonlyArray<StatusNoticeUpdateInput> | undefined
+}
+
+/** A later message. */
+export interface StatusNoticeUpdateInput {
+  /** What has changed since. Blank lines separate paragraphs. 1 to 5,000 characters. */
+  readonly text: string
+  /** When the update takes effect. It is not shown before this time. */
+  readonly posted_at: Timestamp | Date
+}
+
+/** Monitors under one heading. */
+export interface StatusPageGroupInput {
+  /** The heading of the group. 1 to 100 characters. */
+  readonly name: string
+  /** Monitors to show, in this order. None when absent. At most 100 items. */
+  readonly monitor_ids?: ReadonlyArray<MonitorId> | undefined
+  /**
+   * The keys of the monitors, instead of `monitor_ids`. If both are given, each key must belong to a
+   * record named by an id. None when absent. At most 100 items.
+   */
+  readonly monitor_keys?: ReadonlyArray<string> | undefined
+  /** Also shows all monitors with one of these tags, by name. None when absent. At most 20 items. */
+  readonly tags?: ReadonlyArray<string> | undefined
+}
 
 export interface StepExecution {
   /** The id of the execution. */
@@ -1507,6 +1842,10 @@ export interface StepExecution {
   readonly status_code: number | null
   /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
+  /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
+  readonly waits_until: Timestamp | null
+  /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
+  readonly approval: Approval | null
   /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
 }
@@ -1524,10 +1863,34 @@ export interface StepExecutionDetail {
   readonly status_code: number | null
   /** When the response arrived, if the job has yet to report to the completion URL. Otherwise null. */
   readonly awaiting_completion_since: Timestamp | null
+  /** When a step of the kind `wait` ends, while it waits. Otherwise null. */
+  readonly waits_until: Timestamp | null
+  /** What a step of the kind `approve` waits for, until somebody decides. Otherwise null. */
+  readonly approval: Approval | null
   /** Why the step failed. Null if it did not fail. */
   readonly error: ExecutionError | null
   /** The first 10,000 bytes of the last response. Null until the step has finished. */
   readonly response_body: string | null
+}
+
+export interface TaskBucket {
+  /** When the bucket begins. */
+  readonly start: Timestamp
+  /** The number of succeeded runs. */
+  readonly succeeded: number
+  /** The number of failed runs. */
+  readonly failed: number
+  /** The number of cancelled runs. */
+  readonly cancelled: number
+  /** The number of skipped runs. */
+  readonly skipped: number
+  /**
+   * The success rate of runs, from 0 to 1: the successes divided by the successes and failures. Null
+   * if there are none.
+   */
+  readonly success_rate: number | null
+  /** The durations of runs that succeeded or failed. Null if there are none. */
+  readonly duration_ms: Percentiles | null
 }
 
 /** A cron task, a delayed task or a chain was changed or has recovered. */
@@ -1561,6 +1924,43 @@ export interface TaskEvent {
 /** While `paused`, the schedule does not fire. Manual runs still work. */
 export type TaskStatus = "active" | "paused"
 
+/** How often the runs of a task succeeded in a period, and how long they took. */
+export interface TaskUptime {
+  readonly period: UptimePeriod
+  /** The start of the period, inclusive, rounded down to five minutes, an hour or a day in UTC. */
+  readonly from: Timestamp
+  /** The end, exclusive: the time of the request. */
+  readonly to: Timestamp
+  /** The number of succeeded runs. */
+  readonly succeeded: number
+  /** The number of failed runs. */
+  readonly failed: number
+  /** The number of cancelled runs. */
+  readonly cancelled: number
+  /** The number of skipped runs. */
+  readonly skipped: number
+  /**
+   * The success rate of runs, from 0 to 1: the successes divided by the successes and failures. Null
+   * if there are none.
+   */
+  readonly success_rate: number | null
+  /** The durations of runs that succeeded or failed. Null if there are none. */
+  readonly duration_ms: Percentiles | null
+}
+
+/** The runs of a task in each bucket of a period. */
+export interface TaskUptimeSeries {
+  readonly period: UptimePeriod
+  /** The start of the period, inclusive, rounded down to five minutes, an hour or a day in UTC. */
+  readonly from: Timestamp
+  /** The end, exclusive: the time of the request. */
+  readonly to: Timestamp
+  /** The length of a bucket: 300 for `24h`, 3,600 for `7d` and `30d`, otherwise 86,400. */
+  readonly bucket_seconds: number
+  /** Every bucket of the period, including empty ones, oldest first. */
+  readonly buckets: ReadonlyArray<TaskBucket>
+}
+
 /** An error of the token endpoint, in the format of RFC 6749. */
 export interface TokenError {
   /** The error code. */
@@ -1577,7 +1977,7 @@ export interface TokenError {
 export interface TokenPair {
   /** The JWT to send as a bearer token. */
   readonly access_token: string
-  /** The token to get the next token pair. Works once, within 30 days. */
+  /** The token for getting the next token pair. It works once and expires after 30 days. */
   readonly refresh_token: string
   /** Always `bearer`. */
   readonly token_type: "bearer"
@@ -1591,18 +1991,66 @@ export interface TokenPair {
  */
 export type Total = number | null
 
+/**
+ * The trigger URL of a task. A request to it runs the task with the body of the request as
+ * `input`.
+ */
+export interface Trigger {
+  /** Whether there is a trigger URL. */
+  readonly enabled: boolean
+  /**
+   * Anybody who has it can run the task. Null if the trigger is off, and for readers who may not run
+   * the task.
+   */
+  readonly url: string | null
+  /** The sender whose signature requests must have. Null if none is needed. */
+  readonly sender: TriggerSender | null
+  /** When the URL was created. Null if the trigger is off. */
+  readonly created_at: Timestamp | null
+}
+
+export interface TriggerInput {
+  /**
+   * The signature that requests must have. Without it, the URL alone is enough. None when absent or
+   * null.
+   */
+  readonly signature?: TriggerSignature | null | undefined
+}
+
+/** The sender whose signature the requests to a trigger URL must have. */
+export type TriggerSender = "standard_webhooks" | "github" | "stripe" | "slack"
+
+export type TriggerSignature = StandardWebhooksSignature | ServiceSignature
+
+/** The run that a request to a trigger URL has queued. */
+export interface TriggeredRun {
+  /** The id of the execution, or of the run of the chain. */
+  readonly execution_id: string
+}
+
+/** The period that the statistics cover. `24h` when absent. */
+export type UptimePeriod = "24h" | "7d" | "30d" | "90d" | "365d"
+
 /** The account of a person. */
 export interface User {
   /** The id of the user. */
   readonly id: UserId
   /** The email address of the account. */
   readonly email: string
-  /** True if the email was verified by a mailed link. */
+  /** True if the address was verified by an emailed link. */
   readonly email_verified: boolean
-  /** The new email, until it is verified by a mailed link. Null if no change is pending. */
+  /**
+   * The new email address that is not verified yet. An emailed link verifies it. Null if no change
+   * is pending.
+   */
   readonly pending_email: string | null
-  /** The name of the user. Null if none. */
+  /** The name of the user. Null if there is none. */
   readonly name: string | null
+  /**
+   * False if the account has no password, because its owner signs in another way. A recent sign-in
+   * then replaces `current_password`.
+   */
+  readonly has_password: boolean
   /** When it was created. */
   readonly created_at: Timestamp
 }
@@ -1637,13 +2085,44 @@ export interface VersionSummary {
 }
 
 /**
- * The body of a callback or of a message to a webhook channel, one of these schemas according to
- * `type`. New types may be added, so ignore unknown ones.
+ * Waits for a number of seconds, or until a given time. A waiting step occupies no slot on a node
+ * or in a queue.
+ */
+export interface WaitStepInput {
+  /** The kind of the step. */
+  readonly kind: "wait"
+  /**
+   * Later steps refer to the response by this name. Names are unique within a chain. At most 64
+   * characters.
+   */
+  readonly name: string
+  /**
+   * How long the step waits after the end of the previous step, in seconds. At most 90 days. None
+   * when absent or null.
+   */
+  readonly seconds?: number | null | undefined
+  /**
+   * When the step stops waiting: an ISO 8601 time with Z or an offset, or references that produce
+   * one, such as `{{ input.at }}`. If the time has passed, the step ends immediately. If the time is
+   * more than 90 days ahead, the step fails. None when absent or null. 1 to 1,000 characters.
+   */
+  readonly until?: string | null | undefined
+  /**
+   * When a step runs: if no earlier step failed (`success`), if an earlier step failed (`failure`),
+   * or `always`. Otherwise it is skipped. `success` when absent.
+   */
+  readonly run_if?: RunIf | undefined
+}
+
+/**
+ * The body of a callback or of a message to a webhook channel. `type` determines which of these
+ * schemas it has. New types may be added, so ignore unknown ones.
  */
 export type WebhookEvent =
   | ExecutionEvent
   | ChainRunEvent
   | TaskEvent
+  | ApprovalEvent
   | IncidentEvent
   | CertificateEvent
   | WorkerEvent

@@ -7,6 +7,8 @@ import { Resource } from "../Resource.ts"
 import type {
   Actor,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
   IncidentId,
   MonitorEventId,
   MonitorId,
@@ -40,19 +42,14 @@ export class SslMonitorsResource extends Resource {
     query?: SslMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<SslMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/ssl", query, options })
   }
 
   /**
    * Create an SSL monitor.
    *
-   * The certificate is checked immediately, and then at an interval. The plan limits the number of
-   * monitors (`monitors`, 1,000 by default).
+   * The certificate is checked immediately, and then at regular intervals. The plan limits the
+   * number of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -68,13 +65,7 @@ export class SslMonitorsResource extends Resource {
     body: SslMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/ssl", body, acceptsKey: true, options })
   }
 
   /**
@@ -100,13 +91,7 @@ export class SslMonitorsResource extends Resource {
     body: SslMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/ssl/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -121,12 +106,7 @@ export class SslMonitorsResource extends Resource {
    * const sslMonitor = await client.sslMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/ssl/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -146,13 +126,7 @@ export class SslMonitorsResource extends Resource {
     body: SslMonitorUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH monitors/ssl/{monitor_id}", ids: [monitorId], body, options })
   }
 
   /**
@@ -171,12 +145,7 @@ export class SslMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/ssl/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -193,12 +162,7 @@ export class SslMonitorsResource extends Resource {
    * const sslMonitor = await client.sslMonitors.pause(monitorId)
    */
   pause(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/ssl/{monitor_id}/pause", ids: [monitorId], options })
   }
 
   /**
@@ -215,12 +179,7 @@ export class SslMonitorsResource extends Resource {
    * const sslMonitor = await client.sslMonitors.resume(monitorId)
    */
   resume(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/ssl/{monitor_id}/resume", ids: [monitorId], options })
   }
 
   /**
@@ -239,16 +198,11 @@ export class SslMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/ssl/{monitor_id}/versions", ids: [monitorId], options })
   }
 
   /**
-   * Get an SSL monitor's version.
+   * Get a version of an SSL monitor.
    *
    * One version of its definition, in full.
    *
@@ -265,18 +219,17 @@ export class SslMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/ssl/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore an SSL monitor's version.
+   * Restore a version of an SSL monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -292,9 +245,8 @@ export class SslMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<SslMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/ssl/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -302,9 +254,9 @@ export class SslMonitorsResource extends Resource {
   /**
    * Check a certificate now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. After a first
-   * failed check, the second check follows at least a minute later, at `next_check_at`. The response
-   * for a paused monitor is 409.
+   * Requests a check, which starts within a second. The monitor shows the result a moment later.
+   * After a first failed check, the second check follows at least a minute later, at
+   * `next_check_at`. If the monitor is paused, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -314,12 +266,7 @@ export class SslMonitorsResource extends Resource {
    * const sslMonitor = await client.sslMonitors.check(monitorId)
    */
   check(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<SslMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/check",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/ssl/{monitor_id}/check", ids: [monitorId], options })
   }
 
   /**
@@ -341,9 +288,8 @@ export class SslMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<SslEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/ssl/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/ssl/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -353,7 +299,7 @@ export class SslMonitorsResource extends Resource {
 export interface Certificate {
   /** The subject of the certificate. */
   readonly subject: string
-  /** The issuer, who signed the certificate. */
+  /** The issuer that signed the certificate. */
   readonly issuer: string
   /** SHA-256 of the certificate, in hexadecimal. */
   readonly fingerprint_sha256: string
@@ -374,7 +320,7 @@ export interface Certificate {
 export interface IssuerCertificate {
   /** The subject of the certificate. */
   readonly subject: string
-  /** The issuer, who signed the certificate. */
+  /** The issuer that signed the certificate. */
   readonly issuer: string
   /** SHA-256 of the certificate, in hexadecimal. */
   readonly fingerprint_sha256: string
@@ -417,7 +363,7 @@ export interface SslMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -425,12 +371,21 @@ export interface SslMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -446,10 +401,10 @@ export interface SslMonitor {
   readonly host: string
   /** The port of the server. */
   readonly port: number
-  /** The name that is requested from the server. Null: `host`. */
+  /** The name that the check requests from the server (SNI). Null: `host`. */
   readonly server_name: string | null
   readonly protocol: SslProtocol
-  /** Numbers of days before the expiry at which people are notified. */
+  /** How many days before the expiry people are notified. */
   readonly warn_days: ReadonlyArray<number>
   /** Number of seconds between two checks. */
   readonly check_interval_seconds: number
@@ -457,7 +412,7 @@ export interface SslMonitor {
   readonly last_check_at: Timestamp | null
   /** The result of the latest check. Null before the first check. */
   readonly verification: SslVerification | null
-  /** The result as a sentence. Null if the certificate is valid. */
+  /** What is wrong with the certificate, as a sentence. Null if it is valid. */
   readonly verification_message: string | null
   /** The latest certificate, valid or not. */
   readonly certificate: Certificate | null
@@ -473,6 +428,13 @@ export interface SslMonitorDefinition {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
@@ -485,14 +447,14 @@ export interface SslMonitorDefinition {
   /** `host` when absent or null. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
   /**
-   * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
-   * absent.
+   * `tls` starts with the handshake. The other protocols request the handshake first (STARTTLS).
+   * `tls` when absent.
    */
   readonly protocol?: SslProtocol | undefined
   /**
-   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10. [30, 14, 7, 3, 1] when
-   * absent.
+   * How many days before a certificate in the chain expires to notify people, once for each number.
+   * For a short-lived certificate, only days in its last third count. At most 10. [30, 14, 7, 3, 1]
+   * when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
@@ -518,6 +480,13 @@ export interface SslMonitorInput {
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
   /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
+  /**
    * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
    */
@@ -530,14 +499,14 @@ export interface SslMonitorInput {
   /** `host` when absent or null. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
   /**
-   * `tls` starts with the handshake. The other protocols first request it (STARTTLS). `tls` when
-   * absent.
+   * `tls` starts with the handshake. The other protocols request the handshake first (STARTTLS).
+   * `tls` when absent.
    */
   readonly protocol?: SslProtocol | undefined
   /**
-   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10. [30, 14, 7, 3, 1] when
-   * absent.
+   * How many days before a certificate in the chain expires to notify people, once for each number.
+   * For a short-lived certificate, only days in its last third count. At most 10. [30, 14, 7, 3, 1]
+   * when absent.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
@@ -559,14 +528,21 @@ export interface SslMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields are unchanged. The certificate is checked again. A new host,
- * port, protocol or server name makes the monitor `new` and closes its incident.
+ * The fields to change. Absent fields keep their values. The certificate is checked again.
+ * Changing the host, port, protocol or server name makes the monitor `new` again and closes its
+ * incident.
  */
 export interface SslMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /**
    * The name or address of the server. `münchen.de` is stored as `xn--mnchen-3ya.de`. 1 to 253
    * characters.
@@ -576,11 +552,11 @@ export interface SslMonitorUpdate {
   readonly port?: number | undefined
   /** Null: `host`. 1 to 253 characters. */
   readonly server_name?: string | null | undefined
-  /** `tls` starts with the handshake. The other protocols first request it (STARTTLS). */
+  /** `tls` starts with the handshake. The other protocols request the handshake first (STARTTLS). */
   readonly protocol?: SslProtocol | undefined
   /**
-   * Numbers of days before a certificate of the chain expires. People are notified once at each. For
-   * a short-lived certificate, they count only in its last third. At most 10.
+   * How many days before a certificate in the chain expires to notify people, once for each number.
+   * For a short-lived certificate, only days in its last third count. At most 10.
    */
   readonly warn_days?: ReadonlyArray<number> | undefined
   /**
@@ -604,8 +580,8 @@ export interface SslMonitorUpdate {
 }
 
 /**
- * What a client would find. `incomplete_chain`: the server does not send the certificate of the
- * issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and
+ * The result that a client would get. `incomplete_chain`: the server does not send the certificate
+ * of the issuer. `host_mismatch`: the certificate is for other names. `handshake_failed` and
  * `unreachable`: there is no certificate to check. Revocation is not checked.
  */
 export type SslVerification =

@@ -4,7 +4,15 @@ import type { InWorkspace, RequestOptions, Versioned } from "../options.ts"
 import type { PageQuery } from "../reading/PageQuery.ts"
 import type { PagePromise } from "../reading/pagination.ts"
 import { Resource } from "../Resource.ts"
-import type { Actor, MonitorId, StatusPageId, Timestamp, WorkspaceId } from "./shared.ts"
+import type {
+  Actor,
+  MonitorId,
+  StatusNoticeInput,
+  StatusPageGroupInput,
+  StatusPageId,
+  Timestamp,
+  WorkspaceId
+} from "./shared.ts"
 
 /** Public pages that show the status of selected monitors. */
 export class StatusPagesResource extends Resource {
@@ -21,12 +29,7 @@ export class StatusPagesResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<StatusPage> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/status-pages",
-      query,
-      options
-    })
+    return this.pages({ route: "GET status-pages", query, options })
   }
 
   /**
@@ -41,21 +44,17 @@ export class StatusPagesResource extends Resource {
    * const statusPage = await client.statusPages.get(slug)
    */
   get(slug: string, options?: RequestOptions & InWorkspace): ApiPromise<StatusPage> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/status-pages/{slug}",
-      ids: { slug },
-      options
-    })
+    return this.call({ route: "GET status-pages/{slug}", ids: [slug], options })
   }
 
   /**
    * Create or change a status page.
    *
    * Anybody can read the page at `/status/{slug}`, without JavaScript. It shows the monitors of its
-   * groups and nothing else of the workspace. The page is also available as JSON at
-   * `/status/{slug}.json`, its incidents and notices as a feed at `/status/{slug}.atom`, and a badge
-   * at `/status/{slug}.svg`. A change is visible within 15 seconds. A workspace can have 20 pages.
+   * groups and nothing else of the workspace. A page with a password asks for it by HTTP Basic
+   * authentication, with any user name. The page is also available as JSON at `/status/{slug}.json`,
+   * its incidents and notices as a feed at `/status/{slug}.atom`, and a badge at
+   * `/status/{slug}.svg`. A change is visible within 15 seconds. A workspace can have 20 pages.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -72,13 +71,7 @@ export class StatusPagesResource extends Resource {
     body: StatusPageDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<StatusPage> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/status-pages/{slug}",
-      ids: { slug },
-      body,
-      options
-    })
+    return this.call({ route: "PUT status-pages/{slug}", ids: [slug], body, options })
   }
 
   /**
@@ -94,12 +87,7 @@ export class StatusPagesResource extends Resource {
    * await client.statusPages.delete(slug)
    */
   delete(slug: string, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/status-pages/{slug}",
-      ids: { slug },
-      options
-    })
+    return this.call({ route: "DELETE status-pages/{slug}", ids: [slug], options })
   }
 }
 
@@ -109,28 +97,26 @@ export interface StatusNotice {
   readonly title: string
   /** The text of the message. Blank lines separate paragraphs. */
   readonly text: string
-  /** When the message applies. */
+  /** When the notice takes effect. */
   readonly posted_at: Timestamp
   /**
    * When planned maintenance ends. Before `posted_at`, the notice is shown as upcoming, and after
    * `until` as past.
    */
   readonly until: Timestamp | null
+  /** Later messages about the same matter. */
+  readonly updates: ReadonlyArray<StatusNoticeUpdate>
 }
 
-/** A message that you write for the readers of the page. */
-export interface StatusNoticeInput {
-  /** The headline. 1 to 200 characters. */
-  readonly title: string
-  /** The text of the message. Blank lines separate paragraphs. 1 to 5,000 characters. */
+/** A later message. */
+export interface StatusNoticeUpdate {
+  /** What has changed since. Blank lines separate paragraphs. */
   readonly text: string
-  /** When the message applies. A time in the future announces maintenance. */
-  readonly posted_at: Timestamp | Date
-  /** None when absent or null. */
-  readonly until?: Timestamp | Date | null | undefined
+  /** When the update takes effect. It is not shown before this time. */
+  readonly posted_at: Timestamp
 }
 
-/** A public page that shows the status of monitors. */
+/** A page for readers without an account. It shows the status of monitors. */
 export interface StatusPage {
   /** The id of the status page. */
   readonly id: StatusPageId
@@ -146,6 +132,8 @@ export interface StatusPage {
   readonly description: string | null
   /** While false, the public address responds with 404. */
   readonly published: boolean
+  /** Whether readers need the page's password. */
+  readonly has_password: boolean
   /** The monitors to show. No other monitor appears on the page. */
   readonly groups: ReadonlyArray<StatusPageGroup>
   /** Messages to the readers. */
@@ -171,9 +159,11 @@ export interface StatusPageDefinition {
   readonly description?: string | null | undefined
   /** While false, the public address responds with 404. True when absent. */
   readonly published?: boolean | undefined
+  /** When absent, the password is unchanged. A new page has none. 8 to 200 characters. */
+  readonly password?: string | null | undefined
   /** The monitors to show, in at most 20 groups. */
   readonly groups: ReadonlyArray<StatusPageGroupInput>
-  /** Messages to the readers, at most 50. None when absent. */
+  /** Messages to the readers, at most 30. None when absent. */
   readonly notices?: ReadonlyArray<StatusNoticeInput> | undefined
   /**
    * The version that you read. If the record has changed since, nothing is written and the response
@@ -188,16 +178,8 @@ export interface StatusPageGroup {
   readonly name: string
   /** Monitors to show, in this order. */
   readonly monitor_ids: ReadonlyArray<MonitorId>
+  /** The keys of the monitors. Records without a key are omitted. */
+  readonly monitor_keys: ReadonlyArray<string>
   /** Also shows all monitors with one of these tags, by name. */
   readonly tags: ReadonlyArray<string>
-}
-
-/** Monitors under one heading. */
-export interface StatusPageGroupInput {
-  /** The heading of the group. 1 to 100 characters. */
-  readonly name: string
-  /** Monitors to show, in this order. None when absent. At most 100 items. */
-  readonly monitor_ids?: ReadonlyArray<MonitorId> | undefined
-  /** Also shows all monitors with one of these tags, by name. None when absent. At most 20 items. */
-  readonly tags?: ReadonlyArray<string> | undefined
 }

@@ -16,7 +16,7 @@ export class SystemResource extends Resource {
    * const health = await client.system.health()
    */
   health(options?: RequestOptions): ApiPromise<Health> {
-    return this.call({ verb: "GET", path: "/v1/health", isPublic: true, options })
+    return this.call({ route: "GET /v1/health", isPublic: true, options })
   }
 
   /**
@@ -24,10 +24,10 @@ export class SystemResource extends Resource {
    *
    * Queries the database. Returns 503 while the database is unavailable or the process is stopping.
    * Use it for load balancers. With `deep=1` it also returns 503 `degraded` while a background loop
-   * of this node keeps failing, with the names of the loops and the time since when, or while due
-   * runs have waited for more than a minute. Otherwise the response says how far the roll-up of
-   * statistics is behind. Use `deep=1` for monitoring: a node whose maintenance fails still serves
-   * requests.
+   * of this node keeps failing, with the name of each failing loop and when it started to fail, or
+   * while due runs have been waiting for more than a minute. Otherwise, the response shows how far
+   * behind the statistics roll-up is. Use `deep=1` for monitoring: a node whose maintenance fails
+   * still serves requests.
    *
    * Needs no credential.
    *
@@ -35,7 +35,7 @@ export class SystemResource extends Resource {
    * const readiness = await client.system.ready({ deep: "0" })
    */
   ready(query?: SystemReadyQuery, options?: RequestOptions): ApiPromise<Readiness> {
-    return this.call({ verb: "GET", path: "/v1/ready", query, isPublic: true, options })
+    return this.call({ route: "GET /v1/ready", query, isPublic: true, options })
   }
 }
 

@@ -9,9 +9,15 @@ import type {
   Check,
   CheckEvent,
   DefinitionVersion,
+  Dependency,
+  DependencyInput,
+  DownWhen,
   IncidentId,
   MonitorId,
   MonitorStatus,
+  Place,
+  PlaceInput,
+  PlaceResult,
   Timestamp,
   Total,
   VersionList,
@@ -19,8 +25,8 @@ import type {
 } from "./shared.ts"
 
 /**
- * Monitors of servers of any protocol. A monitor opens a connection at an interval, and goes down
- * when it cannot, or when the server does not send the expected text.
+ * Monitors of servers with any protocol. A monitor connects at regular intervals, and goes down
+ * when it cannot connect, or when the server does not send the expected text.
  */
 export class TcpMonitorsResource extends Resource {
   /**
@@ -39,19 +45,14 @@ export class TcpMonitorsResource extends Resource {
     query?: TcpMonitorsListQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<TcpMonitor, { readonly total: Total }> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp",
-      query,
-      options
-    })
+    return this.pages({ route: "GET monitors/tcp", query, options })
   }
 
   /**
    * Create a TCP monitor.
    *
-   * The service connects to the server immediately, and then at an interval. The plan limits the
-   * number of monitors (`monitors`, 1,000 by default).
+   * The service connects to the server immediately, and then at regular intervals. The plan limits
+   * the number of monitors (`monitors`, 1,000 by default).
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -69,13 +70,7 @@ export class TcpMonitorsResource extends Resource {
     body: TcpMonitorInput,
     options?: RequestOptions & InWorkspace & Idempotent
   ): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp",
-      body,
-      acceptsKey: true,
-      options
-    })
+    return this.call({ route: "POST monitors/tcp", body, acceptsKey: true, options })
   }
 
   /**
@@ -103,13 +98,7 @@ export class TcpMonitorsResource extends Resource {
     body: TcpMonitorDefinition,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "PUT",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/by-key/{key}",
-      ids: { key },
-      body,
-      options
-    })
+    return this.call({ route: "PUT monitors/tcp/by-key/{key}", ids: [key], body, options })
   }
 
   /**
@@ -124,12 +113,7 @@ export class TcpMonitorsResource extends Resource {
    * const tcpMonitor = await client.tcpMonitors.get(monitorId)
    */
   get(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/tcp/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -149,13 +133,7 @@ export class TcpMonitorsResource extends Resource {
     body: TcpMonitorUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH monitors/tcp/{monitor_id}", ids: [monitorId], body, options })
   }
 
   /**
@@ -174,12 +152,7 @@ export class TcpMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "DELETE monitors/tcp/{monitor_id}", ids: [monitorId], options })
   }
 
   /**
@@ -196,12 +169,7 @@ export class TcpMonitorsResource extends Resource {
    * const tcpMonitor = await client.tcpMonitors.pause(monitorId)
    */
   pause(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/pause",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/tcp/{monitor_id}/pause", ids: [monitorId], options })
   }
 
   /**
@@ -218,12 +186,7 @@ export class TcpMonitorsResource extends Resource {
    * const tcpMonitor = await client.tcpMonitors.resume(monitorId)
    */
   resume(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/resume",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/tcp/{monitor_id}/resume", ids: [monitorId], options })
   }
 
   /**
@@ -242,16 +205,11 @@ export class TcpMonitorsResource extends Resource {
     monitorId: MonitorId,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<VersionList> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/versions",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "GET monitors/tcp/{monitor_id}/versions", ids: [monitorId], options })
   }
 
   /**
-   * Get a TCP monitor's version.
+   * Get a version of a TCP monitor.
    *
    * One version of its definition, in full.
    *
@@ -268,18 +226,17 @@ export class TcpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): ApiPromise<DefinitionVersion> {
     return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/versions/{version}",
-      ids: { monitor_id: monitorId, version },
+      route: "GET monitors/tcp/{monitor_id}/versions/{version}",
+      ids: [monitorId, version],
       options
     })
   }
 
   /**
-   * Restore a TCP monitor's version.
+   * Restore a version of a TCP monitor.
    *
-   * Restores the definition of this version, including its credentials, as a new version. Fails like
-   * a change if the definition is no longer valid, for example because its queue was deleted.
+   * Restores the definition of this version, including its credentials, as a new version. Fails if
+   * the definition is no longer valid, for example because its queue was deleted.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -295,9 +252,8 @@ export class TcpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace & Versioned
   ): ApiPromise<TcpMonitor> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/versions/{version}/restore",
-      ids: { monitor_id: monitorId, version },
+      route: "POST monitors/tcp/{monitor_id}/versions/{version}/restore",
+      ids: [monitorId, version],
       options
     })
   }
@@ -305,8 +261,8 @@ export class TcpMonitorsResource extends Resource {
   /**
    * Check a TCP monitor now.
    *
-   * Requests a check within a second. The monitor shows the result a moment later. The response for
-   * a paused monitor is 409.
+   * Requests a check, which starts within a second. The monitor shows the result a moment later. If
+   * the monitor is paused, the response is 409.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `monitors:write`.
@@ -316,12 +272,7 @@ export class TcpMonitorsResource extends Resource {
    * const tcpMonitor = await client.tcpMonitors.check(monitorId)
    */
   check(monitorId: MonitorId, options?: RequestOptions & InWorkspace): ApiPromise<TcpMonitor> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/check",
-      ids: { monitor_id: monitorId },
-      options
-    })
+    return this.call({ route: "POST monitors/tcp/{monitor_id}/check", ids: [monitorId], options })
   }
 
   /**
@@ -345,9 +296,8 @@ export class TcpMonitorsResource extends Resource {
     options?: RequestOptions & InWorkspace
   ): PagePromise<CheckEvent> {
     return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/monitors/tcp/{monitor_id}/events",
-      ids: { monitor_id: monitorId },
+      route: "GET monitors/tcp/{monitor_id}/events",
+      ids: [monitorId],
       query,
       options
     })
@@ -359,7 +309,7 @@ export interface TcpMonitor {
   readonly id: MonitorId
   /** The id of the workspace. */
   readonly workspace_id: WorkspaceId
-  /** The id that you chose. Null if none. */
+  /** The id that you chose. Null if there is none. */
   readonly key: string | null
   /** Increases by one with each change. 1 for a new record. */
   readonly version: number
@@ -367,12 +317,21 @@ export interface TcpMonitor {
   readonly name: string
   /** Labels for filtering and grouping. */
   readonly tags: ReadonlyArray<string>
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it.
+   */
+  readonly depends_on: ReadonlyArray<Dependency>
   /** Whether the monitor is paused. While paused, nothing is checked and nobody is notified. */
   readonly paused: boolean
   readonly status: MonitorStatus
   /** When the monitor got its current status. */
   readonly last_change_at: Timestamp | null
-  /** When the monitor is checked next, or goes down without a ping. Null if nothing is due. */
+  /**
+   * When the monitor is next checked, or when it goes down unless a ping arrives. Null if nothing is
+   * due.
+   */
   readonly next_check_at: Timestamp | null
   /** The open incident. Null if there is none. */
   readonly open_incident_id: IncidentId | null
@@ -388,7 +347,7 @@ export interface TcpMonitor {
   readonly host: string
   /** The port of the server. */
   readonly port: number
-  /** The text that is sent. Null if none. */
+  /** The text that is sent. Null if there is none. */
   readonly send: string | null
   /** The text that the server must send. Null if an open connection is sufficient. */
   readonly expect: string | null
@@ -400,10 +359,18 @@ export interface TcpMonitor {
   readonly confirm_after: number
   /** The number of consecutive successful checks after which a monitor that is down is `up`. */
   readonly recover_after: number
+  /** From where the target is checked. Null: from the service itself. */
+  readonly places: ReadonlyArray<Place> | null
+  readonly down_when: DownWhen
   /** The number of consecutive failed checks. 0 if the latest check succeeded. */
   readonly failures: number
-  /** The latest check. Null before the first one. */
+  /**
+   * The latest check. Null before the first one. With `places`, its error and times are those of one
+   * of the places that determined the result.
+   */
   readonly last_check: Check | null
+  /** The latest result at each of the `places`, in the same order. Empty without `places`. */
+  readonly place_results: ReadonlyArray<PlaceResult>
 }
 
 /**
@@ -415,17 +382,24 @@ export interface TcpMonitorDefinition {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name or address of the server. 1 to 253 characters. */
   readonly host: string
   /** The port of the server. 1 to 65,535. */
   readonly port: number
   /**
-   * A text that is sent once the connection is open. A line ends with CR LF. None when absent or
-   * null. 1 to 1,000 characters.
+   * The text to send once the connection is open. A line ends with CR LF. None when absent or null.
+   * 1 to 1,000 characters.
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * The text that the first 64 KiB from the server must contain. Without it, an open connection is
    * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
@@ -443,6 +417,18 @@ export interface TcpMonitorDefinition {
    * absent. 1 to 10.
    */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * While true, nothing is checked and nobody is notified. Defaults to false for a new monitor. An
    * existing monitor is unchanged.
@@ -460,17 +446,24 @@ export interface TcpMonitorInput {
   readonly name: string
   /** At most 20, each of 1 to 50 characters. None when absent. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly. None when
+   * absent.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name or address of the server. 1 to 253 characters. */
   readonly host: string
   /** The port of the server. 1 to 65,535. */
   readonly port: number
   /**
-   * A text that is sent once the connection is open. A line ends with CR LF. None when absent or
-   * null. 1 to 1,000 characters.
+   * The text to send once the connection is open. A line ends with CR LF. None when absent or null.
+   * 1 to 1,000 characters.
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * The text that the first 64 KiB from the server must contain. Without it, an open connection is
    * sufficient. None when absent or null. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
@@ -489,6 +482,18 @@ export interface TcpMonitorInput {
    */
   readonly recover_after?: number | undefined
   /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * The service itself when absent or null.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count. majority when absent.
+   */
+  readonly down_when?: DownWhen | undefined
+  /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.
    * None when absent or null. 1 to 200 characters.
@@ -502,25 +507,31 @@ export interface TcpMonitorInput {
 }
 
 /**
- * Any of the fields. Absent fields are unchanged. The target is checked again. Another host or
- * port makes the monitor `new` and closes its incident.
+ * The fields to change. Absent fields keep their values. The target is checked again. Changing the
+ * host or port makes the monitor `new` again and closes its incident.
  */
 export interface TcpMonitorUpdate {
   /** The display name. 1 to 200 characters. */
   readonly name?: string | undefined
   /** At most 20, each of 1 to 50 characters. */
   readonly tags?: ReadonlyArray<string> | undefined
+  /**
+   * The monitors, cron tasks and chains that the record depends on directly. While one of them, or
+   * one that it depends on, has an open incident, an incident of the record is `suppressed`: nobody
+   * is notified of it. At most 20. A record cannot depend on itself, not even indirectly.
+   */
+  readonly depends_on?: ReadonlyArray<DependencyInput> | undefined
   /** The name or address of the server. 1 to 253 characters. */
   readonly host?: string | undefined
   /** The port of the server. 1 to 65,535. */
   readonly port?: number | undefined
   /**
-   * A text that is sent once the connection is open. A line ends with CR LF. Null removes it. 1 to
+   * The text to send once the connection is open. A line ends with CR LF. Null removes it. 1 to
    * 1,000 characters.
    */
   readonly send?: string | null | undefined
   /**
-   * A text that the first 64 KiB from the server must contain. Without a text, an open connection is
+   * The text that the first 64 KiB from the server must contain. Without it, an open connection is
    * sufficient. Null removes it. 1 to 500 characters.
    */
   readonly expect?: string | null | undefined
@@ -535,6 +546,18 @@ export interface TcpMonitorUpdate {
   readonly confirm_after?: number | undefined
   /** The number of consecutive successful checks after which a monitor that is down is `up`. 1 to 10. */
   readonly recover_after?: number | undefined
+  /**
+   * From where the target is checked: by one worker for each place, at the same time. With `places`,
+   * the target can have a private address: each worker decides which addresses it calls. At most 10.
+   * Null: the service itself.
+   */
+  readonly places?: ReadonlyArray<PlaceInput> | null | undefined
+  /**
+   * The number of `places` at which a check must fail to count as failed. `any`: at one or more.
+   * `majority`: at more than half. `all`: at each. Places that are `unknown` are ignored. If all of
+   * them are, the check does not count.
+   */
+  readonly down_when?: DownWhen | undefined
   /**
    * An id that you choose, for creating or replacing the record: 1 to 200 letters, digits and
    * `. _ ~ : @ -`, beginning with a letter or a digit. Unique in the workspace per kind of record.

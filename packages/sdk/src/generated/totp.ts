@@ -8,7 +8,7 @@ export class TotpResource extends Resource {
   /**
    * Get your second factor.
    *
-   * Shows whether your logins need a code.
+   * Shows whether your logins require a code.
    *
    * Needs an access token of a person; API keys and service accounts are rejected.
    *
@@ -16,13 +16,14 @@ export class TotpResource extends Resource {
    * const totpStatus = await client.totp.get()
    */
   get(options?: RequestOptions): ApiPromise<TotpStatus> {
-    return this.call({ verb: "GET", path: "/v1/auth/totp", options })
+    return this.call({ route: "GET /v1/auth/totp", options })
   }
 
   /**
-   * Start a second factor.
+   * Set up a second factor.
    *
-   * Creates a secret for an authenticator app. Logins need a code after you have confirmed it.
+   * Creates a secret for an authenticator app. Logins require a code once you have confirmed the
+   * secret.
    *
    * Needs an access token of a person; API keys and service accounts are rejected.
    *
@@ -30,7 +31,7 @@ export class TotpResource extends Resource {
    * const totpSecret = await client.totp.start({ current_password: "correct horse battery staple" })
    */
   start(body: TotpStart, options?: RequestOptions): ApiPromise<TotpSecret> {
-    return this.call({ verb: "POST", path: "/v1/auth/totp/start", body, options })
+    return this.call({ route: "POST /v1/auth/totp/start", body, options })
   }
 
   /**
@@ -45,7 +46,7 @@ export class TotpResource extends Resource {
    * const recoveryCodes = await client.totp.confirm({ code: "287082" })
    */
   confirm(body: TotpConfirmation, options?: RequestOptions): ApiPromise<RecoveryCodes> {
-    return this.call({ verb: "POST", path: "/v1/auth/totp/confirm", body, options })
+    return this.call({ route: "POST /v1/auth/totp/confirm", body, options })
   }
 
   /**
@@ -62,7 +63,7 @@ export class TotpResource extends Resource {
    * })
    */
   delete(body: TotpRemoval, options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "DELETE", path: "/v1/auth/totp", body, options })
+    return this.call({ route: "DELETE /v1/auth/totp", body, options })
   }
 }
 

@@ -21,12 +21,7 @@ export class WorkersResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions & InWorkspace): PagePromise<Worker> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/workers",
-      query,
-      options
-    })
+    return this.pages({ route: "GET workers", query, options })
   }
 
   /**
@@ -41,7 +36,7 @@ export class WorkersResource extends Resource {
    * const createdWorker = await client.workers.create({ name: "Office, rack 2", labels: ["office", "gpu"] })
    */
   create(body: WorkerInput, options?: RequestOptions & InWorkspace): ApiPromise<CreatedWorker> {
-    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/workers", body, options })
+    return this.call({ route: "POST workers", body, options })
   }
 
   /**
@@ -56,12 +51,7 @@ export class WorkersResource extends Resource {
    * const worker = await client.workers.get(workerId)
    */
   get(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<Worker> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}",
-      ids: { worker_id: workerId },
-      options
-    })
+    return this.call({ route: "GET workers/{worker_id}", ids: [workerId], options })
   }
 
   /**
@@ -80,13 +70,7 @@ export class WorkersResource extends Resource {
     body: WorkerUpdate,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<Worker> {
-    return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}",
-      ids: { worker_id: workerId },
-      body,
-      options
-    })
+    return this.call({ route: "PATCH workers/{worker_id}", ids: [workerId], body, options })
   }
 
   /**
@@ -101,12 +85,7 @@ export class WorkersResource extends Resource {
    * await client.workers.delete(workerId)
    */
   delete(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}",
-      ids: { worker_id: workerId },
-      options
-    })
+    return this.call({ route: "DELETE workers/{worker_id}", ids: [workerId], options })
   }
 
   /**
@@ -121,12 +100,7 @@ export class WorkersResource extends Resource {
    * const worker = await client.workers.pause(workerId)
    */
   pause(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<Worker> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}/pause",
-      ids: { worker_id: workerId },
-      options
-    })
+    return this.call({ route: "POST workers/{worker_id}/pause", ids: [workerId], options })
   }
 
   /**
@@ -141,12 +115,7 @@ export class WorkersResource extends Resource {
    * const worker = await client.workers.resume(workerId)
    */
   resume(workerId: WorkerId, options?: RequestOptions & InWorkspace): ApiPromise<Worker> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}/resume",
-      ids: { worker_id: workerId },
-      options
-    })
+    return this.call({ route: "POST workers/{worker_id}/resume", ids: [workerId], options })
   }
 
   /**
@@ -163,13 +132,12 @@ export class WorkersResource extends Resource {
    */
   rotate(
     workerId: WorkerId,
-    body?: WorkerRotation,
+    body?: WorkerTokenRotation,
     options?: RequestOptions & InWorkspace
   ): ApiPromise<CreatedWorker> {
     return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/workers/{worker_id}/rotate",
-      ids: { worker_id: workerId },
+      route: "POST workers/{worker_id}/rotate",
+      ids: [workerId],
       body: body ?? {},
       options
     })
@@ -190,7 +158,7 @@ export class WorkersResource extends Resource {
    * })
    */
   revokeLeaked(body: LeakedWorkerToken, options?: RequestOptions): ApiPromise<void> {
-    return this.call({ verb: "POST", path: "/v1/workers/revoke", body, isPublic: true, options })
+    return this.call({ route: "POST /v1/workers/revoke", body, isPublic: true, options })
   }
 }
 
@@ -213,7 +181,7 @@ export interface CreatedWorker {
   readonly host: string | null
   /** Number of runs in progress. */
   readonly running: number
-  /** Number of calls that the agent makes at once. */
+  /** Number of calls that the agent makes at the same time. */
   readonly slots: number | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -246,7 +214,7 @@ export interface Worker {
   readonly host: string | null
   /** Number of runs in progress. */
   readonly running: number
-  /** Number of calls that the agent makes at once. */
+  /** Number of calls that the agent makes at the same time. */
   readonly slots: number | null
   /** When it was created. */
   readonly created_at: Timestamp
@@ -261,18 +229,18 @@ export interface WorkerInput {
   readonly labels?: ReadonlyArray<string> | undefined
 }
 
-export interface WorkerRotation {
+/**
+ * `never_seen`: the agent has never started. `offline`: the agent has stopped, or has sent nothing
+ * for 15 seconds. `paused`: the worker gets no runs, whether or not its agent is running.
+ */
+export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
+
+export interface WorkerTokenRotation {
   /** Number of seconds for which the old token still works. Defaults to 0. 0 to 604,800. */
   readonly grace_seconds?: number | undefined
 }
 
-/**
- * `never_seen`: the agent has never started. `offline`: the agent has stopped, or has sent nothing
- * for 15 seconds. `paused`: the worker gets no runs, whether its agent runs or not.
- */
-export type WorkerStatus = "never_seen" | "online" | "offline" | "paused"
-
-/** Any of the fields. Absent fields are unchanged. */
+/** The fields to change. Absent fields keep their values. */
 export interface WorkerUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined

@@ -31,7 +31,7 @@ export class WorkspacesResource extends Resource {
    * }
    */
   list(query?: PageQuery, options?: RequestOptions): PagePromise<Workspace> {
-    return this.pages({ verb: "GET", path: "/v1/workspaces", query, options })
+    return this.pages({ route: "GET /v1/workspaces", query, options })
   }
 
   /**
@@ -45,7 +45,7 @@ export class WorkspacesResource extends Resource {
    * const workspace = await client.workspaces.create({ name: "Acme production" })
    */
   create(body: WorkspaceInput, options?: RequestOptions & Idempotent): ApiPromise<Workspace> {
-    return this.call({ verb: "POST", path: "/v1/workspaces", body, acceptsKey: true, options })
+    return this.call({ route: "POST /v1/workspaces", body, acceptsKey: true, options })
   }
 
   /**
@@ -60,12 +60,7 @@ export class WorkspacesResource extends Resource {
    * const workspace = await client.workspaces.get(workspaceId)
    */
   get(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<Workspace> {
-    return this.call({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}",
-      ids: { workspace_id: workspaceId },
-      options
-    })
+    return this.call({ route: "GET /v1/workspaces/{workspace_id}", ids: [workspaceId], options })
   }
 
   /**
@@ -85,9 +80,8 @@ export class WorkspacesResource extends Resource {
     options?: RequestOptions
   ): ApiPromise<Workspace> {
     return this.call({
-      verb: "PATCH",
-      path: "/v1/workspaces/{workspace_id}",
-      ids: { workspace_id: workspaceId },
+      route: "PATCH /v1/workspaces/{workspace_id}",
+      ids: [workspaceId],
       body,
       options
     })
@@ -105,12 +99,7 @@ export class WorkspacesResource extends Resource {
    * await client.workspaces.delete(workspaceId)
    */
   delete(workspaceId: WorkspaceId, options?: RequestOptions): ApiPromise<void> {
-    return this.call({
-      verb: "DELETE",
-      path: "/v1/workspaces/{workspace_id}",
-      ids: { workspace_id: workspaceId },
-      options
-    })
+    return this.call({ route: "DELETE /v1/workspaces/{workspace_id}", ids: [workspaceId], options })
   }
 
   /**
@@ -126,14 +115,14 @@ export class WorkspacesResource extends Resource {
    * const workspace = await client.workspaces.stop()
    */
   stop(options?: RequestOptions & InWorkspace): ApiPromise<Workspace> {
-    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/stop", options })
+    return this.call({ route: "POST stop", options })
   }
 
   /**
    * Resume a workspace.
    *
-   * Waiting runs start, the most overdue first. For slots that passed meanwhile, a task with
-   * `missed: once` runs once. Resuming again changes nothing.
+   * Waiting runs start, the most overdue first. For slots that passed in the meantime, a task with
+   * `missed: once` or `all` runs once. Resuming again changes nothing.
    *
    * Needs an access token of a member who is at least `admin`; API keys are rejected.
    *
@@ -141,13 +130,13 @@ export class WorkspacesResource extends Resource {
    * const workspace = await client.workspaces.resume()
    */
   resume(options?: RequestOptions & InWorkspace): ApiPromise<Workspace> {
-    return this.call({ verb: "POST", path: "/v1/workspaces/{workspace_id}/resume", options })
+    return this.call({ route: "POST resume", options })
   }
 
   /**
    * List signing secrets.
    *
-   * The secrets with which a recipient verifies calls and messages of the service: one record, or
+   * The secrets with which a recipient verifies calls and messages from the service: one record, or
    * two during a rotation. Each origin has separate secrets.
    *
    * Needs an access token of a member who is at least `admin`; API keys are rejected.
@@ -161,12 +150,7 @@ export class WorkspacesResource extends Resource {
     query: WorkspacesGetSigningSecretsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<SigningSecret> {
-    return this.pages({
-      verb: "GET",
-      path: "/v1/workspaces/{workspace_id}/signing-secrets",
-      query,
-      options
-    })
+    return this.pages({ route: "GET signing-secrets", query, options })
   }
 
   /**
@@ -181,11 +165,7 @@ export class WorkspacesResource extends Resource {
    * const signingSecretGeneration = await client.workspaces.rotateSigningSecret()
    */
   rotateSigningSecret(options?: RequestOptions & InWorkspace): ApiPromise<SigningSecretGeneration> {
-    return this.call({
-      verb: "POST",
-      path: "/v1/workspaces/{workspace_id}/signing-secrets/rotate",
-      options
-    })
+    return this.call({ route: "POST signing-secrets/rotate", options })
   }
 
   /**
@@ -204,7 +184,7 @@ export class WorkspacesResource extends Resource {
     query?: WorkspacesListAuditEventsQuery,
     options?: RequestOptions & InWorkspace
   ): PagePromise<AuditEvent> {
-    return this.pages({ verb: "GET", path: "/v1/workspaces/{workspace_id}/audit", query, options })
+    return this.pages({ route: "GET audit", query, options })
   }
 
   /**
@@ -218,7 +198,7 @@ export class WorkspacesResource extends Resource {
    * const whoAmI = await client.workspaces.whoami()
    */
   whoami(options?: RequestOptions): ApiPromise<WhoAmI> {
-    return this.call({ verb: "GET", path: "/v1/whoami", options })
+    return this.call({ route: "GET /v1/whoami", options })
   }
 }
 
@@ -264,7 +244,12 @@ export type AuditAction =
   | "cron_task.updated"
   | "cron_task.paused"
   | "cron_task.resumed"
+  | "cron_task.backfilled"
   | "cron_task.deleted"
+  | "trigger.created"
+  | "trigger.updated"
+  | "trigger.rotated"
+  | "trigger.deleted"
   | "delayed_task.created"
   | "delayed_task.updated"
   | "delayed_task.deleted"
@@ -272,7 +257,10 @@ export type AuditAction =
   | "chain.updated"
   | "chain.paused"
   | "chain.resumed"
+  | "chain.backfilled"
   | "chain.deleted"
+  | "execution.approved"
+  | "execution.rejected"
   | "queue.created"
   | "queue.updated"
   | "queue.paused"
@@ -286,6 +274,9 @@ export type AuditAction =
   | "maintenance_window.created"
   | "maintenance_window.updated"
   | "maintenance_window.deleted"
+  | "escalation_policy.created"
+  | "escalation_policy.updated"
+  | "escalation_policy.deleted"
   | "status_page.created"
   | "status_page.updated"
   | "status_page.deleted"
@@ -343,11 +334,14 @@ export type AuditSubjectKind =
   | "notification_settings"
   | "worker"
   | "cron_task"
+  | "trigger"
   | "delayed_task"
   | "chain"
+  | "execution"
   | "queue"
   | "monitor"
   | "maintenance_window"
+  | "escalation_policy"
   | "status_page"
 
 /**
@@ -384,7 +378,7 @@ export interface WorkspaceInput {
   readonly name: string
 }
 
-/** Any of the fields. Absent fields are unchanged. */
+/** The fields to change. Absent fields keep their values. */
 export interface WorkspaceUpdate {
   /** The display name. 1 to 100 characters. */
   readonly name?: string | undefined
@@ -405,7 +399,7 @@ export interface WorkspacesListAuditEventsQuery extends PageQuery {
   readonly action?: AuditAction | undefined
   /** The kind of record that was changed: the first part of the action. */
   readonly subject_kind?: AuditSubjectKind | undefined
-  /** Only changes of the record with this id. 1 to 200 characters. */
+  /** Only changes to the record with this id. 1 to 200 characters. */
   readonly subject_id?: string | undefined
   /** At this time or later. */
   readonly from?: Timestamp | Date | undefined

@@ -1,6 +1,6 @@
 import { SchedulingError } from "../errors.ts"
 
-/** Far longer than any message of the service. */
+/** The maximum length of a line. The service's messages are far shorter. */
 const maxLine = 1_000_000
 
 /** Parses a `text/event-stream` incrementally and remembers the last event id. */
@@ -19,7 +19,7 @@ export class EventParser {
     return this.#lastEventId
   }
 
-  /** Resets the parser for a new stream. Discards an incomplete message of the previous stream. */
+  /** Resets the parser for a new stream. Discards the previous stream's incomplete message. */
   begin(): void {
     this.#decoder = new TextDecoder()
     this.#rest = ""
@@ -41,7 +41,8 @@ export class EventParser {
         this.#field(line)
         continue
       }
-      // The id takes effect only now, so that a message that was read is not requested again.
+      // The id takes effect only at the end of its message. After a reconnection, the service
+      // repeats an incomplete message, but not a complete one.
       this.#lastEventId = this.#id
       if (this.#data.length > 0) yield this.#data.splice(0).join("\n")
     }

@@ -1,4 +1,4 @@
-import { orAborted, sleep } from "../transport/clock.ts"
+import { raceWithAbort, sleep } from "../transport/clock.ts"
 import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
 import { EventParser } from "./EventParser.ts"
 import type { Answer } from "../transport/Http.ts"
@@ -6,7 +6,7 @@ import type { InWorkspace, RequestOptions } from "../options.ts"
 
 export interface StreamOptions extends Omit<RequestOptions, "timeoutMs"> {
   /**
-   * The `id` of the last event that was received, or a time by the clock of the service, up to five
+   * The `id` of the last event that was received, or a time by the service's clock, up to five
    * minutes ago. The stream continues after it.
    */
   readonly lastEventId?: string | Date | undefined
@@ -21,15 +21,19 @@ export const streamHeaders = (lastEventId: string | undefined) => ({
   ...(lastEventId !== undefined && { "last-event-id": lastEventId })
 })
 
-/** The service sends at least a comment every 15 seconds. */
+/**
+ * The time without data after which a connection counts as dead. The service sends at least a
+ * comment every 15 seconds.
+ */
 const silenceMs = 45_000
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
 /**
- * Follows events across reconnections, each from the last event id, until it is stopped. Fails if
- * the first stream cannot be opened; later, only if the service rejects a stream.
+ * Yields events until it is stopped. A broken stream is reopened, and continues after the last
+ * event. Fails if the first stream cannot be opened, and later only if the service rejects a
+ * stream.
  */
 export async function* follow<A>(
   open: (lastEventId: string | undefined) => Promise<Answer>,
@@ -69,7 +73,7 @@ async function* messages(
   parser.begin()
   try {
     for (;;) {
-      const chunk = await orAborted(readOrTimeout(reader.read()), signal)
+      const chunk = await raceWithAbort(readOrTimeout(reader.read()), signal)
       if (chunk === undefined || chunk.done) return
       yield* parser.read(chunk.value)
     }

@@ -1,8 +1,8 @@
 import { ApiPromise } from "../ApiPromise.ts"
 import type { Answer } from "../transport/Http.ts"
-import { whole } from "../options.ts"
+import { checkWholeNumber } from "../options.ts"
 
-export interface AtMost {
+export interface IterationLimit {
   /** The maximum number of records, 1 or more. */
   readonly limit: number
 }
@@ -29,7 +29,7 @@ export class Page<A> implements AsyncIterable<A> {
   }
 
   /** Returns the records from this page on, across as many pages as needed, but at most `limit`. */
-  toArray(options: AtMost): Promise<Array<A>> {
+  toArray(options: IterationLimit): Promise<Array<A>> {
     return collect(this, options)
   }
 
@@ -42,8 +42,8 @@ export class Page<A> implements AsyncIterable<A> {
 }
 
 /**
- * A promise of the first page that can also iterate over the records of all pages. `More` has the
- * page's fields besides its records.
+ * A promise of the first page that can also iterate over all pages' records. `More` has the page's
+ * fields besides its records.
  */
 export class PagePromise<A, More = unknown>
   extends ApiPromise<Page<A> & More>
@@ -61,12 +61,12 @@ export class PagePromise<A, More = unknown>
   }
 
   /**
-   * Returns the records of all pages, but at most `limit`, because a list may not fit into memory.
+   * Returns the records of all pages, but at most `limit`, because a list might not fit into
+   * memory.
    *
-   * @example
-   * const newest = await client.executions.list().toArray({ limit: 500 })
+   * @example const newest = await client.executions.list().toArray({ limit: 500 })
    */
-  toArray(options: AtMost): Promise<Array<A>> {
+  toArray(options: IterationLimit): Promise<Array<A>> {
     return collect(this, options)
   }
 
@@ -75,12 +75,15 @@ export class PagePromise<A, More = unknown>
   }
 }
 
-/** JavaScript programs may omit the options. */
+/**
+ * Collects the records of all pages, at most `limit`. `options` may be undefined, because
+ * JavaScript programs may omit it.
+ */
 const collect = async <A>(
   records: AsyncIterable<A>,
-  options: AtMost | undefined
+  options: IterationLimit | undefined
 ): Promise<Array<A>> => {
-  const limit = whole("limit", options?.limit ?? Number.NaN, 1, 2 ** 32 - 1)
+  const limit = checkWholeNumber("limit", options?.limit ?? Number.NaN, 1, 2 ** 32 - 1)
   const collected: Array<A> = []
   for await (const record of records) {
     collected.push(record)

@@ -16,7 +16,7 @@ import type {
 } from "../generated/shared.ts"
 import { type Idempotent, type InWorkspace, limits, type RequestOptions } from "../options.ts"
 import { Resource } from "../Resource.ts"
-import { askForMs, nextPauseMs, spareMs } from "./waitPace.ts"
+import { serverWaitMs, nextPauseMs, roundTripAllowanceMs } from "./waitPace.ts"
 
 export interface WaitOptions extends Omit<RequestOptions, "timeoutMs">, InWorkspace {
   /**
@@ -33,11 +33,10 @@ abstract class WaitingResource extends Resource {
     id: ExecutionId,
     { timeoutMs, ...options }: WaitOptions = {}
   ): Promise<ExecutionDetail> {
-    return untilEnded(id, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
+    return untilFinished(id, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
       this.call<ExecutionDetail>({
-        verb: "GET",
-        path: "/v1/workspaces/{workspace_id}/executions/{execution_id}",
-        ids: { execution_id: id },
+        route: "GET executions/{execution_id}",
+        ids: [id],
         query: { wait_seconds },
         options: { ...options, timeoutMs: attemptMs }
       })
@@ -124,7 +123,7 @@ export abstract class ChainsBase extends Resource {
     runId: ChainRunId,
     { timeoutMs, ...options }: WaitOptions = {}
   ): Promise<ChainRunDetail> {
-    return untilEnded(runId, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
+    return untilFinished(runId, { ...options, timeoutMs }, (wait_seconds, attemptMs) =>
       this.getRun(chainId, runId, { wait_seconds }, { ...options, timeoutMs: attemptMs })
     )
   }
@@ -155,7 +154,7 @@ const defaults = { timeoutMs: 300_000, maxRetries: 0 }
  * Polls until the record has finished or the time limit is reached. Each request waits as long as
  * the service allows.
  */
-const untilEnded = async <A extends { readonly finished_at: string | null }>(
+const untilFinished = async <A extends { readonly finished_at: string | null }>(
   id: string,
   { signal, ...given }: Pick<WaitOptions, "signal" | "timeoutMs">,
   ask: (waitSeconds: number, attemptMs: number) => Promise<A>
@@ -164,8 +163,8 @@ const untilEnded = async <A extends { readonly finished_at: string | null }>(
   const endsAt = now() + timeoutMs
   for (;;) {
     const askedAt = now()
-    const heldMs = askForMs(endsAt - askedAt)
-    const record = await ask(heldMs / 1_000, heldMs + spareMs)
+    const heldMs = serverWaitMs(endsAt - askedAt)
+    const record = await ask(heldMs / 1_000, heldMs + roundTripAllowanceMs)
     if (record.finished_at !== null) return record
     const left = endsAt - now()
     if (left <= 0) throw new WaitTimeoutError(id, timeoutMs)

@@ -1,12 +1,12 @@
 import { now } from "../transport/clock.ts"
 import { SchedulingError } from "../errors.ts"
 import type { Http } from "../transport/Http.ts"
-import { type ServiceAccountCredential, visibleAscii } from "../options.ts"
-import { renewAt } from "./tokenLife.ts"
+import { type ServiceAccountCredential, checkVisibleAscii } from "../options.ts"
+import { renewalTimeOfNewToken } from "./tokenLife.ts"
 import type { Bearer } from "./UserSession.ts"
 
 /**
- * The access tokens of a service account. The first call gets a token. Later calls renew it shortly
+ * A service account's access tokens. The first call requests a token. Later calls renew it shortly
  * before it expires or when it is rejected, once for all waiting calls.
  */
 export class ServiceAccountTokens implements Bearer {
@@ -20,8 +20,8 @@ export class ServiceAccountTokens implements Bearer {
     this.#http = http
     this.#form = {
       grant_type: "client_credentials",
-      client_id: visibleAscii("clientId", clientId),
-      client_secret: visibleAscii("clientSecret", clientSecret)
+      client_id: checkVisibleAscii("clientId", clientId),
+      client_secret: checkVisibleAscii("clientSecret", clientSecret)
     }
   }
 
@@ -56,7 +56,7 @@ export class ServiceAccountTokens implements Bearer {
     })
     if (!isToken(data)) throw new SchedulingError("The service returned no token")
     const { access_token, expires_in } = data
-    this.#token = { access_token, renewAt: renewAt(expires_in, now()) }
+    this.#token = { access_token, renewAt: renewalTimeOfNewToken(expires_in, now()) }
   }
 }
 

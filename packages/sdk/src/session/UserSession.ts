@@ -3,18 +3,20 @@ import { SchedulingError } from "../errors.ts"
 import { InvalidRefreshTokenError } from "../generated/errors.ts"
 import type { TokenPair } from "../generated/shared.ts"
 import type { Answer, Http } from "../transport/Http.ts"
-import { refreshLimits, renewAt, renewKeptAt } from "./tokenLife.ts"
-import { type SessionListener, visibleAscii } from "../options.ts"
+import { refreshLimits, renewalTimeOfNewToken, renewalTimeOfStoredToken } from "./tokenLife.ts"
+import { type SessionListener, checkVisibleAscii } from "../options.ts"
 
-/** Provides the credential of requests. */
+/** Provides the credential for requests. */
 export interface Bearer {
   /** Returns the credential to send, if any. */
   readonly current: () => Promise<string | undefined>
   /** Replaces a rejected credential. Returns whether there is a new one. */
   readonly replace: (rejected: string) => Promise<boolean>
-  /** What the user must do if there is no credential. Undefined if there is one. */
+  /** Tells the user what to do if there is no credential. Undefined if there is one. */
   readonly problem: string | undefined
-  /** Takes the new tokens from the response to a password change, which revoked the old tokens. */
+  /**
+   * Stores the new tokens from the response to a password change, which has revoked the old tokens.
+   */
   readonly exchange: (answer: Promise<Answer>, newPassword: string) => Promise<Answer>
 }
 
@@ -28,7 +30,7 @@ export const fixedBearer = (credential: string | undefined): Bearer => ({
       : undefined
 })
 
-/** A bearer whose tokens are managed by the caller. */
+/** Creates a bearer whose tokens the caller manages. */
 export const bearerFrom = (
   accessToken: (rejected: string | undefined) => Promise<string | undefined>
 ): Bearer => ({
@@ -45,9 +47,7 @@ interface Login {
   readonly password: string
 }
 
-/**
- * The tokens of a login. They are refreshed shortly before they expire, once for all waiting calls.
- */
+/** A login's tokens. They are refreshed shortly before they expire, once for all waiting calls. */
 export class UserSession implements Bearer {
   readonly #http: Http
   readonly #onTokens: SessionListener["onTokens"]
@@ -65,9 +65,13 @@ export class UserSession implements Bearer {
     this.#login = start.login
     if (start.tokens !== undefined) {
       const { access_token, refresh_token } = start.tokens
-      visibleAscii("tokens.access_token", access_token)
-      visibleAscii("tokens.refresh_token", refresh_token)
-      this.#tokens = { access_token, refresh_token, renewAt: renewKeptAt(access_token) }
+      checkVisibleAscii("tokens.access_token", access_token)
+      checkVisibleAscii("tokens.refresh_token", refresh_token)
+      this.#tokens = {
+        access_token,
+        refresh_token,
+        renewAt: renewalTimeOfStoredToken(access_token)
+      }
     }
   }
 
@@ -95,8 +99,8 @@ export class UserSession implements Bearer {
       await this.#keep(given.data)
       return given
     })
-    // A rejected refresh waits for this promise, because it may have lost the race against this
-    // response.
+    // A refresh that the service rejects waits for this promise, because this response may have
+    // replaced the refresh token.
     const settled = exchanged
       .catch(() => undefined)
       .finally(() => {
@@ -113,7 +117,7 @@ export class UserSession implements Bearer {
   /** Discards the tokens and the password. */
   async end(): Promise<void> {
     this.#login = undefined
-    // Otherwise a token pair in transit would reopen the session.
+    // Wait for a renewal. Its new tokens would otherwise reopen the session.
     await this.#renewal?.catch(() => undefined)
     await this.#forget()
   }
@@ -161,7 +165,7 @@ export class UserSession implements Bearer {
 
   async #keep(data: unknown): Promise<void> {
     if (!isTokenPair(data)) throw new SchedulingError("The service returned no tokens")
-    this.#tokens = { ...data, renewAt: renewAt(data.expires_in, now()) }
+    this.#tokens = { ...data, renewAt: renewalTimeOfNewToken(data.expires_in, now()) }
     await this.#onTokens?.(data)
   }
 }

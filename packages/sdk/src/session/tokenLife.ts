@@ -1,12 +1,13 @@
 /**
- * A safety margin, so that a token does not expire in transit or while a slow request is queued.
+ * How long before its expiry a token is renewed, so that it does not expire while the request is
+ * queued or in transit.
  */
 const earlyMs = 30_000
 
 /**
  * Returns when to renew a new token. Uses the local clock, because the service's clock may differ.
  */
-export const renewAt = (expiresInSeconds: number, now: number): number => {
+export const renewalTimeOfNewToken = (expiresInSeconds: number, now: number): number => {
   const lifeMs = expiresInSeconds * 1000
   return now + lifeMs - Math.min(earlyMs, lifeMs / 10)
 }
@@ -15,7 +16,7 @@ export const renewAt = (expiresInSeconds: number, now: number): number => {
  * Returns when to renew a stored token, according to its `exp`. Without `exp`, it is renewed only
  * after a 401.
  */
-export const renewKeptAt = (accessToken: string): number => {
+export const renewalTimeOfStoredToken = (accessToken: string): number => {
   try {
     const payload = (accessToken.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")
     const claims: unknown = JSON.parse(atob(payload))

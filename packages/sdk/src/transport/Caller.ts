@@ -1,4 +1,4 @@
-import { orAborted } from "./clock.ts"
+import { raceWithAbort } from "./clock.ts"
 import { NoCredentialError, SchedulingError } from "../errors.ts"
 import { InvalidTokenError } from "../generated/errors.ts"
 import type { PasswordChange, WhoAmI, Workspace, WorkspaceId } from "../generated/shared.ts"
@@ -9,20 +9,26 @@ import {
   type InWorkspace,
   type RequestOptions,
   type Versioned,
-  visibleAscii
+  checkVisibleAscii
 } from "../options.ts"
 import type { Bearer } from "../session/UserSession.ts"
 
 /** One call, as described by a generated method. */
 export interface Call {
-  readonly verb: string
-  /** The path as in the contract: `/v1/workspaces/{workspace_id}/cron/{task_id}` */
-  readonly path: string
-  readonly ids?: Readonly<Record<string, string>>
+  /**
+   * The verb and the path as in the contract: `GET /v1/whoami`. Without the first slash, the path
+   * is relative to the workspace: `GET cron/{task_id}`.
+   */
+  readonly route: string
+  /** The placeholders' values, in the order in which they occur in the path. */
+  readonly ids?: ReadonlyArray<string>
   readonly query?: object | undefined
   readonly body?: object | undefined
   readonly isPublic?: boolean
-  /** Sent even without a credential. The service decides whether that is allowed. */
+  /**
+   * True for a call that is sent even without a credential. The service decides whether that is
+   * allowed.
+   */
   readonly isRaw?: boolean
   readonly acceptsKey?: boolean
   readonly isStream?: boolean
@@ -41,7 +47,7 @@ export class Caller {
     if (workspaceId !== undefined) this.#workspaceId = Promise.resolve(workspaceId)
   }
 
-  /** Returns the same caller with another `Http`. Keeps a known workspace. */
+  /** Returns a copy of this caller that uses another `Http`. The copy keeps a known workspace. */
   by(http: Http): Caller {
     const caller = new Caller(http, this.#bearer, undefined)
     caller.#workspaceId = this.#workspaceId
@@ -56,18 +62,19 @@ export class Caller {
         : { ...given, headers: { ...given.headers, "if-match": `"${version}"` } }
     const { signal } = options
     signal?.throwIfAborted()
+    const [verb, path] = parseRoute(call.route)
     const { problem } = this.#bearer
-    // Checked before anything is sent, so that the error names the call that needs the credential.
+    // The check comes first, so that the error names the call that needs the credential.
     if (problem !== undefined && call.isPublic !== true && call.isRaw !== true) {
-      throw new NoCredentialError(`${call.verb} ${call.path}`, problem)
+      throw new NoCredentialError(`${verb} ${path}`, problem)
     }
-    const ids = call.path.includes("{workspace_id}/")
-      ? { workspace_id: workspaceId ?? (await orAborted(this.workspaceId(), signal)), ...call.ids }
-      : (call.ids ?? {})
+    const ids = path.includes("{workspace_id}/")
+      ? [workspaceId ?? (await raceWithAbort(this.workspaceId(), signal)), ...(call.ids ?? [])]
+      : (call.ids ?? [])
     const request = {
       ...options,
-      verb: call.verb,
-      path: fill(call.path, ids) + queryString(call.query),
+      verb,
+      path: fill(path, ids) + queryString(call.query),
       body: call.body,
       ...(call.isStream === true && { isStream: true }),
       // All attempts share one key; otherwise a retry would repeat the work.
@@ -76,22 +83,22 @@ export class Caller {
           ? call.acceptsKey === true
             ? randomKey()
             : undefined
-          : visibleAscii("idempotencyKey", idempotencyKey, 255)
+          : checkVisibleAscii("idempotencyKey", idempotencyKey, 255)
     }
     if (call.isPublic === true) return this.#http.send(request)
 
     const send = (bearer: string | undefined) => {
       const answer = this.#http.send({ ...request, bearer })
-      return call.path === "/v1/auth/password" && call.body !== undefined
+      return path === "/v1/auth/password" && call.body !== undefined
         ? this.#bearer.exchange(answer, (call.body as PasswordChange).new_password)
         : answer
     }
-    const bearer = await orAborted(this.#bearer.current(), signal)
+    const bearer = await raceWithAbort(this.#bearer.current(), signal)
     try {
       return await send(bearer)
     } catch (error) {
       if (!(error instanceof InvalidTokenError) || bearer === undefined) throw error
-      if (!(await orAborted(this.#bearer.replace(bearer), signal))) throw error
+      if (!(await raceWithAbort(this.#bearer.replace(bearer), signal))) throw error
       return send(await this.#bearer.current())
     }
   }
@@ -109,10 +116,10 @@ export class Caller {
   }
 
   async #findWorkspace(): Promise<WorkspaceId> {
-    const { data: me } = await this.send({ verb: "GET", path: "/v1/whoami" })
+    const { data: me } = await this.send({ route: "GET /v1/whoami" })
     const caller = me as WhoAmI
     if (caller.kind !== "jwt") return caller.workspace_id
-    const { data } = await this.send({ verb: "GET", path: "/v1/workspaces", query: { limit: 2 } })
+    const { data } = await this.send({ route: "GET /v1/workspaces", query: { limit: 2 } })
     const [first, second] = (data as { readonly data: ReadonlyArray<Workspace> }).data
     if (first !== undefined && second === undefined) return first.id
     throw new SchedulingError(
@@ -123,23 +130,32 @@ export class Caller {
   }
 }
 
+const parseRoute = (route: string): readonly [verb: string, path: string] => {
+  const [verb = "", ...rest] = route.split(" ")
+  const path = rest.join(" ")
+  return [verb, path.startsWith("/") ? path : `/v1/workspaces/{workspace_id}/${path}`]
+}
+
 /**
- * Replaces `{task_id}` with the encoded id. Encoding does not change dots or an empty string, which
- * would result in another path: `cron.delete("..")` must not delete the workspace.
+ * Replaces placeholders such as `{task_id}` with the encoded ids. Encoding does not change dots or
+ * an empty string, which would result in another path: `cron.delete("..")` must not delete the
+ * workspace.
  */
-const fill = (path: string, ids: Readonly<Record<string, string>>): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const id: unknown = ids[name]
+const fill = (path: string, ids: ReadonlyArray<string>): string => {
+  let index = 0
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id: unknown = ids[index++]
     if (typeof id !== "string" || /^\.{0,2}$/.test(id)) {
       throw new SchedulingError(`${name} is not an id: ${JSON.stringify(id)}`)
     }
     return encodeURIComponent(id)
   })
+}
 
 const textOf = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value)
 
-/** An array repeats its parameter. */
+/** Formats a query. A parameter whose value is an array is repeated for each item. */
 const queryString = (query: object = {}): string => {
   const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
     [value]

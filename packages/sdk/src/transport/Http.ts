@@ -1,4 +1,4 @@
-import { now, orAborted, sleep } from "./clock.ts"
+import { now, raceWithAbort, sleep } from "./clock.ts"
 import { userAgent, variable } from "./environment.ts"
 import { ApiError, ConnectionError, SchedulingError, TimeoutError } from "../errors.ts"
 import {
@@ -28,9 +28,12 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
-  /** Marks a request as idempotent that is not so by its method or key. */
+  /**
+   * True for a request that may be repeated although neither its method nor a key makes it
+   * idempotent.
+   */
   readonly isRepeatable?: boolean
-  /** The response is an endless stream, which is left unread. */
+  /** True if the response is an endless stream, which the client does not read to its end. */
   readonly isStream?: boolean
 }
 
@@ -40,14 +43,14 @@ export interface Answer {
 }
 
 /** The result of a failed attempt. */
-interface End {
+interface FailedAttempt {
   readonly error?: unknown
   readonly retryInMs?: number | undefined
 }
 
-const agent = userAgent(version)
+const userAgentHeader = userAgent(version)
 
-/** Makes requests with timeouts and retries. Knows nothing about credentials. */
+/** Sends requests with timeouts and retries. Credentials are added by the caller. */
 export class Http {
   readonly #baseUrl: string
   readonly #fetch: Fetch
@@ -58,7 +61,8 @@ export class Http {
   constructor(settings: Settings) {
     const baseUrl = settings.baseUrl ?? variable("SCHEDULING_URL")
     this.#baseUrl = parseBaseUrl(baseUrl ?? "http://127.0.0.1:4000")
-    // Looked up at each call, so that a patched or polyfilled `fetch` is used.
+    // The global `fetch` is looked up at each call, so that a patched or polyfilled `fetch` is
+    // used.
     this.#fetch = settings.fetch ?? ((url, init) => fetch(url, init))
     this.#headers = checkHeaders(settings.defaultHeaders)
     this.#limits = limits(settings, { timeoutMs: 30_000, maxRetries: 2 })
@@ -80,7 +84,10 @@ export class Http {
         url: this.#baseUrl + request.path,
         attempt: number + 1
       }
-      const ended = (answer: Pick<ApiError, "headers" | "status"> | undefined, end: End = {}) =>
+      const notifyEnd = (
+        answer: Pick<ApiError, "headers" | "status"> | undefined,
+        end: FailedAttempt = {}
+      ) =>
         notifyResponse(this.#observer, {
           ...attempt,
           status: answer?.status,
@@ -92,7 +99,7 @@ export class Http {
       notifyRequest(this.#observer, attempt)
       try {
         const answer = await this.#attempt(request, init, timeoutMs, signal)
-        ended(answer.response)
+        notifyEnd(answer.response)
         return answer
       } catch (error) {
         const failure = number < maxRetries ? failureOf(error) : undefined
@@ -104,7 +111,7 @@ export class Http {
             now: now(),
             random: Math.random()
           })
-        ended(error instanceof ApiError ? error : undefined, { error, retryInMs: delay })
+        notifyEnd(error instanceof ApiError ? error : undefined, { error, retryInMs: delay })
         if (delay === undefined) throw error
         await sleep(delay, signal)
       }
@@ -116,7 +123,7 @@ export class Http {
       method: verb,
       headers: mergeHeaders(
         { accept: "application/json" },
-        agent === undefined ? {} : { "user-agent": agent },
+        userAgentHeader === undefined ? {} : { "user-agent": userAgentHeader },
         this.#headers,
         checkHeaders(headers),
         bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
@@ -146,8 +153,8 @@ export class Http {
       timeoutMs
     )
     try {
-      // A `fetch` given as an option may ignore signals.
-      return await orAborted(
+      // A `fetch` given as an option might ignore signals.
+      return await raceWithAbort(
         this.#exchange(request, { ...init, signal: controller.signal }),
         controller.signal
       )
@@ -206,7 +213,10 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** `fetch failed` is useless, but its cause says `connect ECONNREFUSED 127.0.0.1:4000`. */
+/**
+ * Returns the message of an error or of its cause. `fetch failed` is useless, but its cause says
+ * `connect ECONNREFUSED 127.0.0.1:4000`.
+ */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (!(error.cause instanceof Error)) return error.message

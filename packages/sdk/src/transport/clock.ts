@@ -21,7 +21,7 @@ export const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void
  * Returns the promise's result, or throws the signal's reason if the signal is aborted first. The
  * work itself is not cancelled.
  */
-export const orAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
+export const raceWithAbort = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason)

@@ -1,4 +1,7 @@
-/** The used part of Node's `process`. Browsers and some edge runtimes have none. */
+/**
+ * The part of Node's `process` that the SDK uses. Browsers and some edge runtimes have no
+ * `process`.
+ */
 interface Process {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly versions?: Readonly<Record<string, string | undefined>>
@@ -23,7 +26,7 @@ export const variable = (name: Variable): string | undefined => {
   try {
     return runtime()?.env?.[name]?.trim() || undefined
   } catch {
-    // Deno throws if the program may not read the environment.
+    // Deno throws if the program has no permission to read the environment.
     return undefined
   }
 }

@@ -34,7 +34,7 @@ export interface Logger {
 export interface Observer {
   /** Called before each attempt. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined
-  /** Called after each attempt, whatever its result. */
+  /** Called after each attempt, regardless of its result. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined
   /**
    * Receives one line per attempt: `warn` if the attempt will be retried, otherwise `debug`.
@@ -44,14 +44,14 @@ export interface Observer {
 }
 
 export const notifyRequest = ({ onRequest }: Observer, event: RequestEvent): void =>
-  quietly(() => onRequest?.(event))
+  ignoreErrors(() => onRequest?.(event))
 
 export const notifyResponse = ({ logger, onResponse }: Observer, event: ResponseEvent): void => {
-  quietly(() => onResponse?.(event))
-  quietly(() => logger?.[event.retryInMs === undefined ? "debug" : "warn"](line(event)))
+  ignoreErrors(() => onResponse?.(event))
+  ignoreErrors(() => logger?.[event.retryInMs === undefined ? "debug" : "warn"](formatEvent(event)))
 }
 
-const line = ({
+const formatEvent = ({
   attempt,
   durationMs,
   error,
@@ -70,10 +70,10 @@ const line = ({
     .filter((part) => part !== false)
     .join(", ")
 
-const quietly = (tell: () => void): void => {
+const ignoreErrors = (notify: () => void): void => {
   try {
-    tell()
+    notify()
   } catch {
-    // See Observer.
+    // Errors of observers are ignored: see `Observer`.
   }
 }

@@ -1,10 +1,13 @@
 const firstDelayMs = 500
 const maxDelayMs = 8_000
 
-/** The maximum `Retry-After` that is respected. A longer delay is left to the caller. */
+/**
+ * The longest `Retry-After` that the client waits for. If the service requests a longer delay, the
+ * call throws its error, and the caller decides when to retry.
+ */
 const maxRetryAfterMs = 30_000
 
-/** The failure of an attempt. */
+/** Why an attempt failed. */
 export type Failure =
   | { readonly kind: "answer"; readonly status: number; readonly retryAfter: string | undefined }
   | { readonly kind: "timeout" }
@@ -23,8 +26,8 @@ export interface RetryAttempt {
 const repeatableVerbs = new Set(["GET", "HEAD", "PUT", "DELETE"])
 
 /**
- * Returns true if the method or the key makes the request idempotent. A PATCH is not: somebody else
- * may write between attempts.
+ * Returns true if the method or the idempotency key makes the request safe to repeat. A PATCH is
+ * not safe, because another client may write between two attempts.
  */
 export const isRepeatable = (verb: string, idempotencyKey: string | undefined): boolean =>
   idempotencyKey !== undefined || repeatableVerbs.has(verb)
@@ -34,8 +37,9 @@ export const retryDelayMs = (failure: Failure, attempt: RetryAttempt): number | 
   if (!mayRetry(failure, attempt.isRepeatable)) return undefined
   const ceiling = Math.min(firstDelayMs * 2 ** attempt.number, maxDelayMs)
   const delay = ceiling * (0.5 + attempt.random / 2)
-  const asked = failure.kind === "answer" ? parseRetryAfter(failure.retryAfter, attempt.now) : 0
-  return asked > maxRetryAfterMs ? undefined : Math.max(asked, delay)
+  const requestedMs =
+    failure.kind === "answer" ? parseRetryAfter(failure.retryAfter, attempt.now) : 0
+  return requestedMs > maxRetryAfterMs ? undefined : Math.max(requestedMs, delay)
 }
 
 const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
@@ -52,12 +56,12 @@ const mayRetry = (failure: Failure, repeatable: boolean): boolean => {
     case "timeout":
       return repeatable
     case "connection":
-      return repeatable || neverLeft(failure.cause)
+      return repeatable || wasNeverSent(failure.cause)
   }
 }
 
 /** Error codes of runtimes for a failed connection attempt. */
-const unconnected = new Set<unknown>([
+const connectionErrorCodes = new Set<unknown>([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -65,10 +69,13 @@ const unconnected = new Set<unknown>([
   "ConnectionRefused"
 ])
 
-/** `fetch` throws a TypeError, whose cause, or the cause of its cause, has the code. */
-const neverLeft = (cause: unknown): boolean =>
+/**
+ * Returns true if no connection was opened, so that the service did not receive the request.
+ * `fetch` throws a TypeError. The error code is in its cause or in that cause's own cause.
+ */
+const wasNeverSent = (cause: unknown): boolean =>
   cause instanceof Error &&
-  (("code" in cause && unconnected.has(cause.code)) || neverLeft(cause.cause))
+  (("code" in cause && connectionErrorCodes.has(cause.code)) || wasNeverSent(cause.cause))
 
 /**
  * Parses seconds or an HTTP date (RFC 9110). Returns milliseconds from now, or 0 if the header is

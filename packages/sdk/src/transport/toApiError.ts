@@ -15,22 +15,22 @@ import { errorClasses } from "../generated/errors.ts"
  */
 const unexpectedResponse = "unexpected_answer"
 
-type Make = new (answer: ErrorResponse) => ApiError
+type ApiErrorClass = new (answer: ErrorResponse) => ApiError
 
-const classes = new Map<string, Make>(Object.entries(errorClasses))
+const classes = new Map<string, ApiErrorClass>(Object.entries(errorClasses))
 
-/** Returns the class for a code that is unknown to this version. */
-const classOf = (status: number): Make =>
+/** Returns the error class for a code that this version of the SDK does not know. */
+const classOf = (status: number): ApiErrorClass =>
   status >= 500 ? ServerError : (byStatus[status] ?? ApiError)
 
-const byStatus: Readonly<Record<number, Make>> = {
+const byStatus: Readonly<Record<number, ApiErrorClass>> = {
   400: BadRequestError,
   401: AuthenticationError,
   403: PermissionError,
   409: ConflictError
 }
 
-/** Converts a response with a status other than 2xx to the error class of its code. */
+/** Converts a response whose status is not 2xx to the error class for the code in its body. */
 export const toApiError = (response: Response, body: unknown): ApiError => {
   const { headers, status } = response
   const detail = detailOf(body)

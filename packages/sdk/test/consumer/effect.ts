@@ -1,4 +1,6 @@
-/** A program of a user: type-checked here, and against the packed package by check-package.ts. */
+/**
+ * A user's program. It is type-checked here, and against the packed package by check-package.ts.
+ */
 import { SchedulingClient } from "@scheduling/sdk/effect"
 import { Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -1,4 +1,6 @@
-/** A program of a user: type-checked here, and against the packed package by check-package.ts. */
+/**
+ * A user's program. It is type-checked here, and against the packed package by check-package.ts.
+ */
 import {
   ApiError,
   type ApiKeyId,
@@ -45,9 +47,9 @@ export const main = async (baseUrl: string): Promise<ReadonlyArray<string>> => {
 /** Calls that the compiler must reject. This function is never called. */
 export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: CronTaskId) => {
   const url = "https://example.com"
-  // A plain string is accepted as any id, but a branded id only as its own kind.
+  // A plain string is accepted as any id, but a branded id only where its kind is expected.
   void client.cron.get(taskId)
-  // @ts-expect-error the id of an API key
+  // @ts-expect-error an API key's id
   void client.cron.get(apiKeyId)
   // @ts-expect-error no URL
   void client.cron.create({ name: "x", schedule: "* * * * *" })
@@ -62,23 +64,23 @@ export const refused = (client: SchedulingClient, apiKeyId: ApiKeyId, taskId: Cr
   void client.delayed.create({ url, delay_seconds: 5, run_at: "2026-01-31T00:00:00Z" })
   void client.queues.create({ name: "x", max_concurrency: 2 })
   void client.queues.create({ name: "x", rate_per_second: 0.5, max_concurrency: null })
-  // @ts-expect-error no limit
+  // @ts-expect-error a limit is required
   void client.queues.create({ name: "x" })
-  // @ts-expect-error null is no limit
+  // @ts-expect-error null means no limit, and a limit is required
   void client.queues.create({ name: "x", max_concurrency: null })
   void client.delayed.create({ url, run_at: new Date() })
   const name = "Operations"
   void client.notifications.createChannel({ name, kind: "email", config: { to: "a@example.com" } })
-  // @ts-expect-error the config of another kind
+  // @ts-expect-error the config for another kind
   void client.notifications.createChannel({ name, kind: "slack", config: { to: "a@example.com" } })
   // @ts-expect-error no config
   void client.notifications.createChannel({ name, kind: "slack", config: {} })
-  // @ts-expect-error a PATCH changes something
+  // @ts-expect-error a PATCH must change something
   void client.cron.update(taskId)
-  // @ts-expect-error takes no idempotency key
+  // @ts-expect-error this request takes no idempotency key
   void client.cron.pause(taskId, { idempotencyKey: "x" })
-  // @ts-expect-error not in a workspace
+  // @ts-expect-error the endpoint is not in a workspace
   void client.auth.getMe({ workspaceId: "x" })
-  // @ts-expect-error one credential
+  // @ts-expect-error only one credential is allowed
   void new SchedulingClient({ apiKey: "x", email: "a@example.com", password: "y" })
 }

@@ -1,4 +1,6 @@
-/** A program of a user: type-checked here, and against the packed package by check-package.ts. */
+/**
+ * A user's program. It is type-checked here, and against the packed package by check-package.ts.
+ */
 import { testHeaders, unwrap, verify, WebhookVerificationError } from "@scheduling/sdk/webhooks"
 
 export const main = async (): Promise<string> => {

@@ -7,7 +7,7 @@ const id = "e-1" as ExecutionId
 const running = json.bind(null, { id, status: "running", finished_at: null })
 const ended = json.bind(null, { id, status: "failed", finished_at: "2026-01-31T09:30:00.131Z" })
 
-/** Responds like the service, after the requested waiting time. */
+/** Responds as the service does when the requested waiting time has passed. */
 const held = async ({ path }: Sent) => {
   await new Promise((resolve) => setTimeout(resolve, Number(/=(\d+)$/.exec(path)?.[1]) * 1_000))
   return running()
@@ -48,7 +48,7 @@ describe("waiting for an execution", () => {
     expect(Date.now()).toBe(60_000)
   })
 
-  it("requests once a second if the service responds at once", async () => {
+  it("requests once a second if the service responds immediately", async () => {
     const { asked, client } = clientOf(running(), running(), ended())
     await settle(client.executions.wait(id))
     expect(asked()).toHaveLength(3)

@@ -11,7 +11,7 @@ export interface Snippet {
   readonly code: string
 }
 
-/** All blocks of code in the pages that users read. */
+/** Returns all code blocks on the pages that users read. */
 export const readSnippets = (): ReadonlyArray<Snippet> =>
   globSync(["*.md", "docs/*.md", "examples/*.md", "packages/*/README.md"], { cwd: root })
     .toSorted()
@@ -27,13 +27,13 @@ export const readSnippets = (): ReadonlyArray<Snippet> =>
       )
     })
 
-/** Adds the client, unless the snippet creates one. */
+/** Returns the snippet as a program. Creates a client if the snippet does not. */
 export const programOf = ({ code }: Snippet): string =>
   code.includes('from "@scheduling/sdk')
     ? code
     : `import { SchedulingClient } from "@scheduling/sdk"\nconst client = new SchedulingClient()\n${code}`
 
-export interface Outcome {
+export interface ProgramResult {
   readonly code: unknown
   readonly stdout: string
   readonly stderr: string
@@ -44,19 +44,19 @@ export const run = (
   args: ReadonlyArray<string>,
   env: NodeJS.ProcessEnv = {},
   stdin = ""
-): Promise<Outcome> =>
+): Promise<ProgramResult> =>
   new Promise((resolve) => {
     const options = { cwd: root, timeout: 60_000, env: { PATH: process.env["PATH"], ...env } }
     const child = execFile(command, args, options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? error.signal), stdout, stderr })
     )
-    // A program may exit before it has read everything.
+    // A program can exit before it has read all of its input.
     child.stdin?.on("error", () => {}).end(stdin)
   })
 
 /**
- * Fails on statuses of 400 and above, which `curl -s` takes for a success. A stream (`-sN`) has no
- * end, so it is cut off after two seconds.
+ * Fails for statuses of 400 and above, which `curl -s` would treat as success. A stream (`-sN`)
+ * never ends, so it is cut off after two seconds.
  */
 const strict = `
 set -euo pipefail
@@ -68,5 +68,5 @@ curl() {
 }
 `
 
-export const runShell = (code: string, env: NodeJS.ProcessEnv): Promise<Outcome> =>
+export const runShell = (code: string, env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
   run("bash", ["--norc", "-c", strict + code], env)

@@ -7,8 +7,8 @@ export interface Received {
 }
 
 /**
- * Responds with 200 to all requests, and returns the first one as the handler of a user would get
- * it.
+ * Responds with 200 to all requests, and returns the first request as a user's handler would
+ * receive it.
  */
 export const startReceiver = async () => {
   const { promise: received, resolve } = Promise.withResolvers<Received>()

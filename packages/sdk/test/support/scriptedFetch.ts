@@ -11,8 +11,7 @@ export interface Sent {
 export type Step = Response | Error | ((sent: Sent) => Response | Promise<Response>)
 
 /**
- * Responds to the requests with the steps, in order, and records the requests. Fails for further
- * requests.
+ * Responds to requests with these steps in order, and records the requests. Further requests fail.
  */
 export const scriptedFetch = (...steps: ReadonlyArray<Step>) => {
   const sent: Array<Sent> = []

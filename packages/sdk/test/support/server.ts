@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 
-/** The start takes a few seconds, and more than a minute if many tests share slow cores. */
+/** Starting takes a few seconds, or more than a minute if many tests share slow cores. */
 const startTimeoutMs = 180_000
 
 export interface Server extends AsyncDisposable {
@@ -17,8 +17,8 @@ export interface Server extends AsyncDisposable {
 }
 
 /**
- * Starts the service as users do, in a separate process on its embedded store. Creating the store
- * takes seconds, unless the files of one are given.
+ * Starts the service as users do, in a separate process with its own embedded store. Creating the
+ * store takes seconds, unless an existing store's files are provided.
  */
 export const startServer = async (
   env: NodeJS.ProcessEnv = {},
@@ -34,8 +34,8 @@ export const startServer = async (
       PATH: process.env["PATH"],
       DATA_DIR: dataDir,
       PORT: String(port),
-      // The recipients of the tests listen on loopback addresses, which tasks may not call by
-      // default.
+      // The servers that the tests' tasks call listen on loopback addresses, which tasks are not
+      // allowed to call by default.
       EGRESS_ALLOW: "127.0.0.0/8",
       LOG_FORMAT: "json",
       ...env
@@ -74,7 +74,7 @@ const listening = async (child: ChildProcess, signal: AbortSignal): Promise<void
   for await (const line of createInterface({ input: stdout, signal })) {
     said.push(line)
     if (line.includes("listening on")) {
-      // The pipe must be read, because a full pipe would block the server.
+      // The pipe must be read, because the server would block if it were full.
       stdout.resume()
       return
     }

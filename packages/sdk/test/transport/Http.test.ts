@@ -18,7 +18,7 @@ const clientOf = (...steps: ReadonlyArray<Step>) => {
 
 const task = { name: "n", url: "https://example.com", schedule: "* * * * *" }
 
-/** Runs all timers of the call, and returns its result or error. */
+/** Runs all of the call's timers, and returns its result or error. */
 const outcome = async <A>(call: Promise<A>): Promise<A | Error> => {
   const settled = call.catch((error: Error) => error)
   await vi.runAllTimersAsync()

@@ -1,7 +1,7 @@
 import { Clock, Data, Duration, Effect } from "effect"
-import { askForMs, nextPauseMs } from "../reading/waitPace.ts"
+import { serverWaitMs, nextPauseMs } from "../reading/waitPace.ts"
 
-/** The record had not finished in time. Its run continues, and can be waited for again. */
+/** The run did not finish in time. It continues, and you can wait for it again. */
 export class WaitTimeout extends Data.TaggedError("WaitTimeout")<{
   readonly timeout: Duration.Duration
 }> {
@@ -15,10 +15,10 @@ export class WaitTimeout extends Data.TaggedError("WaitTimeout")<{
  * response for up to 30 seconds, and is polled until the timeout.
  *
  * ```ts
- * untilEnded((wait_seconds) => client.executions.get({ params, query: { wait_seconds } }))
+ * untilFinished((wait_seconds) => client.executions.get({ params, query: { wait_seconds } }))
  * ```
  */
-export const untilEnded = Effect.fnUntraced(function* <
+export const untilFinished = Effect.fnUntraced(function* <
   A extends { readonly finished_at: string | null },
   E,
   R
@@ -30,7 +30,7 @@ export const untilEnded = Effect.fnUntraced(function* <
   const endsAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
   for (;;) {
     const askedAt = yield* Clock.currentTimeMillis
-    const record = yield* ask(askForMs(endsAt - askedAt) / 1_000)
+    const record = yield* ask(serverWaitMs(endsAt - askedAt) / 1_000)
     if (record.finished_at !== null) return record
     const answeredAt = yield* Clock.currentTimeMillis
     if (answeredAt >= endsAt) return yield* new WaitTimeout({ timeout })

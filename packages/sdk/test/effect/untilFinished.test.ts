@@ -1,4 +1,4 @@
-import { untilEnded } from "@scheduling/sdk/effect"
+import { untilFinished } from "@scheduling/sdk/effect"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,7 +7,7 @@ describe("waiting in Effect", () => {
   it.effect("repeats the request until the execution has ended", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
-      const waiting = yield* untilEnded((seconds) => {
+      const waiting = yield* untilFinished((seconds) => {
         asked.push(seconds)
         const finished_at = asked.length === 3 ? "now" : null
         return Effect.delay(Effect.succeed({ finished_at }), seconds * 1_000)
@@ -20,7 +20,7 @@ describe("waiting in Effect", () => {
 
   it.effect("fails when the time has passed", () =>
     Effect.gen(function* () {
-      const waiting = yield* untilEnded(() => Effect.succeed({ finished_at: null }), {
+      const waiting = yield* untilFinished(() => Effect.succeed({ finished_at: null }), {
         timeout: "3 seconds"
       }).pipe(Effect.flip, Effect.forkChild)
       yield* TestClock.adjust("1 minute")
