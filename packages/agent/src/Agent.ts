@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { ProcessWatch } from "./processes/ProcessWatch.ts"
+import { makeProbes, type Probes } from "./probes/Probes.ts"
 import { type Calls, makeCalls } from "./runs/Calls.ts"
 import { HeldRuns } from "./runs/HeldRuns.ts"
 import { makeRetries, type Retries } from "./service/Retries.ts"
@@ -7,13 +8,14 @@ import type { Settings } from "./settings.ts"
 import { Signal } from "./Signal.ts"
 import type { Status } from "./status/Status.ts"
 
-/** The state that the loops of the agent share. */
+/** The state that the agent's loops share. */
 export class Agent extends Context.Service<
   Agent,
   {
     readonly settings: Settings
     readonly runs: HeldRuns
     readonly calls: Calls
+    readonly probes: Probes
     readonly processes: ProcessWatch
     readonly retries: Retries
     readonly signals: Signals
@@ -21,12 +23,15 @@ export class Agent extends Context.Service<
     worker: string
     isOnline: boolean
     /**
-     * True while the agent has no run. In this state claims keep the session alive, so heartbeats
-     * are not needed.
+     * True while the agent holds no run. Claims then keep the session alive, so no heartbeats are
+     * needed.
      */
     isIdle: boolean
-    /** The hash, computed by the service, of the list of processes that the agent watches. */
-    watching: string
+    /**
+     * The hash of the list of watched processes, as the service computed it. Each claim sends it,
+     * so that the service can tell whether the list has changed.
+     */
+    watchListHash: string
     /** Reads a monotonic clock, which is independent of changes to the system clock. */
     readonly nowMs: () => number
     readonly reportStatus: Effect.Effect<void>
@@ -41,10 +46,10 @@ export class Agent extends Context.Service<
 interface Signals {
   readonly slotFreed: Signal
   readonly resultReady: Signal
-  /** Notified when the results fill a request. */
+  /** Notified when there are enough results to fill a request. */
   readonly batchReady: Signal
-  readonly beatDue: Signal
-  readonly watchChanged: Signal
+  readonly heartbeatDue: Signal
+  readonly watchListChanged: Signal
 }
 
 const makeAgent = Effect.fnUntraced(function* (
@@ -58,8 +63,8 @@ const makeAgent = Effect.fnUntraced(function* (
     slotFreed: new Signal(),
     resultReady: new Signal(),
     batchReady: new Signal(),
-    beatDue: new Signal(),
-    watchChanged: new Signal()
+    heartbeatDue: new Signal(),
+    watchListChanged: new Signal()
   }
   const calls = yield* makeCalls({
     runs,
@@ -69,6 +74,10 @@ const makeAgent = Effect.fnUntraced(function* (
       signals.resultReady.notify()
       if (runs.hasFullBatch) signals.batchReady.notify()
     }
+  })
+  const probes = yield* makeProbes({
+    slots: settings.slots,
+    onResult: () => signals.heartbeatDue.notify()
   })
   const reportStatus = Effect.suspend(() =>
     report({
@@ -85,13 +94,14 @@ const makeAgent = Effect.fnUntraced(function* (
     settings,
     runs,
     calls,
+    probes,
     processes: new ProcessWatch(settings.watchCommands),
     retries,
     signals,
     worker: "",
     isOnline: false,
     isIdle: false,
-    watching: "",
+    watchListHash: "",
     nowMs,
     reportStatus
   }

@@ -1,9 +1,9 @@
 import { Cause, type Logger, References } from "effect"
-import { printable } from "./printable.ts"
+import { toPrintableLine } from "./toPrintableLine.ts"
 
 /**
- * Writes all log lines of one event loop iteration together. Separate writes would add a sixth to
- * the cost of each call.
+ * Collects the log lines of one event loop iteration and writes them together. Separate writes
+ * would add a sixth to the cost of each call.
  */
 export class LogLines {
   readonly #write: (text: string) => void
@@ -37,7 +37,7 @@ export const formatLogLine = ({
   const text = [message].flat().map(String).join(" ")
   const failure = cause.reasons.length === 0 ? "" : `: ${Cause.pretty(cause)}`
   const notes = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
-    .map(([name, value]) => ` ${name}=${printable(String(value))}`)
+    .map(([name, value]) => ` ${name}=${toPrintableLine(String(value))}`)
     .join("")
-  return `${date.toISOString()} ${logLevel.toUpperCase()} ${printable(text + failure)}${notes}`
+  return `${date.toISOString()} ${logLevel.toUpperCase()} ${toPrintableLine(text + failure)}${notes}`
 }

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 
-/** Wakes the waiting fiber. A notification is kept while no fiber waits. */
+/**
+ * Wakes a waiting fiber. If no fiber waits, the notification is kept for the next one that does.
+ */
 export class Signal {
   #isPending = false
   #resume: (() => void) | undefined

@@ -1,5 +1,5 @@
 import { Console, Effect } from "effect"
-import { AgentEnded, describeError } from "./Refusal.ts"
+import { AgentExitError, describeError } from "./ServiceRejection.ts"
 import { Service } from "./service/Service.ts"
 import type { Settings } from "./settings.ts"
 
@@ -18,19 +18,20 @@ export const checkService = Effect.fnUntraced(function* ({
     Effect.timeout("10 seconds"),
     Effect.catchTag("SessionEnded", () => Effect.void),
     Effect.catchTag("InvalidWorkerToken", () =>
-      Effect.fail(new AgentEnded(`token      rejected by ${url.origin}`, 2))
+      Effect.fail(new AgentExitError(`token      rejected by ${url.origin}`, 2))
     ),
     Effect.mapError((error) =>
-      error instanceof AgentEnded
+      error instanceof AgentExitError
         ? error
-        : new AgentEnded(
+        : new AgentExitError(
             `service    ${url.origin} did not respond as expected: ${describeError(error)}`,
             1
           )
     )
   )
   yield* Console.log(`service    ok: ${url.origin}\ntoken      ok`)
-  // Only a hello returns the labels, but a hello would end the session of a running agent.
+  // The service returns the labels only in the response to a hello, but a hello would end the
+  // session of a running agent.
   if (labels !== undefined) {
     yield* Console.log(`labels     not checked: run warns if the worker lacks ${labels.join(", ")}`)
   }

@@ -1,21 +1,22 @@
 import { Call, ConnectionsLimits } from "@scheduling/calls/Call"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
+import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
 import { Agent } from "./Agent.ts"
 import { runAgent } from "./runAgent.ts"
-import { AgentEnded } from "./Refusal.ts"
+import { AgentExitError } from "./ServiceRejection.ts"
 import { pluralize } from "./pluralize.ts"
 import { checkService } from "./checkService.ts"
 import { readSettingsFile, readTokenFile } from "./readSettingsFile.ts"
 import { Service } from "./service/Service.ts"
 import {
   dropUndefined,
-  type GivenSettings,
+  type PartialSettings,
   mergeSettings,
-  findMisspelled,
+  findMisspelledSettings,
   resolveSettings,
   type Settings,
   readEnvironment
@@ -105,7 +106,7 @@ interface Flags {
 type SourceFlags = Pick<Flags, "token" | "tokenFile" | "statusFile" | "config">
 
 /** Returns the sources of settings: flags, then the environment, then the file. */
-const readSources = Effect.fnUntraced(function* (typed: SourceFlags, more: GivenSettings = {}) {
+const readSources = Effect.fnUntraced(function* (typed: SourceFlags, more: PartialSettings = {}) {
   const file = Option.isSome(typed.config) ? yield* readSettingsFile(typed.config.value) : {}
   const token = Option.isSome(typed.tokenFile)
     ? yield* readTokenFile(typed.tokenFile.value)
@@ -115,7 +116,7 @@ const readSources = Effect.fnUntraced(function* (typed: SourceFlags, more: Given
 })
 
 const readSettings = Effect.fnUntraced(function* (typed: Flags) {
-  for (const warning of findMisspelled(env)) yield* Effect.logWarning(warning)
+  for (const warning of findMisspelledSettings(env)) yield* Effect.logWarning(warning)
   const sources = yield* readSources(
     typed,
     dropUndefined({
@@ -130,13 +131,13 @@ const readSettings = Effect.fnUntraced(function* (typed: Flags) {
   )
   const settings = resolveSettings(sources, defaultStatusFile)
   if (Result.isFailure(settings)) {
-    return yield* Effect.fail(new AgentEnded(settings.failure.join("\n"), 64))
+    return yield* Effect.fail(new AgentExitError(settings.failure.join("\n"), 64))
   }
   return settings.success
 })
 
 const withSettings = (settings: Settings) =>
-  Layer.mergeAll(Service.layer(settings), Call.layer).pipe(
+  Layer.mergeAll(Service.layer(settings), Call.layer, TargetChecks.layer).pipe(
     Layer.provide(Layer.succeed(EgressAllow, settings.allow)),
     Layer.provide(
       Layer.succeed(ConnectionsLimits, { perOrigin: settings.slots, idle: settings.slots })
@@ -146,14 +147,15 @@ const withSettings = (settings: Settings) =>
 const onStopSignal = (stop: Deferred.Deferred<void>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const ask = () => Deferred.doneUnsafe(stop, Effect.void)
-      process.on("SIGTERM", ask).on("SIGINT", ask)
-      return ask
+      const requestStop = () => Deferred.doneUnsafe(stop, Effect.void)
+      process.on("SIGTERM", requestStop).on("SIGINT", requestStop)
+      return requestStop
     }),
-    (ask) => Effect.sync(() => process.off("SIGTERM", ask).off("SIGINT", ask))
+    (requestStop) =>
+      Effect.sync(() => process.off("SIGTERM", requestStop).off("SIGINT", requestStop))
   )
 
-const reportTo = (statusFile: string) => (status: Omit<Status, "pid" | "at">) =>
+const writeStatusTo = (statusFile: string) => (status: Omit<Status, "pid" | "at">) =>
   Effect.flatMap(DateTime.now, (now) =>
     writeStatus(statusFile, { ...status, pid: process.pid, at: DateTime.formatIso(now) })
   )
@@ -164,7 +166,7 @@ const run = Command.make("run", flags, (typed) =>
     const stop = yield* Deferred.make<void>()
     yield* onStopSignal(stop)
     yield* runAgent(stop).pipe(
-      Effect.provide(Agent.layer(settings, reportTo(settings.statusFile))),
+      Effect.provide(Agent.layer(settings, writeStatusTo(settings.statusFile))),
       Effect.provide(withSettings(settings))
     )
   }).pipe(Effect.scoped)

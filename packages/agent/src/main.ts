@@ -6,8 +6,8 @@ import { CliError, Command } from "effect/cli"
 import packageJson from "../package.json" with { type: "json" }
 import { command } from "./cli.ts"
 import { formatLogLine, LogLines } from "./LogLines.ts"
-import { printable } from "./printable.ts"
-import { AgentEnded } from "./Refusal.ts"
+import { toPrintableLine } from "./toPrintableLine.ts"
+import { AgentExitError } from "./ServiceRejection.ts"
 
 const lines = new LogLines((text) => process.stdout.write(text))
 process.once("exit", () => lines.flush())
@@ -17,13 +17,13 @@ const Logs = Logger.layer([Logger.make((entry) => lines.add(formatLogLine(entry)
 /** Prints an error and returns the exit code. Command line errors are already printed. */
 const reportError = (cause: Cause.Cause<unknown>): number => {
   const error = Cause.squash(cause)
-  if (error instanceof AgentEnded) {
+  if (error instanceof AgentExitError) {
     process.stderr.write(`${error.message}\n`)
     return error.exitCode
   }
   if (CliError.isCliError(error)) return 64
   const lines = Cause.pretty(cause).split("\n")
-  process.stderr.write(`${lines.map(printable).join("\n")}\n`)
+  process.stderr.write(`${lines.map(toPrintableLine).join("\n")}\n`)
   return 1
 }
 

@@ -3,11 +3,15 @@ import { Deferred, Effect, Exit } from "effect"
 import { Agent } from "./Agent.ts"
 import { pluralize } from "./pluralize.ts"
 import { missingLabelsWarning, listLabels } from "./missingLabelsWarning.ts"
-import { toAgentEnded, type Refusal, findRefusal } from "./Refusal.ts"
+import {
+  toAgentExitError,
+  type ServiceRejection,
+  findServiceRejection
+} from "./ServiceRejection.ts"
 import { makePause } from "./service/makePause.ts"
 import { claimRuns } from "./session/claimRuns.ts"
-import { abandonRuns, drain } from "./session/drain.ts"
-import { sayHello } from "./session/sayHello.ts"
+import { abandonRuns, drainSession } from "./session/drainSession.ts"
+import { sendHello } from "./session/sendHello.ts"
 import { sendHeartbeats } from "./session/sendHeartbeats.ts"
 import type { Session } from "./session/Session.ts"
 import { submitResults } from "./session/submitResults.ts"
@@ -21,18 +25,19 @@ const shortSessionMs = 10_000
 /**
  * Runs the agent until `stop` completes:
  *
- * 1. Say hello, which starts a session (`session/sayHello.ts`).
+ * 1. Say hello, which starts a session (`session/sendHello.ts`).
  * 2. Until `stop` completes, claim runs and make their calls (`session/claimRuns.ts`), submit their
  *    results (`session/submitResults.ts`), and send heartbeats and execute the service's commands
  *    (`session/sendHeartbeats.ts`).
  * 3. If the service has ended the session, start again with step 1.
- * 4. When `stop` completes, stop claiming, let calls finish and say goodbye (`session/drain.ts`).
+ * 4. When `stop` completes, stop claiming, let calls finish and say goodbye
+ *    (`session/drainSession.ts`).
  */
 export const runAgent = Effect.fnUntraced(function* (stop: Deferred.Deferred<void>) {
   const { reportStatus } = yield* Agent
   yield* runSessions(Effect.as(Deferred.await(stop), undefined)).pipe(
     Effect.ensuring(abandonRuns),
-    Effect.catch((refusal: Refusal) => Effect.fail(toAgentEnded(refusal))),
+    Effect.catch((refusal: ServiceRejection) => Effect.fail(toAgentExitError(refusal))),
     Effect.ensuring(reportStatus)
   )
 })
@@ -42,15 +47,15 @@ const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefine
   const pause = yield* makePause
   for (;;) {
     yield* agent.reportStatus
-    const welcome = yield* Effect.raceFirst(sayHello, stopped)
+    const welcome = yield* Effect.raceFirst(sendHello, stopped)
     if (welcome === undefined)
-      return yield* Effect.logInfo("stopping before the service has responded")
+      return yield* Effect.logInfo("stopping while a request to the service is in progress")
     const session = yield* begin(welcome)
     const startedAtMs = agent.nowMs()
     const exit = yield* Effect.exit(runSession(session, stopped))
     agent.isOnline = false
     if (Exit.isSuccess(exit)) return
-    const refusal = findRefusal(exit)
+    const refusal = findServiceRejection(exit)
     if (!(refusal instanceof SessionEnded) || refusal.reason === "replaced") {
       return yield* Exit.asVoid(exit)
     }
@@ -60,7 +65,7 @@ const runSessions = Effect.fnUntraced(function* (stopped: Effect.Effect<undefine
   }
 })
 
-const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sayHello>) {
+const begin = Effect.fnUntraced(function* (welcome: Effect.Success<typeof sendHello>) {
   const agent = yield* Agent
   const { slots, labels } = agent.settings
   agent.worker = welcome.name
@@ -87,5 +92,5 @@ const runSession = Effect.fnUntraced(function* (
     Effect.raceFirst(claimRuns(session), stopped),
     Effect.raceFirst(submitResults(session), sendHeartbeats(session))
   )
-  yield* drain(session)
+  yield* drainSession(session)
 })

@@ -1,5 +1,5 @@
 import { type Cidr, parseCidr } from "@scheduling/calls/egress/EgressRules"
-import { bearerKeyForm } from "@scheduling/domain/auth/secretForms"
+import { bearerKeyPattern } from "@scheduling/domain/auth/secretPatterns"
 import { nearestName } from "@scheduling/domain/shared/nearestName"
 import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
 import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
@@ -12,18 +12,18 @@ export interface Settings {
   readonly slots: number
   readonly allow: ReadonlyArray<Cidr>
   /**
-   * Labels for which the agent claims runs. If undefined, the agent claims runs for all labels of
-   * the worker.
+   * The labels whose runs the agent claims. If undefined, it claims runs for all of the worker's
+   * labels.
    */
   readonly labels: ReadonlyArray<string> | undefined
-  /** Terms that process monitors may search for in command lines. */
+  /** Terms that process monitors are allowed to search for in command lines. */
   readonly watchCommands: ReadonlyArray<string>
   readonly host: string
   readonly drainSeconds: number
   readonly statusFile: string
 }
 
-export const GivenSettings = Schema.Struct({
+export const PartialSettings = Schema.Struct({
   url: Schema.optionalKey(Schema.String),
   token: Schema.optionalKey(Schema.String),
   slots: Schema.optionalKey(Schema.Finite),
@@ -34,12 +34,12 @@ export const GivenSettings = Schema.Struct({
   drain_seconds: Schema.optionalKey(Schema.Finite),
   status_file: Schema.optionalKey(Schema.String)
 })
-export type GivenSettings = typeof GivenSettings.Type
+export type PartialSettings = typeof PartialSettings.Type
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the settings from environment variables. Lists are comma-separated. */
-export const readEnvironment = (environment: Environment): GivenSettings => {
+export const readEnvironment = (environment: Environment): PartialSettings => {
   const text = (name: string) => environment[name]?.trim() || undefined
   const list = (name: string) =>
     text(name)
@@ -61,7 +61,7 @@ export const readEnvironment = (environment: Environment): GivenSettings => {
 }
 
 /** Returns a warning for each variable whose name looks like a misspelled setting. */
-export const findMisspelled = (environment: Environment): ReadonlyArray<string> =>
+export const findMisspelledSettings = (environment: Environment): ReadonlyArray<string> =>
   Object.keys(environment).flatMap((name) => {
     if (settingNames.has(name) || kubernetesVariables.has(name)) return []
     const meant = nearestName(name, settingNames, () => 2)
@@ -70,8 +70,8 @@ export const findMisspelled = (environment: Environment): ReadonlyArray<string> 
 
 /** Removes undefined settings, so that they do not override values of later sources. */
 export const dropUndefined = (fields: {
-  readonly [Name in keyof GivenSettings]: GivenSettings[Name] | undefined
-}): GivenSettings =>
+  readonly [Name in keyof PartialSettings]: PartialSettings[Name] | undefined
+}): PartialSettings =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** The names of the variables that `readEnvironment` reads. */
@@ -91,14 +91,14 @@ const removeVersion = (url: URL | null): URL | null =>
 const longestDrainSeconds = 3_600
 
 /** Merges the sources. Earlier sources override later ones. */
-export const mergeSettings = (sources: ReadonlyArray<GivenSettings>): GivenSettings =>
+export const mergeSettings = (sources: ReadonlyArray<PartialSettings>): PartialSettings =>
   Object.assign({}, ...sources.toReversed())
 
-const tokenForm = new RegExp(`^${bearerKeyForm(workerTokenPrefix)}$`)
+const tokenPattern = new RegExp(`^${bearerKeyPattern(workerTokenPrefix)}$`)
 
-/** Validates all settings and returns all problems at once. */
+/** Validates all settings. Fails with a list of all problems. */
 export const resolveSettings = (
-  sources: ReadonlyArray<GivenSettings>,
+  sources: ReadonlyArray<PartialSettings>,
   defaultStatusFile: (token: string) => string
 ): Result.Result<Settings, ReadonlyArray<string>> => {
   const merged = mergeSettings(sources)
@@ -112,7 +112,7 @@ export const resolveSettings = (
   const token = merged.token ?? ""
   if (token === "") {
     problems.push("the worker's token is missing: set --token-file or SCHEDULING_WORKER_TOKEN")
-  } else if (!tokenForm.test(token)) {
+  } else if (!tokenPattern.test(token)) {
     problems.push(
       `the token is not a worker token: a worker token is ${workerTokenPrefix} followed by 43 characters`
     )

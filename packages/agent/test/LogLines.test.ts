@@ -4,7 +4,7 @@ import { LogLines } from "../src/LogLines.ts"
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe("log lines", () => {
-  it("of the same turn of the event loop are written together", async () => {
+  it("of the same iteration of the event loop are written together", async () => {
     const written: Array<string> = []
     const lines = new LogLines((text) => written.push(text))
     lines.add("one")

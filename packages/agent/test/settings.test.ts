@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { findMisspelled, resolveSettings, readEnvironment } from "../src/settings.ts"
+import { findMisspelledSettings, resolveSettings, readEnvironment } from "../src/settings.ts"
 
 const token = `pwk_${"x".repeat(43)}`
 const environment = {
@@ -34,7 +34,7 @@ describe("agent settings", () => {
     const all = Object.fromEntries(
       [...Object.keys(environment), ...others, ...wrong].map((name) => [name, "x"])
     )
-    assert.deepStrictEqual(findMisspelled(all), [
+    assert.deepStrictEqual(findMisspelledSettings(all), [
       "SCHEDULING_SLOT is not a setting; did you mean SCHEDULING_SLOTS?",
       "SCHEDULING_URI is not a setting; did you mean SCHEDULING_URL?",
       "SCHEDULINGLABELS is not a setting; did you mean SCHEDULING_LABELS?"

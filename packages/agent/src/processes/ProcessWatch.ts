@@ -1,10 +1,10 @@
 import { maxShownPids } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import type { ProcessObservation, WatchedProcess } from "@scheduling/domain/workers/WorkerProtocol"
 import { readdir, readFile } from "node:fs/promises"
-import { blankSecrets } from "./blankSecrets.ts"
+import { maskSecretArguments } from "./maskSecretArguments.ts"
 import { readPidFile } from "./readPidFile.ts"
 
-export interface SeenProcess {
+export interface ObservedProcess {
   readonly pid: number
   readonly name: string
   readonly commandLine: string
@@ -15,7 +15,9 @@ export interface SeenProcess {
 /** The unit of times in `/proc` is always a hundredth of a second. */
 const ticksPerSecond = 100
 
-/** The number of characters of a command line that are read. A command line can have megabytes. */
+/**
+ * The maximum number of characters that are read of a command line, which can be megabytes long.
+ */
 const readCharacters = 4_096
 
 /**
@@ -28,7 +30,7 @@ export const parseProcess = (
   stat: string,
   commandLine: string,
   status: string
-): SeenProcess | undefined => {
+): ObservedProcess | undefined => {
   const end = stat.lastIndexOf(")")
   const fields = stat.slice(end + 2).split(" ")
   const [state] = fields
@@ -42,7 +44,7 @@ export const parseProcess = (
   }
 }
 
-const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
+const readProcess = async (pid: number): Promise<ObservedProcess | undefined> => {
   try {
     const [stat, commandLine, status] = await Promise.all([
       readFile(`/proc/${pid}/stat`, "utf8"),
@@ -51,15 +53,15 @@ const readProcess = async (pid: number): Promise<SeenProcess | undefined> => {
     ])
     return parseProcess(pid, stat, commandLine, status)
   } catch {
-    // The process has exited, or the current user may not see it.
+    // The process has exited, or the current user has no permission to see it.
     return undefined
   }
 }
 
-const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
+const readAll = async (): Promise<ReadonlyArray<ObservedProcess>> => {
   const names = await readdir("/proc").catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const seen: Array<SeenProcess> = []
+  const seen: Array<ObservedProcess> = []
   // Reading in batches saves file descriptors when there are thousands of processes.
   for (let at = 0; at < pids.length; at += 50) {
     const some = await Promise.all(pids.slice(at, at + 50).map(readProcess))
@@ -69,16 +71,19 @@ const readAll = async (): Promise<ReadonlyArray<SeenProcess>> => {
 }
 
 /**
- * Compares the name of a process. The kernel truncates names to 15 characters, so longer names are
- * compared with the command line.
+ * Returns whether a process has the wanted name. The kernel truncates names to 15 characters, so a
+ * longer name is compared with the command line.
  */
-const hasName = ({ commandLine, name }: SeenProcess, wanted: string) =>
+const hasName = ({ commandLine, name }: ObservedProcess, wanted: string) =>
   name === wanted ||
   (wanted.length > 15 &&
     wanted.startsWith(name) &&
     commandLine.split(" ", 1)[0]?.split("/").at(-1) === wanted)
 
-/** Command lines with this flag start an agent. They contain the search terms as arguments. */
+/**
+ * Command lines with this flag start an agent. Their arguments contain the search terms, which
+ * would otherwise match.
+ */
 const watchCommandFlag = "--watch-command"
 
 /**
@@ -86,11 +91,11 @@ const watchCommandFlag = "--watch-command"
  * are masked before matching, because otherwise a user could guess them from the number of matches.
  */
 export const findMatching = (
-  processes: ReadonlyArray<SeenProcess>,
+  processes: ReadonlyArray<ObservedProcess>,
   { command_contains, name }: WatchedProcess["match"],
   pid: number | undefined,
   ownPid: number
-): ReadonlyArray<SeenProcess> =>
+): ReadonlyArray<ObservedProcess> =>
   processes.filter((one) => {
     if (name !== undefined) return hasName(one, name)
     if (command_contains !== undefined) {
@@ -98,7 +103,7 @@ export const findMatching = (
         one.pid !== ownPid &&
         one.commandLine.includes(command_contains) &&
         !one.commandLine.includes(watchCommandFlag) &&
-        blankSecrets(one.commandLine).includes(command_contains)
+        maskSecretArguments(one.commandLine).includes(command_contains)
       )
     }
     return one.pid === pid
@@ -112,14 +117,14 @@ interface EarlierTimes {
 /** Without `/proc` the agent reports nothing, because reporting zero processes would be wrong. */
 const canRead = process.platform === "linux"
 
-/** The minimum time between two reads of all processes, which take processor time. */
+/** The minimum time between two reads of all processes, because a read takes CPU time. */
 const minReadIntervalMs = 1_000
 
 const maxPidReads = 50
 
 /**
- * Timeout for reading a pid file, after which no process is counted. Files on an unreachable
- * network drive hang.
+ * The timeout for reading a pid file. After the timeout, the monitor counts no process. Reads hang
+ * if the file is on an unreachable network drive.
  */
 const pidReadTimeoutMs = 5_000
 
@@ -131,17 +136,17 @@ export class ProcessWatch {
   #isReading = false
   #readAgainAtMs = -Infinity
   /**
-   * Reads of pid files in progress. A file that hangs is not read again, because each read blocks a
-   * thread.
+   * The reads of pid files that are in progress. A file whose read hangs is not read again, because
+   * each read blocks a thread.
    */
   readonly #pidReads = new Map<string, Promise<number | undefined>>()
   readonly #commands: ReadonlySet<string>
-  readonly #read: () => Promise<ReadonlyArray<SeenProcess>>
+  readonly #read: () => Promise<ReadonlyArray<ObservedProcess>>
   readonly #readPid: (file: string) => Promise<number | undefined>
 
   constructor(
     commands: ReadonlyArray<string>,
-    read: () => Promise<ReadonlyArray<SeenProcess>> = readAll,
+    read: () => Promise<ReadonlyArray<ObservedProcess>> = readAll,
     readPid: (file: string) => Promise<number | undefined> = readPidFile
   ) {
     this.#commands = new Set(commands)
@@ -195,7 +200,7 @@ export class ProcessWatch {
 
   async #observeOne(
     { match, monitor_id }: WatchedProcess,
-    processes: ReadonlyArray<SeenProcess>,
+    processes: ReadonlyArray<ObservedProcess>,
     nowMs: number
   ): Promise<ProcessObservation> {
     if (match.command_contains !== undefined && !this.#commands.has(match.command_contains)) {
@@ -229,8 +234,8 @@ export class ProcessWatch {
 }
 
 /**
- * The report for a search term that the agent does not allow. Arbitrary searches would let a user
- * guess the arguments of other programs character by character.
+ * The report for a search term that the agent's settings do not allow. Arbitrary search terms would
+ * let a user guess the arguments of other programs character by character.
  */
 const notAllowed = {
   count: 0,
@@ -241,9 +246,10 @@ const notAllowed = {
 } as const
 
 /**
- * Computes the CPU usage as a percentage of one core. A process counts from its first observation.
+ * Computes the CPU usage of the processes as a percentage of one core. CPU time used before the
+ * first observation of a process is not counted.
  */
-const cpuPercent = (found: ReadonlyArray<SeenProcess>, before: EarlierTimes, nowMs: number) => {
+const cpuPercent = (found: ReadonlyArray<ObservedProcess>, before: EarlierTimes, nowMs: number) => {
   const seconds = (nowMs - before.atMs) / 1_000
   if (seconds <= 0) return null
   const usedSeconds = found.reduce((sum, { cpuSeconds, pid }) => {

@@ -4,18 +4,21 @@ import { open, stat } from "node:fs/promises"
 /** Maximum length of a pid file: a pid with spaces and a line break. */
 const maxBytes = 32
 
-/** Opens a pipe without blocking, and does not make a terminal the agent's controlling terminal. */
-const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+/**
+ * Opening a pipe does not block, and opening a terminal does not make it the agent's controlling
+ * terminal.
+ */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /**
  * Reads a pid from a file, or returns undefined if the file contains none. Only regular files are
- * read, because a monitor can name a device, whose reads may block or never end.
+ * read: a monitor could name a device, and reading a device may block or never end.
  */
 export const readPidFile = async (file: string): Promise<number | undefined> => {
   try {
     // Opening some devices has side effects, so the type is checked first.
     if (!(await stat(file)).isFile()) return undefined
-    const handle = await open(file, flags)
+    const handle = await open(file, openFlags)
     try {
       // The file may have been replaced since the check.
       if (!(await handle.stat()).isFile()) return undefined

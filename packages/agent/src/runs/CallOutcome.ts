@@ -23,5 +23,7 @@ export const abortedOutcome = {
   retry_after_seconds: null
 } as const
 
-/** The result of a returned run, whose call another worker will make. */
+/**
+ * The result of a run that the agent returns to the service, so that another worker makes its call.
+ */
 export const returnedOutcome = { ...abortedOutcome, outcome: "returned", duration_ms: 0 } as const

@@ -8,9 +8,11 @@ import type { HeldRuns } from "./HeldRuns.ts"
 
 export interface Calls {
   readonly beginAll: () => void
-  /** Aborts the call of a run, or finishes the run if its call has not started. */
+  /** Aborts a run's call, or finishes the run as aborted if its call has not started. */
   readonly cancel: (id: WorkerCall["run_id"]) => void
-  /** Returns runs to the service that have been waiting for a slot since `sinceMs` or longer. */
+  /**
+   * Returns to the service the runs that have been waiting for a slot since `sinceMs` or longer.
+   */
   readonly returnWaiting: (sinceMs: number) => void
   readonly count: () => number
 }
@@ -21,7 +23,7 @@ interface CallsOptions {
   readonly onResult: () => void
 }
 
-/** Makes the calls of held runs. `onResult` is called after each result. */
+/** Creates the object that makes the held runs' calls. `onResult` is called after each result. */
 export const makeCalls = Effect.fnUntraced(function* ({
   runs,
   nowMs,
@@ -33,7 +35,7 @@ export const makeCalls = Effect.fnUntraced(function* ({
   let isBeginning = false
 
   const logsCalls = yield* LogLevel.isEnabled("Info")
-  /** The log entries of this event loop iteration. One fiber writes them all. */
+  /** This event loop iteration's log entries, which one fiber writes together. */
   const logs: Array<Effect.Effect<void>> = []
   const writeLogs = Effect.andThen(
     Effect.yieldNow,

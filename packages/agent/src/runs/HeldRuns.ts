@@ -26,20 +26,20 @@ interface WaitingRun {
 
 const maxBytes = 512 * 1024
 
-/** How long a prefetched run should wait for a slot at most. */
-const aheadMs = 50
-const maxAheadPerSlot = 2
+/** The longest time that a prefetched run should have to wait for a slot. */
+const maxPrefetchWaitMs = 50
+const maxPrefetchedPerSlot = 2
 
 /**
- * The runs that the agent holds, from the claim until the service has acknowledged the result. A
- * slot is free as soon as its call has finished, so that the next call starts while results are
- * submitted. When the service has more due runs than the agent claims, the agent prefetches as many
- * runs as have finished recently, so that calls start while the next claim is in progress. The
+ * The runs that the agent holds: from the claim of a run until the service has acknowledged its
+ * result. A slot becomes free as soon as its call has finished, so that the next call starts while
+ * results are submitted. If more runs are due than the agent claims, the agent prefetches runs, as
+ * many as it has recently finished, so that calls start while the next claim is in progress. The
  * number of held runs per slot is limited, so that results that cannot be submitted do not fill the
  * memory.
  *
- * The map and its values are long-lived, so they must not reference finished calls, which the
- * garbage collector can then free early (ADR 12).
+ * The map and its values are long-lived. They must not reference finished calls, so that the
+ * garbage collector can free the calls early (ADR 12).
  */
 export class HeldRuns {
   readonly #slots: number
@@ -60,12 +60,12 @@ export class HeldRuns {
   }
 
   get free(): number {
-    return this.#room(0)
+    return this.#claimable(0)
   }
 
   /** Returns the number of runs to claim. Runs beyond the free slots wait in the agent. */
   wanted(nowMs: number): number {
-    return Math.min(this.#room(this.#ahead(nowMs)), maxClaimed)
+    return Math.min(this.#claimable(this.#prefetchCount(nowMs)), maxClaimed)
   }
 
   get size(): number {
@@ -147,9 +147,10 @@ export class HeldRuns {
   }
 
   /**
-   * Returns runs to the service that have been waiting for a slot since `sinceMs` or longer, so
-   * that another worker can get them. They are no longer held, because the service may give them to
-   * this agent again before it acknowledges the return. Returns true if there were any.
+   * Returns to the service the runs that have been waiting for a slot since `sinceMs` or longer, so
+   * that another worker can claim them. These runs are no longer held, because the service may give
+   * them to this agent again before it acknowledges the return. Returns true if any run was
+   * returned.
    */
   returnWaiting(sinceMs: number, outcome: Outcome): boolean {
     const late = this.#waiting.filter((run) => run.sinceMs <= sinceMs)
@@ -187,7 +188,7 @@ export class HeldRuns {
   }
 
   /**
-   * Removes all runs, because they belong to other workers once the session is lost. Returns
+   * Removes all runs, because they belong to other workers once the session is lost. Returns the
    * functions that abort the calls in progress.
    */
   clear(): ReadonlyArray<() => void> {
@@ -199,16 +200,22 @@ export class HeldRuns {
     return inProgress
   }
 
-  /** Returns how many runs may wait for a slot: as many as finish within `aheadMs`. */
-  #ahead(nowMs: number): number {
+  /**
+   * Returns how many runs can wait for a slot: as many as the agent expects to finish within
+   * `maxPrefetchWaitMs`.
+   */
+  #prefetchCount(nowMs: number): number {
     if (!this.#hasBacklog) return 0
-    const fraction = Math.min(1, aheadMs / Math.max(1, nowMs - this.#claimedAtMs))
-    return Math.min(maxAheadPerSlot * this.#slots, Math.floor(fraction * this.#finishedSinceClaim))
+    const fraction = Math.min(1, maxPrefetchWaitMs / Math.max(1, nowMs - this.#claimedAtMs))
+    return Math.min(
+      maxPrefetchedPerSlot * this.#slots,
+      Math.floor(fraction * this.#finishedSinceClaim)
+    )
   }
 
-  /** Returns how many more runs can be claimed if `ahead` runs may wait for a slot. */
-  #room(ahead: number): number {
-    const open = this.#slots + ahead - (this.size - this.#unacknowledged)
+  /** Returns how many more runs can be claimed if `prefetched` runs can wait for a slot. */
+  #claimable(prefetched: number): number {
+    const open = this.#slots + prefetched - (this.size - this.#unacknowledged)
     return Math.max(0, Math.min(open, maxHeldPerSlot * this.#slots - this.size))
   }
 }

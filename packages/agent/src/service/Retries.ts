@@ -1,5 +1,5 @@
 import { Clock, DateTime, Effect, Exit, Random } from "effect"
-import { failureReason, type Refusal, findRefusal } from "../Refusal.ts"
+import { failureReason, type ServiceRejection, findServiceRejection } from "../ServiceRejection.ts"
 import type { Problem } from "../status/Status.ts"
 import { backoffMs } from "./backoff.ts"
 
@@ -13,7 +13,7 @@ export interface Retries {
   readonly untilAnswered: <A, E, R>(
     what: string,
     request: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, Refusal, R>
+  ) => Effect.Effect<A, ServiceRejection, R>
   readonly problem: () => Problem | null
 }
 
@@ -33,7 +33,7 @@ export const makeRetries = (onFailure: Effect.Effect<void>): Retries => {
         if (failures > 1) yield* Effect.logInfo(`${what}: the service responds again`)
         return exit.value
       }
-      const refusal = findRefusal(exit)
+      const refusal = findServiceRejection(exit)
       if (refusal !== undefined) return yield* Effect.fail(refusal)
       const reason = failureReason(exit)
       const { since } = problems.get(what) ?? { since: DateTime.formatIso(yield* DateTime.now) }

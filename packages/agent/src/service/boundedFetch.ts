@@ -1,6 +1,6 @@
 /**
- * Maximum size of a response. The service sends up to 4 MiB of large calls, and a byte can take six
- * bytes in JSON.
+ * The maximum size of a response. The service sends up to 4 MiB of large calls, and one byte of a
+ * call can become six bytes of JSON.
  */
 const maxResponseBytes = 32 * 1024 * 1024
 

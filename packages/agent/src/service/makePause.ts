@@ -2,8 +2,9 @@ import { Effect, Random } from "effect"
 import { backoffMs } from "./backoff.ts"
 
 /**
- * Creates an increasing pause for a loop. There is no pause after the first idle iteration, and a
- * longer one after each further idle iteration. An iteration with `hasWorked` resets the pause.
+ * Creates a pause that increases while a loop has nothing to do. There is no pause after the first
+ * idle iteration, and a longer one after each further idle iteration. An iteration with `hasWorked`
+ * resets the pause.
  */
 export const makePause = Effect.sync(() => {
   let idleTurns = 0

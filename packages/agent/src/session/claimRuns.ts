@@ -5,7 +5,7 @@ import { requestTimeoutMs, Service } from "../service/Service.ts"
 import { exchangeHeartbeat } from "./sendHeartbeats.ts"
 import type { Session } from "./Session.ts"
 
-/** How long a claim waits for more slots to become free. */
+/** How long a claim is delayed so that more slots can become free. */
 const gatherSlotsMs = 10
 
 /**
@@ -32,7 +32,7 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
               slots,
               wait_seconds: waitSeconds,
               ...(gotNothing && runs.size === 0 && { idle: true }),
-              ...(agent.watching !== "" && { watching: agent.watching })
+              ...(agent.watchListHash !== "" && { watching: agent.watchListHash })
             }
           }),
           waitSeconds * 1_000 + requestTimeoutMs
@@ -54,11 +54,12 @@ export const claimRuns = Effect.fnUntraced(function* (session: Session) {
     gotNothing = given.length === 0
     const takenCount = runs.take(given, slots, nowMs())
     calls.beginAll()
-    yield* pause(takenCount > 0 || nowMs() - claimedAtMs > earlyResponseMs)
-    // The response to this heartbeat contains the new list of processes. The next claim sends its
-    // hash.
-    if (beat) yield* exchangeHeartbeat(session)
-    if (beat || (given.length > 0 && agent.isIdle)) signals.beatDue.notify()
+    const tookLong = nowMs() - claimedAtMs > earlyResponseMs
+    // The response to this heartbeat contains the probes, or the new list of watched processes. The
+    // next claim sends the hash of that list.
+    const hasProbes = beat && (yield* exchangeHeartbeat(session))
+    yield* pause(takenCount > 0 || hasProbes || tookLong)
+    if (beat || (given.length > 0 && agent.isIdle)) signals.heartbeatDue.notify()
     if (agent.isIdle) yield* agent.reportStatus
   })
 

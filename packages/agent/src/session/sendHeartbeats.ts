@@ -11,31 +11,43 @@ import type { Session } from "./Session.ts"
 const maxSlotWaitMs = 1_000
 
 /**
- * Sends heartbeats at an interval and on demand, and observes processes concurrently. Heartbeats do
- * not wait for an observation, which may hang.
+ * Sends heartbeats regularly and on demand. Processes are observed concurrently, because an
+ * observation can hang and must not delay heartbeats.
  */
 export const sendHeartbeats = (session: Session) =>
   Effect.raceFirst(Effect.forever(heartbeatOnce(session)), Effect.forever(observeOnce))
 
-/** Sends a heartbeat with the latest observations, and executes the commands in the response. */
+/**
+ * Sends a heartbeat with the latest observations and probe results, and executes the commands in
+ * the response. Returns whether the response contained new probes.
+ */
 export const exchangeHeartbeat = Effect.fnUntraced(function* ({ id }: Session) {
   const agent = yield* Agent
   const service = yield* Service
-  const { calls, processes, retries, runs, signals } = agent
+  const { calls, probes, processes, retries, runs, signals } = agent
   const reports = processes.takeReports()
+  const results = probes.takeResults()
   const orders = yield* retries.untilAnswered(
     "sending a heartbeat",
     Effect.suspend(() =>
       Effect.timeout(
-        service.beat({ payload: { session: id, running: [...runs.ids], reports } }),
+        service.beat({
+          payload: {
+            session: id,
+            running: [...runs.ids],
+            reports,
+            ...(results.length > 0 && { probes: results })
+          }
+        }),
         requestTimeoutMs
       )
     )
   )
   processes.watch(orders.watch)
-  signals.watchChanged.notify()
-  agent.watching = orders.watching
+  signals.watchListChanged.notify()
+  agent.watchListHash = orders.watching
   for (const runId of orders.cancel) calls.cancel(runId)
+  return probes.begin(orders.probes ?? [])
 })
 
 const heartbeatOnce = Effect.fnUntraced(function* (session: Session) {
@@ -47,7 +59,7 @@ const heartbeatOnce = Effect.fnUntraced(function* (session: Session) {
   agent.isIdle = runs.size === 0
   yield* Effect.raceFirst(
     agent.isIdle ? Effect.never : Effect.sleep(session.beatMs),
-    signals.beatDue.wait
+    signals.heartbeatDue.wait
   )
 })
 
@@ -56,7 +68,7 @@ const observeOnce = Effect.gen(function* () {
   const restMs = processes.restMs(nowMs())
   yield* Effect.raceFirst(
     restMs === Infinity ? Effect.never : Effect.sleep(restMs),
-    signals.watchChanged.wait
+    signals.watchListChanged.wait
   )
-  if (yield* observeProcesses(processes, nowMs())) signals.beatDue.notify()
+  if (yield* observeProcesses(processes, nowMs())) signals.heartbeatDue.notify()
 })

@@ -9,8 +9,7 @@ export const Problem = Schema.Struct({ since: Schema.String, reason: Schema.Stri
 export type Problem = typeof Problem.Type
 
 /**
- * The contents of the status file, which is written after every heartbeat, claim and failed
- * request.
+ * The content of the status file, which is written after every heartbeat, claim and failed request.
  */
 export const Status = Schema.Struct({
   pid: Schema.Int,
@@ -30,9 +29,9 @@ const StatusText = Schema.fromJsonString(Status)
 const ownId = () => process.getuid?.()
 
 /**
- * Returns the folders for the status files of this user's agents. Some systems lack
- * XDG_RUNTIME_DIR. In the folder for temporary files, another user may have created a file with the
- * same name.
+ * Returns the folders for the status files of this user's agents. The temporary folder is used if
+ * XDG_RUNTIME_DIR is not set. Another user may have created a folder there, so `checkFolder` checks
+ * its owner.
  */
 const defaultFolders = (): ReadonlyArray<string> => {
   const runtime = env["XDG_RUNTIME_DIR"] ?? ""
@@ -41,11 +40,12 @@ const defaultFolders = (): ReadonlyArray<string> => {
 }
 
 /**
- * How many characters of the token are part of a status file's name: too few to reveal the token.
+ * How many of the token's characters a status file's name contains. They are too few to reveal the
+ * token.
  */
 const tokenPrefixLength = 12
 
-const nameForm = new RegExp(
+const namePattern = new RegExp(
   `^${workerTokenPrefix}[\\w-]{${tokenPrefixLength - workerTokenPrefix.length}}\\.json$`
 )
 
@@ -55,7 +55,7 @@ export const defaultStatusFile = (token: string): string =>
 export const findStatusFiles = Effect.promise(async () => {
   const found = defaultFolders().map(async (folder) =>
     (await readdir(folder).catch(() => []))
-      .filter((name) => nameForm.test(name))
+      .filter((name) => namePattern.test(name))
       .map((name) => join(folder, name))
   )
   return (await Promise.all(found)).flat()
@@ -78,7 +78,7 @@ export const writeStatus = (file: string, status: Status): Effect.Effect<void> =
       const folder = dirname(file)
       if (defaultFolders().includes(folder)) await mkdir(folder, { mode: 0o700 }).catch(() => {})
       await checkFolder(folder)
-      // The random name prevents other users from creating a link there.
+      // The name is random, so that another user cannot create a link with this name in advance.
       const temporary = `${file}.${crypto.randomUUID()}`
       try {
         await writeFile(temporary, JSON.stringify(status), { mode: 0o600, flag: "wx" })

@@ -1,5 +1,5 @@
 import { Array, Console, Effect } from "effect"
-import { AgentEnded } from "../Refusal.ts"
+import { AgentExitError } from "../ServiceRejection.ts"
 import { findStatusFiles, isAlive, readStatus, type Status } from "./Status.ts"
 
 /**
@@ -12,7 +12,7 @@ export const findProblem = (
   nowMs: number
 ): string | undefined => {
   if (nowMs - Date.parse(at) > silentAfterMs) {
-    return `process ${pid} has written no status since ${at}: the agent hangs, or another program has its process id now`
+    return `process ${pid} has written no status since ${at}: the agent hangs, or another program now has its process id`
   }
   if (problem !== null) {
     return `has not reached the service since ${problem.since}: ${problem.reason}`
@@ -39,12 +39,12 @@ export const showStatus = Effect.fnUntraced(function* (file: string | undefined,
   const found = Array.getSomes(yield* Effect.forEach(files, readStatus)).filter(isAlive)
   if (found.length === 0) {
     const where = file === undefined ? "for this user" : `with the status file ${file}`
-    return yield* Effect.fail(new AgentEnded(`no agent is running ${where}`, 1))
+    return yield* Effect.fail(new AgentExitError(`no agent is running ${where}`, 1))
   }
   yield* Console.log(found.map(formatStatus).join("\n\n"))
   const problems = found.flatMap((status) => {
     const problem = findProblem(status, nowMs)
     return problem === undefined ? [] : [`${displayName(status)}: ${problem}`]
   })
-  if (problems.length > 0) return yield* Effect.fail(new AgentEnded(problems.join("\n"), 1))
+  if (problems.length > 0) return yield* Effect.fail(new AgentExitError(problems.join("\n"), 1))
 })

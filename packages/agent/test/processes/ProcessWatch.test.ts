@@ -6,12 +6,12 @@ import {
   findMatching,
   parseProcess,
   ProcessWatch,
-  type SeenProcess
+  type ObservedProcess
 } from "../../src/processes/ProcessWatch.ts"
 
 const monitor_id = MonitorId.make("019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41")
 
-const processOf = (fields: Partial<SeenProcess>): SeenProcess => ({
+const processOf = (fields: Partial<ObservedProcess>): ObservedProcess => ({
   pid: 7,
   name: "node",
   commandLine: "node worker.js --queue mail",
@@ -59,7 +59,7 @@ describe("findMatching", () => {
     )
   })
 
-  it("does not find secrets or texts that include a part of one", () => {
+  it("does not find secrets or strings that contain a part of one", () => {
     const one = processOf({ commandLine: "node app.js --password hunter2 --queue mail" })
     const found = (command_contains: string) =>
       findMatching([one], { command_contains }, undefined, 1).length
@@ -70,7 +70,7 @@ describe("findMatching", () => {
     }
   })
 
-  it("does not find programs that start an agent with the text", () => {
+  it("does not find programs that start an agent with this command line", () => {
     const starts = processOf({
       commandLine: "npm exec node main.ts run --watch-command worker.js --queue mail"
     })
@@ -228,7 +228,7 @@ describe("a process watch", () => {
 
   it("starts no second read while one hangs, and waits for the next interval", async () => {
     if (process.platform !== "linux") return
-    const { promise, resolve } = Promise.withResolvers<ReadonlyArray<SeenProcess>>()
+    const { promise, resolve } = Promise.withResolvers<ReadonlyArray<ObservedProcess>>()
     const watch = new ProcessWatch([], () => promise)
     watch.watch([{ monitor_id, match: { name: "node" }, interval_seconds: 10 }])
     const hanging = watch.observe(0)

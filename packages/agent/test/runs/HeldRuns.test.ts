@@ -32,7 +32,7 @@ const resultFor = ({ lease, run_id }: WorkerCall, response_body = "OK", finished
   finishedAtMs
 })
 
-/** Holds `count` runs, and starts as many calls as there are slots. */
+/** Holds `count` runs, and starts calls until all slots are taken. */
 const holding = (slots: number, count: number) => {
   const runs = new HeldRuns(slots)
   const calls = Array.from({ length: count }, (_, n) => callOf(n))
@@ -175,7 +175,8 @@ describe("a held run", () => {
 
 describe("the number of runs that are claimed ahead", () => {
   /**
-   * Claims at 0, finishes `ends` calls until `nowMs`, and returns the number of runs to prefetch.
+   * Claims at time 0, finishes `ends` calls until `nowMs`, and returns the number of runs to
+   * prefetch.
    */
   const wantedAfter = (ends: number, nowMs: number, given = 10) => {
     const { begun, runs } = holding(10, 0)

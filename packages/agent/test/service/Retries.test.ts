@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { makeRetries } from "../../src/service/Retries.ts"
-import { describeError } from "../../src/Refusal.ts"
+import { describeError } from "../../src/ServiceRejection.ts"
 
 describe("Retries", () => {
-  it.effect("logs a problem at once, when it changes and every minute", () =>
+  it.effect("logs a problem immediately, when it changes and every minute", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logs = Logger.layer([Logger.make(({ message }) => void said.push(String(message)))])

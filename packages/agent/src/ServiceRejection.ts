@@ -1,11 +1,11 @@
 import { InvalidWorkerToken } from "@scheduling/domain/workers/WorkerAuthentication"
 import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Exit } from "effect"
-import { printable } from "./printable.ts"
+import { toPrintableLine } from "./toPrintableLine.ts"
 
 /** The error with which the agent exits: a one-line message and an exit code. */
-export class AgentEnded {
-  readonly _tag = "AgentEnded"
+export class AgentExitError {
+  readonly _tag = "AgentExitError"
   readonly message: string
   readonly exitCode: number
   constructor(message: string, exitCode: number) {
@@ -14,32 +14,35 @@ export class AgentEnded {
   }
 }
 
-export type Refusal = InvalidWorkerToken | AgentOutdated | SessionEnded
+export type ServiceRejection = InvalidWorkerToken | AgentOutdated | SessionEnded
 
-/** Returns the rejection in a failed request. All other failures are temporary and retried. */
-export const findRefusal = <A, E>(exit: Exit.Exit<A, E>): Refusal | undefined => {
+/**
+ * Returns the service's rejection if the request failed because of one. All other failures are
+ * temporary and are retried.
+ */
+export const findServiceRejection = <A, E>(exit: Exit.Exit<A, E>): ServiceRejection | undefined => {
   const error: unknown = Exit.isFailure(exit)
     ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
     : undefined
   return isRefusal(error) ? error : undefined
 }
 
-const isRefusal = (error: unknown): error is Refusal =>
+const isRefusal = (error: unknown): error is ServiceRejection =>
   error instanceof InvalidWorkerToken ||
   error instanceof AgentOutdated ||
   error instanceof SessionEnded
 
-export const toAgentEnded = (refusal: Refusal): AgentEnded => {
+export const toAgentExitError = (refusal: ServiceRejection): AgentExitError => {
   switch (refusal._tag) {
     case "InvalidWorkerToken":
-      return new AgentEnded(
+      return new AgentExitError(
         "the service rejected the token: it was rotated, or the worker was deleted",
         2
       )
     case "AgentOutdated":
-      return new AgentEnded(printable(refusal.message), 4)
+      return new AgentExitError(toPrintableLine(refusal.message), 4)
     case "SessionEnded":
-      return new AgentEnded(printable(refusal.message), 3)
+      return new AgentExitError(toPrintableLine(refusal.message), 3)
   }
 }
 
@@ -51,13 +54,16 @@ export const failureReason = (exit: Exit.Exit<unknown, unknown>): string => {
   return describeError(error)
 }
 
-/** Describes an error with its innermost cause, because outer errors often state no reason. */
+/**
+ * Describes an error with its innermost cause, because outer errors often do not say what went
+ * wrong.
+ */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "no response"
   const innermost = findInnermost(error)
   const why = innermost === error ? "" : innermost.message || errorCode(innermost)
   const { message } = error
-  return printable(why === "" || message.includes(why) ? message : `${message}: ${why}`)
+  return toPrintableLine(why === "" || message.includes(why) ? message : `${message}: ${why}`)
 }
 
 const findInnermost = (error: Error): Error => {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { blankSecrets } from "../../src/processes/blankSecrets.ts"
+import { maskSecretArguments } from "../../src/processes/maskSecretArguments.ts"
 
 const random = "q8Zr41vKx0PbT7mWc2Ye"
 
-describe("blankSecrets", () => {
+describe("maskSecretArguments", () => {
   it.each([
     ["mysqld --password=hunter2 -v", "mysqld --password=*** -v"],
     ["app --db-password hunter2 --port 80", "app --db-password *** --port 80"],
@@ -23,7 +23,7 @@ describe("blankSecrets", () => {
     [`app pwk_${"x".repeat(43)}`, "app ***"],
     [`app sk-live-${random}`, "app ***"]
   ])("blanks secrets: %s", (raw, blanked) => {
-    assert.strictEqual(blankSecrets(raw), blanked)
+    assert.strictEqual(maskSecretArguments(raw), blanked)
   })
 
   it.each([
@@ -33,7 +33,7 @@ describe("blankSecrets", () => {
     "python3 -m http.server 8000 --bind 127.0.0.1",
     "watched-019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41 600"
   ])("keeps other arguments: %s", (raw) => {
-    assert.strictEqual(blankSecrets(raw), raw)
+    assert.strictEqual(maskSecretArguments(raw), raw)
   })
 
   it("is fast for hostile command lines", () => {
@@ -44,7 +44,7 @@ describe("blankSecrets", () => {
       "a:".repeat(2_048)
     ]
     const startedMs = performance.now()
-    for (const text of hostile) blankSecrets(text)
+    for (const text of hostile) maskSecretArguments(text)
     assert.isBelow(performance.now() - startedMs, 1_000)
   })
 })

@@ -9,7 +9,7 @@ const maxLength = 2_000
  * Converts text from the service or from a called server to one line that is safe to print. Escape
  * sequences could clear the terminal, overwrite lines or send keyboard input.
  */
-export const printable = (text: string): string => {
+export const toPrintableLine = (text: string): string => {
   const line = text
     .slice(0, maxLength)
     .replaceAll(/\s*[\r\n]+\s*/g, " | ")

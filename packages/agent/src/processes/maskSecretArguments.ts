@@ -1,4 +1,4 @@
-const blank = "***"
+const mask = "***"
 
 const secretName =
   "(?:pass(?:wd|word|phrase)?|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|auth|authorization|bearer|cookie|credentials?|signature|session)"
@@ -14,32 +14,32 @@ const secretValue = new RegExp(`(${secretName}\\w*["']?[:=])[^\\s]+`, "gi")
 
 const userInfo = /(\w:\/\/)[^\s/@]+@/g
 
-/** Matches a sequence that looks random: long, with letters and digits. */
-const randomRun = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
+/** Matches a long sequence of letters and digits, which is probably random. */
+const randomSequence = /\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}/g
 
 /** Matches keys of this service and other well-known services by their prefixes. */
 const knownKey =
   /\b(?:pak|pwk|phk|whsec|sk|pk|rk|ghp|gho|ghs|glpat|xox[a-z]|eyJ|AKIA|AIza)[-_]?[\w.+/=-]{12,}/g
 
 /**
- * Masks arguments of a command line that look like secrets, including doubtful ones. A monitor
- * cannot match masked text.
+ * Masks the arguments of a command line that look like secrets. If in doubt, an argument is masked.
+ * A monitor cannot match masked text.
  */
-export const blankSecrets = (commandLine: string): string => {
+export const maskSecretArguments = (commandLine: string): string => {
   let isValueNext = false
   return commandLine
     .split(/\s+/)
     .map((word) => {
       const isValue = isValueNext && !secretField.test(word)
       isValueNext = secretOption.test(word) || secretField.test(word)
-      return isValue ? blank : blankWithin(word)
+      return isValue ? mask : maskSecretsIn(word)
     })
     .join(" ")
 }
 
-const blankWithin = (word: string): string =>
+const maskSecretsIn = (word: string): string =>
   word
-    .replace(secretValue, `$1${blank}`)
-    .replace(userInfo, `$1${blank}@`)
-    .replace(knownKey, blank)
-    .replace(randomRun, blank)
+    .replace(secretValue, `$1${mask}`)
+    .replace(userInfo, `$1${mask}@`)
+    .replace(knownKey, mask)
+    .replace(randomSequence, mask)

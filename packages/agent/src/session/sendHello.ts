@@ -4,7 +4,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { Agent } from "../Agent.ts"
 import { requestTimeoutMs, Service } from "../service/Service.ts"
 
-export const sayHello = Effect.gen(function* () {
+export const sendHello = Effect.gen(function* () {
   const { retries, settings } = yield* Agent
   const service = yield* Service
   return yield* retries.untilAnswered(

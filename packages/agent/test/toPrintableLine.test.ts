@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { printable } from "../src/printable.ts"
+import { toPrintableLine } from "../src/toPrintableLine.ts"
 
 describe("an untrusted text", () => {
   it.each([
@@ -9,11 +9,11 @@ describe("an untrusted text", () => {
     ["half \ud83d", "half \\u{d83d}"],
     ["Büro 🏭 東京\ttab", "Büro 🏭 東京\\u{0009}tab"]
   ])("is printed without control characters: %j", (text, shown) => {
-    assert.strictEqual(printable(text), shown)
+    assert.strictEqual(toPrintableLine(text), shown)
   })
 
   it("is truncated after 2000 characters", () => {
-    const shown = printable("x".repeat(1_000_000))
+    const shown = toPrintableLine("x".repeat(1_000_000))
     assert.isBelow(shown.length, 2_100)
     assert.match(shown, /x \(truncated\)$/)
   })

@@ -10,7 +10,7 @@ import { submitResults } from "./submitResults.ts"
  * Returns the runs whose calls have not started, lets the other calls finish within
  * `drain_seconds`, submits their results and says goodbye.
  */
-export const drain = Effect.fnUntraced(function* (session: Session) {
+export const drainSession = Effect.fnUntraced(function* (session: Session) {
   const { calls, runs, settings } = yield* Agent
   const service = yield* Service
   calls.returnWaiting(Infinity)
