@@ -1,25 +1,25 @@
-/** An option of a command. An option without a `value` is a switch. */
+/** A command's option. An option without a `value` is a switch. */
 export interface Option {
   readonly description: string
-  /** The name of the value in the help, such as `URL`. */
+  /** The value's name in the help, such as `URL`. */
   readonly value?: string
   readonly short?: string
   readonly multiple?: true
 }
 
-export interface Given {
+export interface CommandArguments {
   /** The arguments that are not options. */
   readonly words: ReadonlyArray<string>
   /** The arguments after `--`. */
   readonly rest: ReadonlyArray<string>
-  /** Returns the value of an option, or undefined if the option is not given. */
+  /** Returns an option's value, or undefined if the option is not given. */
   readonly value: (name: string) => string | undefined
   readonly values: (name: string) => ReadonlyArray<string>
   readonly has: (name: string) => boolean
 }
 
 export interface Command {
-  /** The words of the command, such as `cron list`. */
+  /** The command's name, such as `cron list`. */
   readonly name: string
   readonly summary: string
   /** The arguments in the help, such as `KEY`. */
@@ -32,10 +32,10 @@ export interface Command {
   /** Further details for the help. */
   readonly details?: string
   /** Runs the command and returns its exit status. */
-  readonly run: (given: Given) => Promise<number> | number
+  readonly run: (given: CommandArguments) => Promise<number> | number
 }
 
-/** The exit statuses of all commands. `exec` returns the status of the job that it runs. */
+/** The exit statuses of all commands. `exec` returns its job's exit status. */
 export const exitStatus = { success: 0, failure: 1, different: 2, usage: 64 } as const
 
 /** The command line is not valid, and nothing was done. */
@@ -48,8 +48,8 @@ export class CommandError extends Error {
   override readonly name = "CommandError"
 }
 
-/** Returns a required argument. `words` of the command guarantees that it exists. */
-export const wordAt = ({ words }: Given, index: number): string => {
+/** Returns a required argument. The command's `words` setting guarantees that it exists. */
+export const requiredArgument = ({ words }: CommandArguments, index: number): string => {
   const word = words[index]
   if (word === undefined)
     throw new UsageError("A required argument is missing. See: scheduling --help")

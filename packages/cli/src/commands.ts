@@ -1,5 +1,5 @@
 import type { Command } from "./Command.ts"
-import { completionOf } from "./commands/completion.ts"
+import { makeCompletionCommand } from "./commands/completion.ts"
 import { definitionCommands } from "./commands/definitions.ts"
 import { doctor } from "./commands/doctor.ts"
 import { exec } from "./commands/exec.ts"
@@ -8,16 +8,18 @@ import { importCommands } from "./commands/importCommands.ts"
 import { next } from "./commands/next.ts"
 import { runCommands } from "./commands/runCommands.ts"
 import { sessionCommands } from "./commands/sessionCommands.ts"
+import { triggerCommands } from "./commands/triggerCommands.ts"
 
 /** All commands, in the order in which the help lists them. */
 export const commands: ReadonlyArray<Command> = [
   ...sessionCommands,
   ...definitionCommands,
   ...runCommands,
+  ...triggerCommands,
   exec,
   next,
   ...importCommands,
   ...familyCommands,
   doctor,
-  completionOf(() => commands)
+  makeCompletionCommand(() => commands)
 ]

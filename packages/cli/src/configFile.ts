@@ -48,7 +48,7 @@ export const readConfig = (): Config => {
 }
 
 /**
- * Writes the file, which only the user may read. It is replaced atomically, so that no other
+ * Writes the file, which only the user can read. It is replaced atomically, so that no other
  * process reads half of it.
  */
 export const writeConfig = (config: Config): void => {
@@ -68,8 +68,8 @@ export const saveContext = (name: string, settings: ContextSettings): void => {
 const staleMs = 15_000
 
 /**
- * Runs the work in one process at a time. Two processes that refresh a session at once would use
- * the same refresh token twice, which ends the session.
+ * Runs `work` while no other process runs it. Two processes that refresh a session at the same time
+ * would use the same refresh token twice, which ends the session.
  */
 export const withLock = async <A>(work: () => Promise<A>): Promise<A> => {
   const lock = `${configPath()}.lock`

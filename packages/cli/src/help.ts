@@ -2,7 +2,7 @@ import type { Command, Option } from "./Command.ts"
 import { bold } from "./output.ts"
 
 export const environmentLines = [
-  "SCHEDULING_URL, SCHEDULING_API_KEY, SCHEDULING_WORKSPACE_ID win over the context of `login`.",
+  "SCHEDULING_URL, SCHEDULING_API_KEY, SCHEDULING_WORKSPACE_ID override the context of `login`.",
   "NO_COLOR turns colors off."
 ]
 
@@ -13,8 +13,8 @@ export const exitStatusLines = [
   [64, "the command line is wrong"]
 ] as const
 
-/** The help of all commands. */
-export const overview = (commands: ReadonlyArray<Command>): string => {
+/** Returns the help for all commands. */
+export const helpOverview = (commands: ReadonlyArray<Command>): string => {
   const families = Map.groupBy(commands, ({ name }) => name.split(" ")[0] ?? "")
   const lines = [...families].map(([first, [command, ...others]]) => {
     const summary =
@@ -39,7 +39,7 @@ ${exitStatusLines.map(([status, meaning]) => `  ${String(status).padEnd(2)} ${me
 }
 
 interface ShownOption {
-  /** The option as it is written, with its short form and its value. */
+  /** The option as users write it, with its short form and its value. */
   readonly flags: string
   readonly description: string
 }
@@ -50,7 +50,7 @@ export const optionsOf = ({ options = {} }: Command): ReadonlyArray<ShownOption>
     description
   }))
 
-/** The help of one command. */
+/** Returns the help for one command. */
 export const helpOf = (command: Command): string => {
   const { details, examples, name, summary, usage } = command
   const lines = optionsOf(command).map(({ description, flags }) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from "./runCli.ts"
 
-// A reader such as `head` may close the pipe before everything is written.
+// A reader such as `head` can close the pipe before everything is written.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1)
 })

@@ -1,7 +1,10 @@
 import type { Command } from "./Command.ts"
 import { environmentLines, exitStatusLines, optionsOf } from "./help.ts"
 
-/** Text of a man page: without hyphens that become dashes, and without lines that are requests. */
+/**
+ * Escapes text for a man page. Without escaping, hyphens would be shown as dashes, and a line that
+ * begins with a dot or a quote would be read as a macro.
+ */
 const escaped = (text: string): string =>
   text
     .replaceAll("\\", "\\e")
@@ -26,7 +29,7 @@ const sectionOf = (command: Command): string => {
   ].join("\n")
 }
 
-/** The man page, made from what the help shows. */
+/** Returns the man page, which has the same content as the help. */
 export const manPage = (commands: ReadonlyArray<Command>, version: string): string =>
   `${[
     `.TH SCHEDULING 1 "" "scheduling ${escaped(version)}" "Scheduling Service"`,

@@ -11,8 +11,7 @@ export const yellow = colored(33)
 export const dim = colored(2)
 export const bold = colored(1)
 
-// Control characters, which are removed, because text from a server could otherwise control the
-// terminal.
+// Control characters are replaced, because text from a server could control the terminal with them.
 const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g
 
 const printable = (text: string): string => text.replaceAll(control, "�")
@@ -26,8 +25,8 @@ export const note = (text: string): void => void process.stderr.write(`${printab
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value))
 
-/** Formats the value of a field for a table. */
-export const cell = (value: unknown): string => {
+/** Formats a field's value for a table. */
+export const formatCell = (value: unknown): string => {
   if (value === null || value === undefined) return "-"
   const text = typeof value === "string" ? value : JSON.stringify(value)
   return printable(text).replaceAll(/\s+/g, " ")

@@ -42,10 +42,10 @@ const lines = (() => {
 })()
 
 /**
- * Asks for a line at a terminal, without echoing a secret. Without a terminal, reads a line of
+ * Prompts for a line at a terminal. A secret is not echoed. Without a terminal, reads a line of
  * standard input.
  */
-export const ask = async (question: string, isSecret = false): Promise<string> => {
+export const askForLine = async (question: string, isSecret = false): Promise<string> => {
   const answer = process.stdin.isTTY === true ? await askPerson(question, isSecret) : lines()
   if (answer === undefined || answer.trim() === "") {
     throw new CommandError(`${question.replace(/:? *$/, "")} is missing on standard input.`)

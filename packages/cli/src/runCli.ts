@@ -5,19 +5,19 @@ import {
   type Command,
   CommandError,
   exitStatus,
-  type Given,
+  type CommandArguments,
   type Option,
   UsageError
 } from "./Command.ts"
 import { commands } from "./commands.ts"
-import { helpOf, overview } from "./help.ts"
+import { helpOf, helpOverview } from "./help.ts"
 import { printError } from "./output.ts"
 
 /** Runs a command line and returns its exit status. */
 export const runCli = async (args: ReadonlyArray<string>): Promise<number> => {
   const [first] = args
   if (first === undefined || first === "help" || first === "--help" || first === "-h") {
-    process.stdout.write(overview(commands))
+    process.stdout.write(helpOverview(commands))
     return first === undefined ? exitStatus.usage : exitStatus.success
   }
   if (first === "--version" || first === "version") {
@@ -54,7 +54,7 @@ const find = (args: ReadonlyArray<string>): Command => {
   throw new UsageError(`"${first}" must be followed by one of: ${actions.join(", ")}`)
 }
 
-const read = (command: Command, args: ReadonlyArray<string>): Given | "help" => {
+const read = (command: Command, args: ReadonlyArray<string>): CommandArguments | "help" => {
   const { name, options = {}, usage = "", words: [least, most] = [0, 0] } = command
   const end = args.indexOf("--")
   const own = end === -1 ? args : args.slice(0, end)

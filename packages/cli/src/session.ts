@@ -48,8 +48,9 @@ export const makeClient = (settings: { readonly timeoutMs?: number } = {}): Sche
 }
 
 /**
- * Returns the access token of the session in the file, and refreshes it if `rejected` is the
- * current one. Other processes may refresh it at the same time.
+ * Creates the function that returns the access token of the session in the file. If `rejected` is
+ * the current token, it refreshes the session first. Other processes can refresh the session at the
+ * same time.
  */
 const accessTokens = (name: string, url: string) => async (rejected: string | undefined) => {
   const known = tokensOf(name)

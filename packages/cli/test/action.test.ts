@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "yaml"
 import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vitest"
-// oxlint-disable-next-line house/borders -- the service as users have it, which the SDK starts too
+// oxlint-disable-next-line house/borders -- starts the service as users do, like the SDK's tests
 import { freePort, type Server, startServer } from "../../sdk/test/support/server.ts"
 
 const root = join(import.meta.dirname, "../../..")
@@ -19,7 +19,7 @@ interface Comment {
   body: string
 }
 
-/** The comments of a pull request, as GitHub's API lists and changes them. */
+/** The comments on a pull request, which the test's server lists and changes like GitHub's API. */
 const comments: Array<Comment> = []
 const tokens = new Set<string | undefined>()
 let github: HttpServer
@@ -69,7 +69,7 @@ const workflow = parse(
   readFileSync(join(root, "examples/repository/.github/workflows/scheduling.yaml"), "utf8")
 )
 
-/** Runs the last step of the action as GitHub does, with the inputs of the workflow. */
+/** Runs the action's last step as GitHub does, with the workflow's inputs. */
 const run = async (event: string, ref: string, apiKey = key) => {
   const given = workflow.jobs.definitions.steps.at(-1).with
   const inputOf = (name: string): string => given[name] ?? action.inputs[name].default

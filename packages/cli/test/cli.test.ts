@@ -3,12 +3,13 @@ import { SchedulingClient } from "@scheduling/sdk"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vitest"
-// oxlint-disable-next-line house/borders -- the service as users have it, which the SDK starts too
+// oxlint-disable-next-line house/borders -- starts the service as users do, like the SDK's tests
 import { type Server, startServer } from "../../sdk/test/support/server.ts"
 import { commands } from "../src/commands.ts"
 import { readCrontab } from "../src/importers/readCrontab.ts"
@@ -67,6 +68,9 @@ queues:
   - { key: billing, name: Billing server, max_concurrency: 2 }
 channels:
   - { key: ops, name: Operations, kind: webhook, config: { url: "https://api.example.com/alerts" } }
+  - { key: pager, name: Pager, kind: webhook, config: { url: "https://api.example.com/pager" } }
+escalations:
+  - { key: on-call, name: On call, steps: [{ after_seconds: 300, channel_keys: [pager] }] }
 tasks:
   - { key: "reports:nightly", name: Nightly report, schedule: "0 3 * * *", url: "\${TARGET}/v1/echo" }
 delayed:
@@ -82,7 +86,7 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a line in a shell, with `scheduling` in its path. */
+/** Runs a command line in a shell that finds `scheduling` in its `PATH`. */
 const shell = async (line: string, { env = {}, input = "" }: Options = {}) => {
   const child = spawn("sh", ["-c", line], {
     cwd: folder,
@@ -116,11 +120,11 @@ describe("definitions", () => {
     const first = await shell("scheduling plan")
     expect(first).toMatchObject({ code: 2, stderr: "" })
     expect(first.stdout).toContain("+ create tasks reports:nightly")
-    expect(first.stdout).toContain("6 to create, 0 to change, 0 to delete, 0 unchanged")
+    expect(first.stdout).toContain("8 to create, 0 to change, 0 to delete, 0 unchanged")
     expect(await shell("scheduling apply")).toMatchObject({ code: 0 })
     const same = await shell("scheduling plan --json")
     expect(same.code).toBe(0)
-    expect(JSON.parse(same.stdout).counts.unchanged).toBe(6)
+    expect(JSON.parse(same.stdout).counts.unchanged).toBe(8)
 
     const exported = await shell("scheduling export --owner billing > exported.yaml")
     expect(exported).toMatchObject({ code: 0, stderr: "" })
@@ -129,7 +133,7 @@ describe("definitions", () => {
     writeFileSync(join(folder, "less.yaml"), "version: 1\nowner: billing\nqueues: []\n")
     const asked = await shell("scheduling apply less.yaml --prune")
     expect(asked).toMatchObject({ code: 1 })
-    expect(asked.stderr).toContain("6 records would be deleted. Add --yes")
+    expect(asked.stderr).toContain("8 records would be deleted. Add --yes")
     expect(await shell("scheduling prune less.yaml --yes")).toMatchObject({ code: 0 })
     expect((await shell("scheduling cron list -q")).stdout).toBe("")
   })
@@ -176,6 +180,27 @@ describe("the families", () => {
     expect(gone.code).toBe(1)
   })
 
+  it("change escalation policies, which a PUT by key replaces", async () => {
+    await shell("scheduling apply")
+    const listed = jsonLines((await shell("scheduling escalations list --json")).stdout)
+    expect(listed).toMatchObject([{ key: "on-call", name: "On call", version: 1 }])
+    expect((await shell("scheduling escalations list")).stdout).toMatch(/^KEY +NAME +REPEAT COUNT/)
+    for (const word of ["on-call", "'On call'", listed[0].id]) {
+      const { stdout } = await shell(`scheduling escalations get ${word} --json`)
+      expect(JSON.parse(stdout)).toEqual(listed[0])
+    }
+    const env = { EDITOR: `sed -i "s/repeat_count: 0/repeat_count: 2/"` }
+    const edited = await shell("scheduling escalations edit 'On call' --json", { env })
+    expect(edited.stderr).toBe("")
+    const { steps } = listed[0]
+    expect(JSON.parse(edited.stdout)).toMatchObject({ repeat_count: 2, version: 2, steps })
+    expect(await shell("scheduling escalations delete on-call")).toMatchObject({ code: 0 })
+    const gone = await shell("scheduling escalations get on-call")
+    expect(gone.stderr).toBe(
+      'scheduling: No escalation policy has the id, key or name "on-call".\n'
+    )
+  })
+
   it("say how they are used, and reject what they do not know", async () => {
     expect(await shell("scheduling")).toMatchObject({ code: 64 })
     for (const line of ["cron", "cron fly", "fly", "cron get", "cron list --fly", "cron list a"]) {
@@ -211,6 +236,59 @@ describe("runs", () => {
     const events = jsonLines((await following).stdout)
     expect(events).toHaveLength(3)
   })
+
+  it("of past slots are counted, and then started once", async () => {
+    const hourly = "name: h\nkey: hourly\nschedule: 0 * * * *\nurl: http://127.0.0.1:9/\n"
+    await shell("scheduling cron create", { input: hourly })
+    const hour = 3_600_000
+    const to = Math.floor(Date.now() / hour) * hour
+    const past = [to - 3 * hour, to].map((time) => new Date(time).toISOString())
+    const command = `scheduling backfill hourly --from ${past[0]} --to ${past[1]}`
+    const counted = await shell(`${command} --dry-run --json`)
+    expect(JSON.parse(counted.stdout)).toMatchObject({ count: 3, first: past[0] })
+    const since = await shell("scheduling backfill hourly --from 5h --to 30s --only all --dry-run")
+    expect(since.stderr).toMatch(/^Would start [45] runs /)
+    expect((await shell(command)).stderr).toContain("Started 3 runs for the slots from")
+    expect((await shell(command)).stderr).toContain("No slots to run.")
+    expect((await shell("scheduling backfill hourly")).stderr).toContain("--from must be a time")
+    expect((await shell(`scheduling backfill nothing --from ${past[0]}`)).code).toBe(1)
+    const refused = await shell(`${command} --only some`)
+    expect(refused.stderr).toContain("only")
+  })
+})
+
+describe("trigger URLs", () => {
+  it("are turned on, shown, replaced and turned off", async () => {
+    await shell("scheduling apply")
+    const made = await shell("scheduling trigger create reports:nightly")
+    const url = made.stdout.trim()
+    expect(url).toContain("/trigger/")
+    const started = await fetch(url, {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json" }
+    })
+    expect(started.status).toBe(202)
+    const signed = await shell("scheduling trigger create reports:nightly --sender github --json", {
+      input: "a secret of GitHub\n"
+    })
+    expect(JSON.parse(signed.stdout)).toMatchObject({ url, sender: "github" })
+    expect((await shell("scheduling trigger get reports:nightly")).stdout.trim()).toBe(url)
+    const rotated = (await shell("scheduling trigger rotate reports:nightly")).stdout.trim()
+    expect(rotated).not.toBe(url)
+    expect((await fetch(url, { method: "POST" })).status).toBe(404)
+    expect(await shell("scheduling trigger delete reports:nightly")).toMatchObject({ code: 0 })
+    expect((await fetch(rotated, { method: "POST" })).status).toBe(404)
+    expect(await shell("scheduling trigger get reports:nightly")).toMatchObject({ stdout: "" })
+    for (const wrong of [
+      "scheduling trigger create trial:ada",
+      "scheduling trigger rotate reports:nightly"
+    ]) {
+      expect((await shell(wrong)).code).toBe(1)
+    }
+    const unknown = await shell("scheduling trigger create day:close --sender nobody")
+    expect(unknown.code).toBe(64)
+  })
 })
 
 describe("sessions and contexts", () => {
@@ -238,7 +316,8 @@ describe("sessions and contexts", () => {
     ])
     expect(await shell("scheduling context use default", { env })).toMatchObject({ code: 0 })
 
-    // Several processes renew the session at once. A refresh token works once.
+    // Several processes renew the session at the same time, and a refresh token can be used only
+    // once.
     const stored = JSON.parse(readFileSync(file, "utf8"))
     stored.contexts.default.tokens.access_token = "expired"
     writeFileSync(file, JSON.stringify(stored))
@@ -260,6 +339,16 @@ describe("exec", () => {
     ["cat", 0, "the input"],
     ["sh -c 'kill -TERM $$'", null, ""],
     ["sh -c 'kill -KILL $$'", null, ""],
+    ["sh -c 'kill -HUP $$'", null, ""],
+    ["sh -c 'kill -INT $$'", null, ""],
+    ["sh -c 'kill -USR1 $$'", null, ""],
+    ["sh -c '(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 8'", 8, ""],
+    ["sh -c 'exit 255'", 255, ""],
+    ["head -c 3", 0, "the"],
+    ["sh -c 'cat >/dev/null; printf done'", 0, "done"],
+    ["sh -c 'exec <&-; exit 4'", 4, ""],
+    ["sh -c 'cd / && pwd'", 0, "/\n"],
+    ["env -i sh -c 'echo $A_VARIABLE'", 0, "\n"],
     ["no-such-program", 127, ""],
     ["/", 126, ""],
     ["sh -c 'trap \"echo caught; exit 9\" TERM; kill -TERM $PPID; sleep 5 & wait'", 9, "caught\n"],
@@ -269,26 +358,33 @@ describe("exec", () => {
     ["sh -c 'sleep 30 & exit 6'", 6, ""]
   ]
 
-  const places = ["reached", "away", "refusing", "unresolvable"] as const
+  const places = ["reached", "away", "refusing", "unresolvable", "silent"] as const
+  // A server that accepts connections but never responds.
+  const silent = createServer()
+  beforeAll(() => once(silent.listen(0, "127.0.0.1"), "listening"))
+  afterAll(() => silent.close())
   const envOf = (place: (typeof places)[number]): Record<string, string> =>
     ({
       reached: {},
       away: { SCHEDULING_URL: "http://127.0.0.1:9" },
       refusing: { SCHEDULING_API_KEY: "pak_wrong" },
-      unresolvable: { SCHEDULING_URL: "http://no-such-host.invalid" }
+      unresolvable: { SCHEDULING_URL: "http://no-such-host.invalid" },
+      silent: { SCHEDULING_URL: `http://127.0.0.1:${(silent.address() as AddressInfo)?.port}` }
     })[place]
 
   it.each(places)(
     "keeps status, signals and streams of a job while the service is %s",
     async (place) => {
       await shell("scheduling apply")
+      // All jobs depend on the service's state in the same way, so a third of them is enough.
+      const some = place === "reached" ? jobs : jobs.filter((_, index) => index % 3 === 1)
       await Promise.all(
-        jobs.map(async ([line, code, stdout]) => {
+        some.map(async ([line, code, stdout]) => {
           const ran = await shell(`exec scheduling exec backup -- ${line}`, {
             input: "the input",
             env: { A_VARIABLE: "its value", ...envOf(place) }
           })
-          const signal = line.includes("KILL $$") ? "SIGKILL" : "SIGTERM"
+          const signal = `SIG${/kill -(\w+) \$\$'$/.exec(line)?.[1]}`
           const expected = [code, code === null ? signal : null, stdout]
           assert.deepStrictEqual([ran.code, ran.signal, ran.stdout], expected, line + ran.stderr)
           if (line.includes("err >&2")) assert.include(ran.stderr, "err\n")
@@ -392,18 +488,18 @@ describe("what needs no service", () => {
 
 describe("the examples of the help", () => {
   const examples = commands.flatMap(({ examples: lines, name }) =>
-    lines.map((line) => [name, line] as const)
+    lines.map((line, index) => ({ name, line, isFirst: index === 0 }))
   )
 
   it("are two for each command, and shown by it", async () => {
     const { stdout } = await shell("scheduling exec --help")
     expect(stdout).toContain("scheduling exec backup -- sh -c 'echo done'")
-    expect(new Set(examples.map(([, line]) => line)).size).toBe(examples.length)
+    expect(new Set(examples.map(({ line }) => line)).size).toBe(examples.length)
   })
 
   const isTerminalThere = spawnSync("script", ["--version"]).error === undefined
 
-  /** Runs the line with a pseudo-terminal as its input and its output. */
+  /** Runs the command line with a pseudo-terminal as input and output. */
   const atTerminal = async (line: string, options: Options) => {
     const quoted = line.replaceAll("'", "'\\''")
     const ran = await shell(`script -qec '${quoted}' /dev/null < /dev/null`, options)
@@ -424,19 +520,25 @@ describe("the examples of the help", () => {
     }
   )
 
+  const isInPipe = ({ isFirst }: { readonly isFirst: boolean }) => isFirst || !isTerminalThere
+
+  /** The first example of each command runs in a pipe, and the second in a terminal. */
   const ways = [
-    ["in a pipe", shell],
-    ...(isTerminalThere ? [["at a terminal", atTerminal] as const] : [])
+    ["in a pipe", shell, examples.filter(isInPipe)],
+    ...(isTerminalThere
+      ? [["at a terminal", atTerminal, examples.filter((one) => !isInPipe(one))] as const]
+      : [])
   ] as const
 
   it.each(ways)(
     "run %s",
-    async (_, runLine) => {
+    async (_, runLine, lines) => {
       const { client, email } = await account()
       const session = await SchedulingClient.login({ email, password, baseUrl: server.url })
       const worker = await session.workers.create({ name: "a worker" })
       writeFileSync(join(folder, "password.txt"), `${password}\n`)
       writeFileSync(join(folder, "token.txt"), "a token\n")
+      writeFileSync(join(folder, "secret.txt"), "a secret of GitHub\n")
       writeFileSync(join(folder, "crontab.txt"), "0 3 * * * backup\n")
       cpSync(join(import.meta.dirname, "fixtures"), folder, { recursive: true })
       const files = {
@@ -460,7 +562,7 @@ describe("the examples of the help", () => {
       const { key: fresh } = await client.apiKeys.create({ name: "k", scopes: ["workspace:read"] })
       writeFileSync(join(folder, "key.txt"), `${fresh}\n`)
       let isPrepared = false
-      for (const [name, example] of examples) {
+      for (const { line: example, name } of lines) {
         if (!isPrepared) await shell(`${login} && scheduling apply`, { env })
         isPrepared = !/^log(?:in|out)|delete$/.test(name)
         const id = await idFor(name, client, worker.id)

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
-import { makeKeys, Source } from "../src/importers/Imported.ts"
+import { makeUniqueKeys, RecordReader } from "../src/importers/ImportResult.ts"
 import { readCronJobOrg } from "../src/importers/readCronJobOrg.ts"
 import { readCrontab } from "../src/importers/readCrontab.ts"
 import { readHealthchecks } from "../src/importers/readHealthchecks.ts"
@@ -20,7 +20,7 @@ const crontabs = fixture("crontabs.txt")
   .map((one) => {
     const end = one.indexOf("\n")
     const [name, text] = [one.slice(0, end), one.slice(end + 1)]
-    // Git would replace such line ends in the file.
+    // If the file itself contained these line endings, Git would convert them.
     return [name, name.startsWith("windows") ? text.replaceAll("\n", "\r\n") : text] as const
   })
 
@@ -140,14 +140,14 @@ describe("imports", () => {
   })
 
   it("say which fields with a value were not read", () => {
-    const source = new Source({ a: 1, b: "", c: [], d: "x", e: null, state: 1 }, ["state"])
+    const source = new RecordReader({ a: 1, b: "", c: [], d: "x", e: null, state: 1 }, ["state"])
     expect(source.left).toEqual(["a", "d"])
     source.take("a")
     expect(source.left).toEqual(["d"])
   })
 
   it("give each record a key of its own", () => {
-    const keyOf = makeKeys()
+    const keyOf = makeUniqueKeys()
     expect(["A job", "A job", "***", ""].map(keyOf)).toEqual(["A-job", "A-job-2", "job", "job-2"])
   })
 

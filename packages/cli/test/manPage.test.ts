@@ -5,7 +5,7 @@ import { manPage } from "../src/manPage.ts"
 
 const page = manPage(commands, "1.2.3")
 
-/** The page as a reader sees it, as far as the test needs: without requests and escapes. */
+/** The page's text without roff requests and escapes, to the extent that the test requires. */
 const shown = page
   .replaceAll(/^\.SS "(.*)"$/gm, "$1")
   .replaceAll(/\\f[BIR]|\\&/g, "")
@@ -42,7 +42,7 @@ describe("the man page", () => {
         input: page
       })
       expect([status, stderr]).toEqual([0, ""])
-      // The formatter prints bold letters twice, with a backspace between them.
+      // The formatter prints each bold letter twice, with a backspace in between.
       expect(stdout.replaceAll(/.\u0008/g, "")).toContain("EXIT STATUS")
     }
   )

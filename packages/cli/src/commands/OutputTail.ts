@@ -1,6 +1,6 @@
 const maxBytes = 10_000
 
-/** Keeps the end of an output of any length. */
+/** Keeps only the end of an output of any length. */
 export class OutputTail {
   #chunks: Array<Buffer> = []
   #bytes = 0

@@ -1,44 +1,44 @@
-import { type Command, exitStatus, UsageError, wordAt } from "../Command.ts"
+import { type Command, exitStatus, UsageError, requiredArgument } from "../Command.ts"
 import { print } from "../output.ts"
 
-interface Words {
+interface CompletionWords {
   readonly commands: ReadonlyArray<string>
   /**
-   * Returns the possible second words of a command, or the options of a command without second
-   * words.
+   * Returns the words that can follow a command: its subcommands, or its options if it has no
+   * subcommands.
    */
-  readonly after: (command: string) => ReadonlyArray<string>
+  readonly wordsAfter: (command: string) => ReadonlyArray<string>
 }
 
-const scripts: Readonly<Record<string, (words: Words) => string>> = {
-  bash: ({ after, commands }) => `_scheduling() {
+const scripts: Readonly<Record<string, (words: CompletionWords) => string>> = {
+  bash: ({ wordsAfter, commands }) => `_scheduling() {
   local current=\${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${commands.join(" ")}" -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
-${commands.map((name) => `    ${name}) COMPREPLY=($(compgen -W "${after(name).join(" ")}" -- "$current")) ;;`).join("\n")}
+${commands.map((name) => `    ${name}) COMPREPLY=($(compgen -W "${wordsAfter(name).join(" ")}" -- "$current")) ;;`).join("\n")}
   esac
 }
 complete -o default -F _scheduling scheduling`,
-  zsh: ({ after, commands }) => `#compdef scheduling
+  zsh: ({ wordsAfter, commands }) => `#compdef scheduling
 _scheduling() {
   if (( CURRENT == 2 )); then
     compadd -- ${commands.join(" ")}
     return
   fi
   case "$words[2]" in
-${commands.map((name) => `    ${name}) compadd -- ${after(name).join(" ")} ;;`).join("\n")}
+${commands.map((name) => `    ${name}) compadd -- ${wordsAfter(name).join(" ")} ;;`).join("\n")}
   esac
 }
 compdef _scheduling scheduling`,
-  fish: ({ after, commands }) =>
+  fish: ({ wordsAfter, commands }) =>
     [
       `complete -c scheduling -n __fish_use_subcommand -f -a "${commands.join(" ")}"`,
       ...commands.map(
         (name) =>
-          `complete -c scheduling -n "__fish_seen_subcommand_from ${name}" -a "${after(name).join(" ")}"`
+          `complete -c scheduling -n "__fish_seen_subcommand_from ${name}" -a "${wordsAfter(name).join(" ")}"`
       )
     ].join("\n")
 }
@@ -47,22 +47,22 @@ compdef _scheduling scheduling`,
  * Creates the command that prints completion scripts. `commands` returns all commands, including
  * this one.
  */
-export const completionOf = (commands: () => ReadonlyArray<Command>): Command => ({
+export const makeCompletionCommand = (commands: () => ReadonlyArray<Command>): Command => ({
   name: "completion",
   summary: "Prints a script that completes commands in bash, zsh or fish.",
   usage: "bash|zsh|fish",
   words: [1, 1],
   examples: ["scheduling completion bash", "scheduling completion zsh > _scheduling"],
   run: (given) => {
-    const script = scripts[wordAt(given, 0)]
+    const script = scripts[requiredArgument(given, 0)]
     if (script === undefined) throw new UsageError("The shell must be bash, zsh or fish.")
     const families = Map.groupBy(commands(), ({ name }) => name.split(" ")[0] ?? "")
-    const after = (name: string) =>
+    const wordsAfter = (name: string) =>
       (families.get(name) ?? []).flatMap((command) => {
         const [, ...rest] = command.name.split(" ")
         return rest.length > 0 ? rest : Object.keys(command.options ?? {}).map((one) => `--${one}`)
       })
-    print(script({ commands: [...families.keys()], after }))
+    print(script({ commands: [...families.keys()], wordsAfter }))
     return exitStatus.success
   }
 })

@@ -2,14 +2,14 @@ import type { AppliedDefinitions, DefinitionsDocument } from "@scheduling/sdk"
 import { globSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { env } from "node:process"
-import { type Command, CommandError, exitStatus, type Given } from "../Command.ts"
-import { bold, cell, dim, green, note, print, printJson, red, yellow } from "../output.ts"
-import { ask, parseObject, readText, toYaml } from "../readInput.ts"
+import { type Command, CommandError, exitStatus, type CommandArguments } from "../Command.ts"
+import { bold, formatCell, dim, green, note, print, printJson, red, yellow } from "../output.ts"
+import { askForLine, parseObject, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
 
 type Document = Readonly<Record<string, unknown>>
 
-/** Replaces `${NAME}` by the environment variable with that name. `$${` is an escaped `${`. */
+/** Replaces `${NAME}` with the environment variable of that name. `$${` is an escaped `${`. */
 const withVariables = (value: unknown, path: string): unknown => {
   if (typeof value === "string") {
     return value.replaceAll(/\$(\$\{)|\$\{(\w+)\}/g, (_, escaped?: string, name = "") => {
@@ -34,10 +34,8 @@ const filesOf = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
     return found.map((name) => join(path, name))
   })
 
-/**
- * Merges the documents of all files. Lists are concatenated, and other fields may occur only once.
- */
-const readDocument = (given: Given): DefinitionsDocument => {
+/** Merges all files' documents. Lists are concatenated, and other fields must occur only once. */
+const readDocument = (given: CommandArguments): DefinitionsDocument => {
   const paths = given.words.length === 0 ? ["scheduling.yaml"] : given.words
   const whole: Record<string, unknown> = { version: 1 }
   for (const path of filesOf(paths)) {
@@ -46,28 +44,28 @@ const readDocument = (given: Given): DefinitionsDocument => {
       const known = whole[name]
       if (Array.isArray(known) && Array.isArray(value)) whole[name] = [...known, ...value]
       else if (known === undefined || known === value) whole[name] = value
-      else throw new CommandError(`${path}: ${name} contradicts an earlier file.`)
+      else throw new CommandError(`${path}: ${name} differs from an earlier file.`)
     }
   }
   return whole as object as DefinitionsDocument
 }
 
-const signs = {
+const actionSigns = {
   create: green("+ create"),
   update: yellow("~ update"),
   delete: red("- delete"),
   unchanged: "  unchanged"
 } as const
 
-const printPlan = (given: Given, plan: AppliedDefinitions): void => {
+const printPlan = (given: CommandArguments, plan: AppliedDefinitions): void => {
   if (given.has("json")) return printJson(plan)
   for (const { action, changes, key, kind, section } of plan.data) {
     if (action === "unchanged") continue
     print(
-      `${signs[action]} ${bold([section, kind, key].filter((part) => part !== null).join(" "))}`
+      `${actionSigns[action]} ${bold([section, kind, key].filter((part) => part !== null).join(" "))}`
     )
     for (const one of changes) {
-      print(`    ${one.field}: ${dim(cell(one.old))} → ${cell(one.new)}`)
+      print(`    ${one.field}: ${dim(formatCell(one.old))} → ${formatCell(one.new)}`)
     }
   }
   for (const { code, message, path } of plan.findings) {
@@ -85,14 +83,14 @@ const isRejected = ({ findings }: AppliedDefinitions) =>
 const options = {
   prune: { description: "Deletes records of the document's owner that it does not contain." },
   adopt: { description: "Takes over records of other owners." },
-  json: { description: "Prints the response of the service as JSON." }
+  json: { description: "Prints the service's response as JSON." }
 }
 
 const details =
   "FILE is YAML or JSON, a folder of such files, or - for standard input; scheduling.yaml\n" +
-  "when absent. ${NAME} in a text is replaced by the variable, and $${ stands for ${."
+  "when absent. ${NAME} in a string is replaced by the value of the environment\nvariable, and $${ stands for ${."
 
-const queryOf = (given: Given, dry_run: boolean) => ({
+const queryOf = (given: CommandArguments, dry_run: boolean) => ({
   dry_run,
   prune: given.has("prune"),
   adopt: given.has("adopt")
@@ -119,7 +117,7 @@ const plan: Command = {
   }
 }
 
-const applyDocument = async (given: Given, prune: boolean): Promise<number> => {
+const applyDocument = async (given: CommandArguments, prune: boolean): Promise<number> => {
   const document = readDocument(given)
   const client = makeClient({ timeoutMs: 60_000 })
   const query = { ...queryOf(given, false), prune }
@@ -132,7 +130,7 @@ const applyDocument = async (given: Given, prune: boolean): Promise<number> => {
           `${planned.counts.delete} records would be deleted. Add --yes to do so.`
         )
       }
-      const answer = await ask(`Delete ${planned.counts.delete} records? [y/N] `)
+      const answer = await askForLine(`Delete ${planned.counts.delete} records? [y/N] `)
       if (!/^y(?:es)?$/i.test(answer)) throw new CommandError("Nothing was changed.")
     }
   }

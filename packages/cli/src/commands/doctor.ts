@@ -2,7 +2,7 @@ import { SchedulingClient } from "@scheduling/sdk"
 import manifest from "../../package.json" with { type: "json" }
 import { now } from "../clock.ts"
 import { type Command, exitStatus } from "../Command.ts"
-import { cell, green, print, printJson, red } from "../output.ts"
+import { formatCell, green, print, printJson, red } from "../output.ts"
 import { currentContext, makeClient } from "../session.ts"
 
 interface Check {
@@ -19,7 +19,10 @@ const attempt = async (check: string, work: () => Promise<string>): Promise<Chec
   }
 }
 
-/** The maximum difference between the clocks. Tokens and signatures fail if it is a few minutes. */
+/**
+ * The maximum difference between this machine's clock and the service's clock. Tokens and
+ * signatures are rejected if the difference is a few minutes.
+ */
 const maxDifferenceSeconds = 30
 
 const clockOf = async (url: string): Promise<string> => {
@@ -51,12 +54,13 @@ export const doctor: Command = {
         const client = makeClient()
         if (context.tokens !== undefined) return `session of ${(await client.auth.getMe()).email}`
         const who = await client.workspaces.whoami()
-        return cell("scopes" in who ? who.scopes : who)
+        return formatCell("scopes" in who ? who.scopes : who)
       })
     ]
     for (const { check, ok, result } of checks) {
       if (given.has("json")) printJson({ check, ok, result })
-      else print(`${ok ? green("ok    ") : red("failed")} ${check.padEnd(11)} ${cell(result)}`)
+      else
+        print(`${ok ? green("ok    ") : red("failed")} ${check.padEnd(11)} ${formatCell(result)}`)
     }
     return checks.every(({ ok }) => ok) ? exitStatus.success : exitStatus.failure
   }

@@ -5,21 +5,23 @@ import { once } from "node:events"
 import { constants } from "node:os"
 import { env } from "node:process"
 import { setTimeout } from "node:timers/promises"
-import { type Command, type Given, UsageError, wordAt } from "../Command.ts"
+import { type Command, type CommandArguments, UsageError, requiredArgument } from "../Command.ts"
 import { printError } from "../output.ts"
 import { makeClient } from "../session.ts"
 import { OutputTail } from "./OutputTail.ts"
 
-/** How long a finished job waits for the service to accept its report, including all attempts. */
+/** The timeout of each request to the service. */
 const attemptMs = 5_000
+
+/** The pauses before the attempts to report the end of a job. The command waits for all attempts. */
 const pausesMs = [0, 1_000, 3_000]
 
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** Prints a problem with reporting. It never changes the exit status of the job. */
+/** Prints why a report to the service failed. This never changes the job's exit status. */
 const warn = (what: string, error: unknown) => printError(`${what}: ${message(error)}`)
 
-const timingOf = (given: Given) => {
+const timingOf = (given: CommandArguments) => {
   const schedule = given.value("schedule")
   const every = given.value("every")
   if (schedule !== undefined) return { schedule, timezone: given.value("tz") ?? "UTC" }
@@ -31,14 +33,14 @@ const timingOf = (given: Given) => {
   return { period_seconds }
 }
 
-const create = (client: SchedulingClient, key: string, given: Given) =>
+const create = (client: SchedulingClient, key: string, given: CommandArguments) =>
   client.heartbeatMonitors.upsert(key, { name: key, ...timingOf(given) } as never)
 
 /** Returns the heartbeat's ping URL, which is a secret. */
-const findPingUrl = async (given: Given): Promise<string> => {
+const findPingUrl = async (given: CommandArguments): Promise<string> => {
   const known = given.value("ping-url") ?? env["SCHEDULING_PING_URL"]
   if (known !== undefined && known !== "") return known.replace(/\/$/, "")
-  const key = wordAt(given, 0)
+  const key = requiredArgument(given, 0)
   const client = makeClient({ timeoutMs: attemptMs })
   const monitor = await client.heartbeatMonitors
     .get(`key:${key}` as never, { maxRetries: 0 })
@@ -78,7 +80,7 @@ interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Runs the command with the streams, the environment and the signals of this process. */
+/** Runs the command with this process's streams, environment and signals. */
 const runJob = async (
   command: ReadonlyArray<string>,
   tail: OutputTail,
@@ -86,7 +88,7 @@ const runJob = async (
 ): Promise<Ended> => {
   const [program = "", ...args] = command
   const output = isCaptured ? "pipe" : "inherit"
-  // The handlers are installed before the job starts, because a signal may arrive immediately.
+  // The handlers are installed before the job starts, because a signal can arrive immediately.
   const forward = (signal: NodeJS.Signals) => {
     // The terminal has already sent this signal to the job.
     if (signal === "SIGINT" && process.stdin.isTTY === true) return
@@ -123,14 +125,14 @@ const runJob = async (
 
 const closeMs = 500
 
-/** Returns the exit status that a shell reports for a process that was ended by a signal. */
+/** Returns the exit status that a shell reports for a process that a signal has ended. */
 const statusOf = (signal: NodeJS.Signals | null) =>
   128 + (signal === null ? 0 : constants.signals[signal])
 
-/** Reports the end of the job, even if the service was unreachable at its start. */
+/** Reports that the job has ended, even if the service was unreachable when the job started. */
 const reportEnd = async (
   known: Promise<string | undefined>,
-  given: Given,
+  given: CommandArguments,
   ended: Ended,
   rid: string,
   tail: OutputTail
@@ -155,7 +157,7 @@ export const exec: Command = {
     create: { description: "Creates the monitor if it does not exist." },
     every: { value: "SECONDS", description: "With --create: how often the job runs." },
     schedule: { value: "CRON", description: "With --create: when the job runs." },
-    tz: { value: "ZONE", description: "With --schedule: its time zone. UTC when absent." },
+    tz: { value: "ZONE", description: "The time zone of --schedule. Defaults to UTC." },
     "ping-url": {
       value: "URL",
       description: "The ping URL, instead of KEY and a credential (SCHEDULING_PING_URL)."
@@ -163,7 +165,7 @@ export const exec: Command = {
     "no-output": { description: "Does not send the last 10 kB of the output." }
   },
   details:
-    "The job starts at once and runs whether or not the service can be reached. Its exit status\nis that of the command; if a signal ends the command, the same signal ends this one.",
+    "The job starts immediately and runs whether or not the service can be reached. Its exit status\nis that of the command; if a signal ends the command, the same signal ends this one.",
   examples: [
     "scheduling exec backup -- sh -c 'echo done'",
     "scheduling exec cleanup --create --every 3600 -- true"
@@ -180,15 +182,15 @@ export const exec: Command = {
     const started = url
       .then((known) => (known === undefined ? undefined : ping(known, "start", rid)))
       .catch((error: unknown) => warn("The start of the job was not reported", error))
-    // The output is not captured at a terminal, because programs show no colors and no progress
-    // through a pipe.
+    // The output is not captured if it goes to a terminal, because many programs show no colors and
+    // no progress when they write to a pipe.
     const isCaptured = !given.has("no-output") && process.stdout.isTTY !== true
     const ended = await runJob(given.rest, tail, isCaptured)
     await started
     await reportEnd(url, given, ended, rid, tail)
     if (ended.signal !== null) {
       process.kill(process.pid, ended.signal)
-      // The process continues after signals such as SIGCONT.
+      // Some signals, such as SIGCONT, do not end the process.
       await setTimeout(100)
     }
     return ended.code

@@ -9,12 +9,12 @@ import {
   type Command,
   CommandError,
   exitStatus,
-  type Given,
+  type CommandArguments,
   type Option,
   UsageError,
-  wordAt
+  requiredArgument
 } from "../Command.ts"
-import { cell, note, print, printJson, printTable } from "../output.ts"
+import { formatCell, note, print, printJson, printTable } from "../output.ts"
 import { parseObject, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
 
@@ -34,17 +34,19 @@ type Action =
 
 /** A kind of record, with its paths, columns and commands. */
 interface Family {
-  /** The word for the kind on the command line. */
+  /** The kind's name on the command line. */
   readonly name: string
-  readonly one: string
+  readonly singular: string
   /** The path below the workspace. */
   readonly path: string
   readonly columns: ReadonlyArray<string>
   readonly actions: ReadonlyArray<Action>
-  /** The key of a record in the examples. */
+  /** A record's key in the examples. */
   readonly example: string
-  /** True if the paths of the family accept `key:<key>`. */
+  /** True if the kind's paths accept `key:<key>`. */
   readonly hasKeys: boolean
+  /** True if a record's path ends with its key, and the record is changed with a PUT. */
+  readonly isKeyed?: true
 }
 
 const common = ["list", "get", "create", "edit", "delete"] as const
@@ -52,7 +54,7 @@ const pausable = [...common, "pause", "resume"] as const
 
 const monitors: Family = {
   name: "monitors",
-  one: "a monitor",
+  singular: "a monitor",
   path: "monitors",
   columns: ["kind", "key", "name", "status", "last_change_at", "next_check_at"],
   actions: pausable,
@@ -63,7 +65,7 @@ const monitors: Family = {
 const families: ReadonlyArray<Family> = [
   {
     name: "cron",
-    one: "a cron task",
+    singular: "a cron task",
     path: "cron",
     columns: ["key", "name", "schedule", "timezone", "status", "next_run_at"],
     actions: pausable,
@@ -72,7 +74,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "delayed",
-    one: "a delayed task",
+    singular: "a delayed task",
     path: "delayed",
     columns: ["key", "name", "url", "status", "run_at"],
     actions: common,
@@ -81,7 +83,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "chains",
-    one: "a chain",
+    singular: "a chain",
     path: "chains",
     columns: ["key", "name", "schedule", "status", "next_run_at"],
     actions: pausable,
@@ -90,7 +92,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "queues",
-    one: "a queue",
+    singular: "a queue",
     path: "queues",
     columns: ["key", "name", "max_concurrency", "rate_per_second", "paused", "running", "waiting"],
     actions: pausable,
@@ -100,7 +102,7 @@ const families: ReadonlyArray<Family> = [
   monitors,
   {
     name: "channels",
-    one: "a notification channel",
+    singular: "a notification channel",
     path: "notifications/channels",
     columns: ["key", "name", "kind", "paused", "confirmed"],
     actions: common,
@@ -108,8 +110,18 @@ const families: ReadonlyArray<Family> = [
     hasKeys: true
   },
   {
+    name: "escalations",
+    singular: "an escalation policy",
+    path: "escalations",
+    columns: ["key", "name", "repeat_count", "repeat_after_seconds"],
+    actions: ["list", "get", "edit", "delete"],
+    example: "on-call",
+    hasKeys: true,
+    isKeyed: true
+  },
+  {
     name: "incidents",
-    one: "an incident",
+    singular: "an incident",
     path: "incidents",
     columns: ["id", "subject", "status", "opened_at", "closed_at", "cause"],
     actions: ["list", "get", "acknowledge", "close"],
@@ -118,7 +130,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "executions",
-    one: "an execution",
+    singular: "an execution",
     path: "executions",
     columns: ["id", "kind", "status", "scheduled_for", "duration_ms", "status_code"],
     actions: ["list", "get", "cancel"],
@@ -127,7 +139,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "keys",
-    one: "an API key",
+    singular: "an API key",
     path: "api-keys",
     columns: ["id", "name", "key_prefix", "scopes", "expires_at", "is_active"],
     actions: ["list", "get", "create", "revoke", "delete"],
@@ -136,7 +148,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "workers",
-    one: "a worker",
+    singular: "a worker",
     path: "workers",
     columns: ["id", "name", "labels", "status", "last_seen_at", "version"],
     actions: ["list", "get", "create", "delete", "pause", "resume"],
@@ -145,7 +157,7 @@ const families: ReadonlyArray<Family> = [
   },
   {
     name: "secrets",
-    one: "a secret",
+    singular: "a secret",
     path: "secrets",
     columns: ["name", "allowed_hosts", "description", "value_set_at"],
     actions: ["list"],
@@ -158,7 +170,7 @@ const base = "/v1/workspaces/{workspace_id}"
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const json: Option = { description: "Prints JSON, lists one object per line." }
+const json: Option = { description: "Prints JSON. Lists are printed as one object per line." }
 
 const file: Option = {
   short: "f",
@@ -190,13 +202,14 @@ const first = async (client: SchedulingClient, path: string, query: Fields) => {
 /** Returns the path of the record with this id, key or name. */
 const pathOf = async (client: SchedulingClient, family: Family, word: string): Promise<string> => {
   if (family === monitors) return monitorPath(client, word)
+  if (family.isKeyed) return keyedPath(client, family, word)
   if (uuid.test(word) || !family.hasKeys) return `${family.path}/${encodeURIComponent(word)}`
   const byKey = await first(client, family.path, { key: word }).catch(() => undefined)
   const found = byKey ?? (await byName(client, family, word))
   return `${family.path}/${String(found["id"])}`
 }
 
-/** Returns the path of a monitor. All monitors are in one list, but each kind has its own path. */
+/** Returns a monitor's path. All monitors are in one list, but each kind has its own path. */
 const monitorPath = async (client: SchedulingClient, word: string): Promise<string> => {
   const query = uuid.test(word) ? { monitor_ids: word } : { key: word }
   const known = await first(client, "monitors", query).catch(() => undefined)
@@ -204,9 +217,25 @@ const monitorPath = async (client: SchedulingClient, word: string): Promise<stri
   return `monitors/${String(found["kind"])}/${String(found["id"])}`
 }
 
+/** Returns the path of a record whose path ends with its key. Their lists are short. */
+const keyedPath = async (
+  client: SchedulingClient,
+  family: Family,
+  word: string
+): Promise<string> => {
+  let found: Fields | undefined
+  for await (const record of listPages(client, family.path, { limit: 100 })) {
+    if (record["key"] === word) return `${family.path}/${encodeURIComponent(word)}`
+    if (record["id"] === word) found = record
+  }
+  found ??= await byName(client, family, word)
+  return `${family.path}/${encodeURIComponent(String(found["key"]))}`
+}
+
 const byName = async (client: SchedulingClient, family: Family, name: string): Promise<Fields> => {
   const found: Array<Fields> = []
-  for await (const record of listPages(client, family.path, { name, limit: 100 })) {
+  const query = family.isKeyed ? { limit: 100 } : { name, limit: 100 }
+  for await (const record of listPages(client, family.path, query)) {
     if (record["name"] === name) found.push(record)
   }
   const [only] = found
@@ -218,16 +247,22 @@ const byName = async (client: SchedulingClient, family: Family, name: string): P
   )
 }
 
-const nounOf = ({ one }: Family) => one.replace(/^an? /, "")
+const nounOf = ({ singular }: Family) => singular.replace(/^an? /, "")
 
-const show = (given: Given, record: Fields): number => {
+const show = (given: CommandArguments, record: Fields): number => {
   if (given.has("json")) printJson(record)
   else print(toYaml(record).trimEnd())
   return exitStatus.success
 }
 
+/** The plurals that differ from the kind's name on the command line. */
+const plurals: Readonly<Record<string, string>> = {
+  cron: "cron tasks",
+  escalations: "escalation policies"
+}
+
 const list = (family: Family): Partial<Command> => ({
-  summary: `Lists ${family.name === "cron" ? "cron tasks" : family.name}.`,
+  summary: `Lists ${plurals[family.name] ?? family.name}.`,
   options: {
     json,
     quiet: { short: "q", description: "Prints only ids." },
@@ -251,14 +286,14 @@ const list = (family: Family): Partial<Command> => ({
     const rows: Array<Fields> = []
     for await (const record of listPages(makeClient(), family.path, query)) {
       if (given.has("json")) printJson(record)
-      else if (given.has("quiet")) print(cell(record["id"] ?? record["name"]))
+      else if (given.has("quiet")) print(formatCell(record["id"] ?? record["name"]))
       else rows.push(record)
       if (rows.length === most) break
     }
     if (!given.has("json") && !given.has("quiet")) {
       printTable(
         family.columns,
-        rows.map((record) => family.columns.map((column) => cell(record[column])))
+        rows.map((record) => family.columns.map((column) => formatCell(record[column])))
       )
     }
     return exitStatus.success
@@ -266,17 +301,17 @@ const list = (family: Family): Partial<Command> => ({
 })
 
 const get = (family: Family): Partial<Command> => ({
-  summary: `Shows ${family.one}.`,
+  summary: `Shows ${family.singular}.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, wordAt(given, 0))
+    const path = await pathOf(client, family, requiredArgument(given, 0))
     return show(given, await client.request("GET", `${base}/${path}`))
   }
 })
 
 const create = (family: Family): Partial<Command> => ({
-  summary: `Creates ${family.one} from YAML or JSON.`,
+  summary: `Creates ${family.singular} from YAML or JSON.`,
   options: { json, file },
   run: async (given) => {
     const path = given.value("file") ?? "-"
@@ -293,31 +328,31 @@ const create = (family: Family): Partial<Command> => ({
 })
 
 const remove = (family: Family): Partial<Command> => ({
-  summary: `Deletes ${family.one}.`,
+  summary: `Deletes ${family.singular}.`,
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, wordAt(given, 0))
+    const path = await pathOf(client, family, requiredArgument(given, 0))
     await client.request("DELETE", `${base}/${path}`)
     note(`Deleted ${path}.`)
     return exitStatus.success
   }
 })
 
-const act = (family: Family, action: Action): Partial<Command> => ({
-  summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}s ${family.one}.`,
+const runAction = (family: Family, action: Action): Partial<Command> => ({
+  summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}s ${family.singular}.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, wordAt(given, 0))
+    const path = await pathOf(client, family, requiredArgument(given, 0))
     return show(given, await client.request("POST", `${base}/${path}/${action}`))
   }
 })
 
 /**
- * Fields that only responses have. They are removed before a record is sent back. The service
- * reports other unknown fields.
+ * Fields that only responses have. They are removed before a record is sent back, because the
+ * service rejects unknown fields.
  */
-const onlyInResponses = new Set([
+const responseOnlyFields = new Set([
   "id",
   "workspace_id",
   "version",
@@ -333,14 +368,16 @@ const onlyInResponses = new Set([
 ])
 
 const edit = (family: Family): Partial<Command> => ({
-  summary: `Opens ${family.one} as YAML in $EDITOR, and saves the changes.`,
+  summary: `Opens ${family.singular} as YAML in $EDITOR, and saves the changes.`,
   options: { json },
   run: async (given) => {
     const client = makeClient()
-    const path = await pathOf(client, family, wordAt(given, 0))
+    const path = await pathOf(client, family, requiredArgument(given, 0))
     const record: Fields = await client.request("GET", `${base}/${path}`)
     const before = Object.fromEntries(
-      Object.entries(record).filter(([name]) => !onlyInResponses.has(name))
+      Object.entries(record).filter(
+        ([name]) => !responseOnlyFields.has(name) && !(family.isKeyed && name === "key")
+      )
     )
     const after = parseObject(editText(toYaml(before)), "the edited text")
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -351,8 +388,12 @@ const edit = (family: Family): Partial<Command> => ({
       note("Nothing has changed.")
       return exitStatus.success
     }
-    const body = { ...Object.fromEntries(changes), version: record["version"] }
-    return show(given, await client.request("PATCH", `${base}/${path}`, { body }))
+    const { version } = record
+    const body = family.isKeyed
+      ? { ...after, version }
+      : { ...Object.fromEntries(changes), version }
+    const method = family.isKeyed ? "PUT" : "PATCH"
+    return show(given, await client.request(method, `${base}/${path}`, { body }))
   }
 })
 
@@ -371,7 +412,7 @@ const editText = (text: string): string => {
   }
 }
 
-const makers: Partial<Record<Action, (family: Family) => Partial<Command>>> = {
+const commandParts: Partial<Record<Action, (family: Family) => Partial<Command>>> = {
   list,
   get,
   create,
@@ -382,7 +423,7 @@ const makers: Partial<Record<Action, (family: Family) => Partial<Command>>> = {
 const commandOf = (family: Family, action: Action): Command => {
   const name = `${family.name} ${action}`
   const takesRecord = action !== "list" && action !== "create"
-  const { summary = "", ...made } = makers[action]?.(family) ?? act(family, action)
+  const { summary = "", ...made } = commandParts[action]?.(family) ?? runAction(family, action)
   const line = `scheduling ${name}${takesRecord ? ` ${family.example}` : ""}`
   const others: Partial<Record<Action, readonly [string, string]>> = {
     list: [line, `${line} --json --limit 5`],
@@ -417,7 +458,7 @@ const setSecret: Command = {
     "scheduling secrets set API_TOKEN --host api.example.com --host '*.example.com' < token.txt"
   ],
   run: async (given) => {
-    const name = wordAt(given, 0)
+    const name = requiredArgument(given, 0)
     const body = {
       value: readText("-").replace(/\r?\n$/, ""),
       allowed_hosts: [...given.values("host")]
@@ -439,7 +480,7 @@ const deleteSecret: Command = {
     'scheduling secrets delete API_TOKEN || echo "It was gone already."'
   ],
   run: async (given) => {
-    const name = wordAt(given, 0)
+    const name = requiredArgument(given, 0)
     await makeClient().request("DELETE", `${base}/secrets/${encodeURIComponent(name)}`)
     note(`Deleted ${name}.`)
     return exitStatus.success

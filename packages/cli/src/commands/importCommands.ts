@@ -1,6 +1,12 @@
 import { parseAllDocuments } from "yaml"
-import { type Command, CommandError, exitStatus, type Given, wordAt } from "../Command.ts"
-import type { Imported } from "../importers/Imported.ts"
+import {
+  type Command,
+  CommandError,
+  exitStatus,
+  type CommandArguments,
+  requiredArgument
+} from "../Command.ts"
+import type { ImportResult } from "../importers/ImportResult.ts"
 import { readCronJobOrg } from "../importers/readCronJobOrg.ts"
 import { readCrontab } from "../importers/readCrontab.ts"
 import { readHealthchecks } from "../importers/readHealthchecks.ts"
@@ -16,7 +22,7 @@ interface Importer {
   readonly details: string
   readonly examples: Command["examples"]
   readonly options?: Command["options"]
-  readonly read: (text: string, given: Given, path: string) => Imported
+  readonly read: (text: string, given: CommandArguments, path: string) => ImportResult
 }
 
 const documentsIn = (text: string, path: string): ReadonlyArray<unknown> =>
@@ -28,16 +34,16 @@ const documentsIn = (text: string, path: string): ReadonlyArray<unknown> =>
     return document.toJS({ maxAliasCount: 100 })
   })
 
-/** An importer of a JSON file. */
-const ofJson =
-  (read: (value: unknown) => Imported): Importer["read"] =>
+/** Returns the `read` function of an importer whose source is a JSON file. */
+const jsonReader =
+  (read: (value: unknown) => ImportResult): Importer["read"] =>
   (text, _, path) =>
     read(parseYaml(text, path))
 
 const importers: ReadonlyArray<Importer> = [
   {
     from: "crontab",
-    summary: "Turns a crontab into a document. Changes nothing.",
+    summary: "Converts a crontab to a document of definitions.",
     options: {
       system: { description: "The lines name a user, as in /etc/crontab and /etc/cron.d." },
       tz: { value: "ZONE", description: "Time zone of the machine. UTC when absent." }
@@ -53,50 +59,50 @@ const importers: ReadonlyArray<Importer> = [
   },
   {
     from: "healthchecks",
-    summary: "Turns the checks of Healthchecks into a document. Changes nothing.",
+    summary: "Converts checks of Healthchecks to a document of definitions.",
     details:
       "FILE is the response of GET /api/v3/checks/. Each check becomes a heartbeat monitor. With a\nread-write key the response has the UUIDs, and the ping URLs keep them.",
     examples: [
       "scheduling import healthchecks checks.json",
       "scheduling import healthchecks checks.json > imported.yaml && scheduling plan imported.yaml"
     ],
-    read: ofJson(readHealthchecks)
+    read: jsonReader(readHealthchecks)
   },
   {
     from: "cron-job.org",
-    summary: "Turns the jobs of cron-job.org into a document. Changes nothing.",
+    summary: "Converts jobs of cron-job.org to a document of definitions.",
     details:
       "FILE is the response of GET /jobs, or of GET /jobs/{id}, which also has the headers and the\nbody. Each job becomes a cron task.",
     examples: [
       "scheduling import cron-job.org jobs.json",
       "scheduling import cron-job.org jobs.json > imported.yaml && scheduling plan imported.yaml"
     ],
-    read: ofJson(readCronJobOrg)
+    read: jsonReader(readCronJobOrg)
   },
   {
     from: "kuma",
-    summary: "Turns the monitors of Uptime Kuma into a document. Changes nothing.",
+    summary: "Converts monitors of Uptime Kuma to a document of definitions.",
     details:
       "FILE is a backup, or a JSON list of monitors. HTTP, keyword, JSON query, TCP port and DNS\nmonitors become monitors of the same kind, and push monitors heartbeats.",
     examples: [
       "scheduling import kuma kuma.json",
       "scheduling import kuma kuma.json > imported.yaml && scheduling plan imported.yaml"
     ],
-    read: ofJson(readKuma)
+    read: jsonReader(readKuma)
   },
   {
     from: "qstash",
-    summary: "Turns the schedules of QStash into a document. Changes nothing.",
+    summary: "Converts schedules of QStash to a document of definitions.",
     details: "FILE is the response of GET /v2/schedules. Each schedule becomes a cron task.",
     examples: [
       "scheduling import qstash schedules.json",
       "scheduling import qstash schedules.json > imported.yaml && scheduling plan imported.yaml"
     ],
-    read: ofJson(readQstash)
+    read: jsonReader(readQstash)
   },
   {
     from: "kubernetes",
-    summary: "Turns CronJobs of Kubernetes into a document. Changes nothing.",
+    summary: "Converts CronJobs of Kubernetes to a document of definitions.",
     details:
       "FILE is YAML or JSON with any number of objects, such as the output of `kubectl get cronjobs\n--output yaml`. A CronJob that only calls a URL becomes a cron task. Any other stays in the\ncluster and gets a heartbeat monitor.",
     examples: [
@@ -114,10 +120,10 @@ export const importCommands: ReadonlyArray<Command> = importers.map(
     usage: "FILE",
     words: [1, 1],
     options,
-    details: `${details}\nFILE may be - for standard input. What became of each record is said on standard error.`,
+    details: `${details}\nFILE may be - for standard input. The result for each record is printed to standard error.`,
     examples,
     run: (given) => {
-      const path = wordAt(given, 0)
+      const path = requiredArgument(given, 0)
       const { document, reports } = read(readText(path), given, path)
       print(toYaml(document).trimEnd())
       for (const { source, text } of reports) note(`${source}: ${text}`)

@@ -1,14 +1,14 @@
-import { intervalText, readEvery } from "@scheduling/schedules/Interval"
+import { intervalText, parseIntervalSeconds } from "@scheduling/schedules/Interval"
 import { readSchedule } from "@scheduling/schedules/readSchedule"
-import { previewInSteps } from "@scheduling/schedules/slots"
+import { previewSlotsInSteps } from "@scheduling/schedules/slots"
 import { now } from "../clock.ts"
-import { type Command, CommandError, exitStatus, UsageError, wordAt } from "../Command.ts"
+import { type Command, CommandError, exitStatus, UsageError, requiredArgument } from "../Command.ts"
 import { print, printJson } from "../output.ts"
 
-const changes = {
-  moved: "clocks skip its time; it fires now in its place",
+const clockChangeNotes = {
+  moved: "clocks skip the scheduled time; it fires now instead",
   doubled: "clocks are set back; it fires a second time",
-  dropped: "its time occurs twice; it does not fire again"
+  dropped: "clocks are set back; it does not fire a second time"
 } as const
 
 export const next: Command = {
@@ -17,7 +17,7 @@ export const next: Command = {
   usage: '["SCHEDULE"]',
   words: [0, 1],
   options: {
-    every: { value: "INTERVAL", description: "An interval such as 90m in place of a schedule." },
+    every: { value: "INTERVAL", description: "An interval such as 90m, instead of a schedule." },
     anchor: { value: "TIME", description: "With --every: a time at which it fires." },
     tz: { value: "ZONE", description: "Time zone, such as Europe/Berlin. UTC when absent." },
     count: { value: "N", description: "Number of firings. 5 when absent." },
@@ -42,7 +42,9 @@ export const next: Command = {
       if (given.has("json")) printJson(firing)
       else {
         const change = firing.clock_change
-        print(`${firing.at}  ${firing.local}${change === null ? "" : `  (${changes[change]})`}`)
+        print(
+          `${firing.at}  ${firing.local}${change === null ? "" : `  (${clockChangeNotes[change]})`}`
+        )
       }
     }
     return exitStatus.success
@@ -58,8 +60,8 @@ const scheduleOf = (given: Parameters<Command["run"]>[0]): string => {
   if (every === undefined && anchor !== null) {
     throw new UsageError("--anchor needs --every INTERVAL.")
   }
-  if (every === undefined) return cronExpression(wordAt(given, 0))
-  const read = readEvery(every)
+  if (every === undefined) return cronExpression(requiredArgument(given, 0))
+  const read = parseIntervalSeconds(every)
   if (typeof read === "string") throw new CommandError(`--every ${read}.`)
   if (anchor !== null && Number.isNaN(Date.parse(anchor))) {
     throw new UsageError("--anchor must be a time such as 2026-01-31T09:30:00Z.")
@@ -78,7 +80,7 @@ const timeOf = (text: string | undefined) => (text === undefined ? now() : Date.
 
 const firingsOf = (schedule: string, timezone: string, from: number, count: number) => {
   try {
-    const steps = previewInSteps(schedule, timezone, from, count, {})
+    const steps = previewSlotsInSteps(schedule, timezone, from, count, {})
     for (;;) {
       const { done, value } = steps.next()
       if (done === true) return value

@@ -1,12 +1,20 @@
 import type { ChainId, CronTaskId, DelayedTaskId, SchedulingClient } from "@scheduling/sdk"
+import { parseIntervalSeconds } from "@scheduling/schedules/Interval"
 import { now } from "../clock.ts"
-import { type Command, CommandError, exitStatus, type Given, wordAt } from "../Command.ts"
-import { cell, green, note, print, printError, printJson, red } from "../output.ts"
+import {
+  type Command,
+  CommandError,
+  exitStatus,
+  type CommandArguments,
+  UsageError,
+  requiredArgument
+} from "../Command.ts"
+import { formatCell, green, note, print, printError, printJson, red } from "../output.ts"
 import { parseYaml, readText, toYaml } from "../readInput.ts"
 import { makeClient } from "../session.ts"
 import { findTask } from "./families.ts"
 
-const inputOf = (given: Given): { readonly input?: never } => {
+const inputOf = (given: CommandArguments): { readonly input?: never } => {
   const text = given.value("input")
   if (text === undefined) return {}
   const path = text.startsWith("@") ? text.slice(1) : undefined
@@ -53,7 +61,7 @@ const run: Command = {
   ],
   run: async (given) => {
     const client = makeClient()
-    const word = wordAt(given, 0)
+    const word = requiredArgument(given, 0)
     const task = await findTask(client, word)
     if (task === undefined) {
       printError(`No task or chain has the id, key or name "${word}".`)
@@ -65,6 +73,68 @@ const run: Command = {
     else if (waits) print(toYaml(result).trimEnd())
     else note(`Started ${result.id}.`)
     return waits && result.status !== "succeeded" ? exitStatus.failure : exitStatus.success
+  }
+}
+
+/** Returns the time that an option gives, as a time or as a duration before now, such as `7d`. */
+const timeIn = (given: CommandArguments, name: "from" | "to"): Date => {
+  const text = given.value(name)
+  if (text === undefined && name === "to") return new Date(now())
+  const seconds = parseIntervalSeconds(text ?? "")
+  const time = new Date(typeof seconds === "number" ? now() - seconds * 1_000 : (text ?? ""))
+  if (Number.isNaN(time.getTime())) {
+    throw new UsageError(
+      `--${name} must be a time such as 2026-01-31T09:30:00Z, or a duration such as 7d, which means that long ago.`
+    )
+  }
+  return time
+}
+
+const backfill: Command = {
+  name: "backfill",
+  summary: "Runs past slots of a cron task or chain that it missed.",
+  usage: "KEY_OR_ID",
+  words: [1, 1],
+  options: {
+    from: {
+      value: "TIME",
+      description: "The start, inclusive. A duration such as 7d means that long ago."
+    },
+    to: { value: "TIME", description: "The end, exclusive. Now when absent." },
+    only: {
+      value: "SLOTS",
+      description: "missing (when absent), failed, or all slots, including those that succeeded."
+    },
+    "dry-run": { description: "Counts the slots and starts nothing." },
+    json: { description: "Prints JSON." }
+  },
+  examples: [
+    "scheduling backfill reports:nightly --from 7d --dry-run",
+    "scheduling backfill reports:nightly --from 7d --only failed"
+  ],
+  run: async (given) => {
+    const from = timeIn(given, "from")
+    const to = timeIn(given, "to")
+    const client = makeClient()
+    const word = requiredArgument(given, 0)
+    const task = await findTask(client, word)
+    if (task === undefined || task.family === "delayed") {
+      throw new CommandError(`No cron task or chain has the id, key or name "${word}".`)
+    }
+    const only = given.value("only")
+    const dry_run = given.has("dry-run")
+    const request = { from, to, dry_run, ...(only !== undefined && { only: only as "missing" }) }
+    const slots = await (task.family === "cron"
+      ? client.cron.backfill(task.id as CronTaskId, request)
+      : client.chains.backfill(task.id as ChainId, request))
+    if (given.has("json")) printJson(slots)
+    else if (slots.count === 0) note("No slots to run.")
+    else {
+      const runs = `${slots.count} ${slots.count === 1 ? "run" : "runs"}`
+      const period = `for the slots from ${slots.first} to ${slots.last}`
+      note(dry_run ? `Would start ${runs} ${period}.` : `Started ${runs} ${period}.`)
+    }
+    return exitStatus.success
   }
 }
 
@@ -80,13 +150,13 @@ interface Line {
   readonly error?: { readonly code: string; readonly message: string } | null
 }
 
-const printLine = (given: Given, line: Line, at: string): void => {
+const printLine = (given: CommandArguments, line: Line, at: string): void => {
   if (given.has("json")) return printJson(line)
   const color = line.status === "failed" ? red : line.status === "succeeded" ? green : String
-  const reason = line.error == null ? "" : ` ${line.error.code}: ${cell(line.error.message)}`
+  const reason = line.error == null ? "" : ` ${line.error.code}: ${formatCell(line.error.message)}`
   print(
     `${at} ${color(line.status.padEnd(9))} ${line.kind.padEnd(7)} ${line.task_id} ` +
-      `${cell(line.status_code)} ${line.duration_ms == null ? "-" : `${line.duration_ms} ms`}${reason}`
+      `${formatCell(line.status_code)} ${line.duration_ms == null ? "-" : `${line.duration_ms} ms`}${reason}`
   )
 }
 
@@ -131,4 +201,4 @@ const logs: Command = {
   }
 }
 
-export const runCommands = [run, logs]
+export const runCommands = [run, backfill, logs]

@@ -1,19 +1,19 @@
 import { SchedulingClient, TotpRequiredError } from "@scheduling/sdk"
 import { env } from "node:process"
-import { type Command, CommandError, exitStatus, wordAt } from "../Command.ts"
+import { type Command, CommandError, exitStatus, requiredArgument } from "../Command.ts"
 import { readConfig, saveContext, writeConfig } from "../configFile.ts"
-import { cell, note, print, printJson, printTable } from "../output.ts"
-import { ask } from "../readInput.ts"
+import { formatCell, note, print, printJson, printTable } from "../output.ts"
+import { askForLine } from "../readInput.ts"
 import { currentContext, localUrl, makeClient } from "../session.ts"
 
 const logIn = async (url: string, email: string) => {
   const anonymous = new SchedulingClient({ baseUrl: url, tokens: undefined })
-  const password = await ask("Password: ", true)
+  const password = await askForLine("Password: ", true)
   try {
     return await anonymous.auth.login({ email, password })
   } catch (error) {
     if (!(error instanceof TotpRequiredError)) throw error
-    const totp = await ask("Code of the second factor: ")
+    const totp = await askForLine("Code of the second factor: ")
     return await anonymous.auth.login({ email, password, totp })
   }
 }
@@ -22,7 +22,7 @@ const login: Command = {
   name: "login",
   summary: "Stores a credential for the service.",
   details:
-    "Reads an API key, or with --email a password, from the terminal or standard input. The file\n~/.config/scheduling/config.json keeps it, readable for you alone.",
+    "Reads an API key, or with --email a password, from the terminal or standard input. The file\n~/.config/scheduling/config.json stores it, readable only by you.",
   options: {
     url: { value: "URL", description: "Address of the service. SCHEDULING_URL when absent." },
     email: { value: "EMAIL", description: "Starts a session of this account." },
@@ -40,7 +40,7 @@ const login: Command = {
     const workspace = workspace_id !== undefined && { workspace_id }
     const email = given.value("email")
     if (email === undefined) {
-      const api_key = await ask("API key: ", true)
+      const api_key = await askForLine("API key: ", true)
       const who = await new SchedulingClient({ baseUrl: url, apiKey: api_key }).workspaces.whoami()
       if (!("key_prefix" in who))
         throw new CommandError("This is not an API key. API keys start with pak_.")
@@ -97,7 +97,8 @@ const whoami: Command = {
         : { url, ...(await client.auth.getMe()), workspace_id: await client.getWorkspaceId() }
     if (given.has("json")) printJson(facts)
     else
-      for (const [name, value] of Object.entries(facts)) print(`${name.padEnd(14)} ${cell(value)}`)
+      for (const [name, value] of Object.entries(facts))
+        print(`${name.padEnd(14)} ${formatCell(value)}`)
     return exitStatus.success
   }
 }
@@ -136,14 +137,14 @@ const contextUse: Command = {
   ],
   run: (given) => {
     const config = readConfig()
-    const name = wordAt(given, 0)
+    const name = requiredArgument(given, 0)
     if (!Object.hasOwn(config.contexts, name)) {
       throw new CommandError(
-        `There is no context "${name}". \`scheduling login --context ${name}\` makes it.`
+        `There is no context "${name}". \`scheduling login --context ${name}\` creates it.`
       )
     }
     writeConfig({ ...config, current: name })
-    note(`The context is ${name} now.`)
+    note(`The current context is now ${name}.`)
     return exitStatus.success
   }
 }

@@ -1,15 +1,15 @@
 import {
-  convertAll,
-  type Converted,
+  convertRecords,
+  type ConversionResult,
   credentialNote,
   definedOnly,
   type Fields,
-  type Imported,
+  type ImportResult,
   isFields,
-  makeKeys,
+  makeUniqueKeys,
   recordsIn,
-  type Source
-} from "./Imported.ts"
+  type RecordReader
+} from "./ImportResult.ts"
 
 const state = [
   "folderId",
@@ -24,7 +24,7 @@ const state = [
 const methods = ["GET", "POST", "OPTIONS", "HEAD", "PUT", "DELETE", "TRACE", "CONNECT", "PATCH"]
 const supported = new Set(["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH"])
 
-/** A list of numbers as a field of a cron expression. -1 means each. */
+/** Converts a list of numbers to a field of a cron expression. -1 means every value. */
 const cronField = (value: unknown): string => {
   const numbers = Array.isArray(value) ? value : []
   return numbers.length === 0 || numbers.includes(-1) ? "*" : numbers.join(",")
@@ -33,19 +33,20 @@ const cronField = (value: unknown): string => {
 const scheduleOf = (schedule: Fields): string | undefined => {
   const names = ["minutes", "hours", "mdays", "months", "wdays"]
   const fields = names.map((name) => cronField(schedule[name]))
-  // cron-job.org wants both days to fit, and cron expressions either of them.
+  // On cron-job.org, the day of the month and the day of the week must both match. In a cron
+  // expression, one of them is enough, so such a schedule cannot be converted.
   return fields[2] !== "*" && fields[4] !== "*" ? undefined : fields.join(" ")
 }
 
 /** Reads the responses of `GET /jobs` and `GET /jobs/{id}` of cron-job.org. */
-export const readCronJobOrg = (value: unknown): Imported => {
-  const keyOf = makeKeys()
-  const convert = (job: Source): Converted => {
+export const readCronJobOrg = (value: unknown): ImportResult => {
+  const keyOf = makeUniqueKeys()
+  const convert = (job: RecordReader): ConversionResult => {
     const given = job.object("schedule")
     const schedule = scheduleOf(given)
     const url = job.text("url")
-    if (schedule === undefined) return "days of the month and of the week that must both fit"
-    if (!/^https?:\/\//.test(url)) return `${url} is no address`
+    if (schedule === undefined) return "days of the month and of the week that must both match"
+    if (!/^https?:\/\//.test(url)) return `${url} is not a URL`
     const method = methods[job.number("requestMethod", 0, 8) ?? 0] ?? "GET"
     if (!supported.has(method)) return `the method ${method}`
     const timeout = job.number("requestTimeout", -1, 300)
@@ -80,5 +81,5 @@ export const readCronJobOrg = (value: unknown): Imported => {
   }
   const jobs = isFields(value) && isFields(value["jobDetails"]) ? [value["jobDetails"]] : undefined
   const records = jobs ?? recordsIn(value, "jobs")
-  return convertAll(records, ({ jobId }, index) => `job ${jobId ?? index + 1}`, convert, state)
+  return convertRecords(records, ({ jobId }, index) => `job ${jobId ?? index + 1}`, convert, state)
 }

@@ -1,11 +1,11 @@
 import {
-  documentOf,
+  documentOfRecords,
   type Fields,
-  type Imported,
-  makeKeys,
-  type Report,
+  type ImportResult,
+  makeUniqueKeys,
+  type ImportedRecordReport,
   scheduleProblem
-} from "./Imported.ts"
+} from "./ImportResult.ts"
 
 interface Options {
   readonly timezone: string
@@ -16,31 +16,31 @@ const assignment = /^\s*(\w+)\s*=\s*(.*?)\s*$/
 const nicknames = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/
 
 /** Converts a crontab to tasks, and reports the result of every line. */
-export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): Imported => {
-  const reports: Array<Report> = []
+export const readCrontab = (text: string, { isSystem, timezone: zone }: Options): ImportResult => {
+  const reports: Array<ImportedRecordReport> = []
   const tasks: Array<Fields> = []
   const monitors: Array<Fields> = []
-  const keyOf = makeKeys()
+  const keyOf = makeUniqueKeys()
   let timezone = zone
   for (const [index, raw] of text.split("\n").entries()) {
-    const say = (what: string) => void reports.push({ source: `line ${index + 1}`, text: what })
+    const report = (what: string) => void reports.push({ source: `line ${index + 1}`, text: what })
     const line = raw.trim()
     if (line === "") continue
     if (line.startsWith("#")) {
-      say("a comment, left out")
+      report("a comment, left out")
       continue
     }
     const [, name, value = ""] = assignment.exec(line) ?? []
     if (name !== undefined) {
       if (name === "CRON_TZ" || name === "TZ") timezone = unquoted(value)
-      say(
+      report(
         name === "CRON_TZ" || name === "TZ" ? `the time zone is ${timezone}` : `${name} is left out`
       )
       continue
     }
     const entry = entryOf(line, isSystem)
     if (typeof entry === "string") {
-      say(entry)
+      report(entry)
       continue
     }
     const { command, schedule } = entry
@@ -51,16 +51,16 @@ export const readCrontab = (text: string, { isSystem, timezone: zone }: Options)
       schedule,
       ...(timezone !== "UTC" && { timezone })
     }
-    const call = callOf(command)
+    const call = callOfCommand(command)
     if (call === undefined) {
       monitors.push({ kind: "heartbeat", ...common })
-      say(`a heartbeat monitor; write in the crontab: scheduling exec ${key} -- ${command}`)
+      report(`a heartbeat monitor; write in the crontab: scheduling exec ${key} -- ${command}`)
     } else {
       tasks.push({ ...common, ...call })
-      say(`the cron task ${key}`)
+      report(`the cron task ${key}`)
     }
   }
-  return { document: documentOf(tasks, monitors), reports }
+  return { document: documentOfRecords(tasks, monitors), reports }
 }
 
 const unquoted = (text: string) => text.replace(/^(["'])(.*)\1$/, "$2")
@@ -92,8 +92,11 @@ const entryOf = (
   return { schedule, command }
 }
 
-/** A plain call of a URL. One that is piped or has other options stays a command. */
-export const callOf = (command: string): Fields | undefined => {
+/**
+ * Converts a command that only requests a URL to a call. Returns undefined for a command with a
+ * pipe or other options, which is then not converted.
+ */
+export const callOfCommand = (command: string): Fields | undefined => {
   const [, url] =
     /^(?:\S*\/)?(?:curl(?:\s+-(?:[fsSLk]+|-fail|-silent|-show-error|-location))*|wget(?:\s+(?:-q|-qO-|-O\s*\S+|--quiet))*)\s+["']?(https?:\/\/[^\s"'|;&>]+)["']?(?:\s*>\s*\/dev\/null(?:\s+2>&1)?)?$/.exec(
       command
@@ -101,7 +104,9 @@ export const callOf = (command: string): Fields | undefined => {
   return url === undefined ? undefined : { url, method: "GET" }
 }
 
-/** The program of the command, after which its key is named. */
+/**
+ * Returns the name of the program that a command runs. The record's key is derived from this name.
+ */
 const programOf = (command: string): string => {
   const program = command
     .split(/\s+/)

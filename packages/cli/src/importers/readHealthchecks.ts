@@ -1,16 +1,16 @@
 import {
-  convertAll,
-  type Converted,
+  convertRecords,
+  type ConversionResult,
   definedOnly,
-  type Imported,
-  makeKeys,
+  type ImportResult,
+  makeUniqueKeys,
   recordsIn,
   scheduleProblem,
-  type Source,
+  type RecordReader,
   tagsOf
-} from "./Imported.ts"
+} from "./ImportResult.ts"
 
-/** Fields with the state of a check, and addresses that follow from its UUID. */
+/** Fields that the import ignores: the state of a check, and values derived from its UUID. */
 const state = [
   "badge_url",
   "last_duration",
@@ -28,9 +28,9 @@ const state = [
 const longest = 365 * 24 * 60 * 60
 
 /** Reads the response of `GET /api/v3/checks/` of Healthchecks. Each check becomes a heartbeat. */
-export const readHealthchecks = (value: unknown): Imported => {
-  const keyOf = makeKeys()
-  const convert = (check: Source): Converted => {
+export const readHealthchecks = (value: unknown): ImportResult => {
+  const keyOf = makeUniqueKeys()
+  const convert = (check: RecordReader): ConversionResult => {
     const name = check.text("name")
     const slug = check.text("slug")
     const schedule = check.text("schedule")
@@ -59,5 +59,5 @@ export const readHealthchecks = (value: unknown): Imported => {
     }
   }
   const records = recordsIn(value, "checks")
-  return convertAll(records, ({ name }, index) => `check ${name || index + 1}`, convert, state)
+  return convertRecords(records, ({ name }, index) => `check ${name || index + 1}`, convert, state)
 }

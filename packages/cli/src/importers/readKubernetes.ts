@@ -1,38 +1,41 @@
-import { callOf } from "./readCrontab.ts"
+import { callOfCommand } from "./readCrontab.ts"
 import {
-  convertAll,
-  type Converted,
+  convertRecords,
+  type ConversionResult,
   definedOnly,
   type Fields,
-  type Imported,
+  type ImportResult,
   isFields,
-  makeKeys,
+  makeUniqueKeys,
   scheduleProblem,
-  type Source
-} from "./Imported.ts"
+  type RecordReader
+} from "./ImportResult.ts"
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-const at = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
+const fieldAt = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
   names.reduce<unknown>((one, name) => (isFields(one) ? one[name] : undefined), value)
 
-/** The objects of a manifest, also those in a List. */
+/** Returns the objects of a manifest, including the objects in a List. */
 const objectsIn = (documents: ReadonlyArray<unknown>): ReadonlyArray<Fields> =>
   documents
-    .flatMap((one) => (at(one, "kind") === "List" ? listOf(at(one, "items")) : [one]))
+    .flatMap((one) => (fieldAt(one, "kind") === "List" ? listOf(fieldAt(one, "items")) : [one]))
     .filter(isFields)
 
 const commandOf = (container: unknown): string => {
-  const words = [...listOf(at(container, "command")), ...listOf(at(container, "args"))].map(String)
+  const words = [
+    ...listOf(fieldAt(container, "command")),
+    ...listOf(fieldAt(container, "args"))
+  ].map(String)
   const isShell =
     /^(?:\/bin\/)?(?:ba|da)?sh$/.test(words[0] ?? "") && /^-\w*c$/.test(words[1] ?? "")
   return isShell ? (words[2] ?? "").trim() : words.join(" ")
 }
 
-/** Converts a CronJob, whose settings are in `spec`. Other objects are not carried over. */
+/** Converts a CronJob, whose settings are in `spec`. Other objects are not converted. */
 const convert =
   (keyOf: (name: string) => string) =>
-  (source: Source): Converted => {
+  (source: RecordReader): ConversionResult => {
     const kind = source.text("kind")
     source.take("apiVersion")
     source.take("status")
@@ -44,8 +47,10 @@ const convert =
     const problem = scheduleProblem(expression)
     if (problem !== undefined) return `${schedule}: ${problem}`
     const zone = spec["timeZone"] ?? inline
-    const containers = listOf(at(spec, "jobTemplate", "spec", "template", "spec", "containers"))
-    const call = containers.length === 1 ? callOf(commandOf(containers[0])) : undefined
+    const containers = listOf(
+      fieldAt(spec, "jobTemplate", "spec", "template", "spec", "containers")
+    )
+    const call = containers.length === 1 ? callOfCommand(commandOf(containers[0])) : undefined
     const name = String(metadata["name"] ?? "job")
     const common = {
       key: keyOf(name),
@@ -61,7 +66,7 @@ const convert =
     const left = Object.keys(spec).filter((field) => !known.has(field))
     const notes = [
       call === undefined
-        ? "the CronJob stays; let its container request the ping URL at its end"
+        ? "the CronJob stays; let its container request the ping URL when it finishes"
         : "remove the CronJob when the task is active",
       ...(left.length === 0 ? [] : [`left out: ${left.toSorted().join(", ")}`])
     ].join("; ")
@@ -70,17 +75,17 @@ const convert =
       : { section: "tasks", record: definedOnly({ ...common, ...call, overlap }), notes }
   }
 
-/** The `overlap` that corresponds to a `concurrencyPolicy`. */
+/** The value of `overlap` for each `concurrencyPolicy`. */
 const overlaps: ReadonlyMap<string, string> = new Map([
   ["Forbid", "skip"],
   ["Allow", "allow"]
 ])
 
 /** Reads manifests of Kubernetes. A CronJob that only calls a URL becomes a cron task. */
-export const readKubernetes = (documents: ReadonlyArray<unknown>): Imported =>
-  convertAll(
+export const readKubernetes = (documents: ReadonlyArray<unknown>): ImportResult =>
+  convertRecords(
     objectsIn(documents),
-    (one, index) => `${one["kind"] ?? "document"} ${at(one, "metadata", "name") ?? index + 1}`,
-    convert(makeKeys()),
+    (one, index) => `${one["kind"] ?? "document"} ${fieldAt(one, "metadata", "name") ?? index + 1}`,
+    convert(makeUniqueKeys()),
     []
   )

@@ -1,17 +1,20 @@
 import {
-  convertAll,
-  type Converted,
+  convertRecords,
+  type ConversionResult,
   definedOnly,
   type Fields,
-  type Imported,
+  type ImportResult,
   isFields,
-  makeKeys,
+  makeUniqueKeys,
   recordsIn,
-  type Source,
+  type RecordReader,
   tagsOf
-} from "./Imported.ts"
+} from "./ImportResult.ts"
 
-/** Fields with the state of a monitor, and defaults that Uptime Kuma writes for each kind. */
+/**
+ * Fields that the import ignores: the state of a monitor, and default values that Uptime Kuma
+ * writes for each kind.
+ */
 const state = [
   "accepted_statuscodes_json",
   "childrenIDs",
@@ -28,7 +31,10 @@ const state = [
   "weight"
 ]
 
-/** Defaults that say something only for one kind of monitor. */
+/**
+ * For each field, the kinds of monitors that use it. Uptime Kuma writes these fields for every
+ * monitor. For other kinds they are ignored.
+ */
 const ofKind: Readonly<Record<string, ReadonlyArray<string>>> = {
   dns_resolve_server: ["dns"],
   dns_resolve_type: ["dns"],
@@ -48,8 +54,8 @@ const ofKind: Readonly<Record<string, ReadonlyArray<string>>> = {
   url: ["http", "keyword", "json-query"]
 }
 
-/** The settings of the check at the target. */
-const targetOf = (monitor: Source, type: string): Fields | string => {
+/** Returns the kind of monitor and the settings of its target. */
+const targetOf = (monitor: RecordReader, type: string): Fields | string => {
   switch (type) {
     case "http":
     case "keyword":
@@ -76,7 +82,7 @@ const targetOf = (monitor: Source, type: string): Fields | string => {
   }
 }
 
-const httpTarget = (monitor: Source, type: string): Fields | string => {
+const httpTarget = (monitor: RecordReader, type: string): Fields | string => {
   const headers = monitor.text("headers")
   const parsed = headers === "" ? {} : parsedHeaders(headers)
   if (parsed === undefined) return "its headers are not a JSON object"
@@ -115,9 +121,9 @@ const tagNames = (tags: unknown): ReadonlyArray<unknown> =>
   Array.isArray(tags) ? tags.map((tag) => (isFields(tag) ? tag["name"] : tag)) : []
 
 /** Reads a backup of Uptime Kuma, or its list of monitors. */
-export const readKuma = (value: unknown): Imported => {
-  const keyOf = makeKeys()
-  const convert = (monitor: Source): Converted => {
+export const readKuma = (value: unknown): ImportResult => {
+  const keyOf = makeUniqueKeys()
+  const convert = (monitor: RecordReader): ConversionResult => {
     const type = monitor.text("type")
     const name = monitor.text("name") || type
     for (const [field, kinds] of Object.entries(ofKind)) {
@@ -138,7 +144,7 @@ export const readKuma = (value: unknown): Imported => {
       return {
         section: "monitors",
         record: definedOnly(record),
-        notes: "replace the push URL in the job by the ping URL"
+        notes: "replace the push URL in the job with the ping URL"
       }
     }
     if (monitor.take("upsideDown") === true) return "its mode is upside down"
@@ -154,5 +160,5 @@ export const readKuma = (value: unknown): Imported => {
   const list = isFields(value) && isFields(value["monitorList"]) ? value["monitorList"] : undefined
   const records = recordsIn(list === undefined ? value : Object.values(list), "monitorList")
   const nameOf = ({ name }: Fields, index: number) => `monitor ${name ?? index + 1}`
-  return convertAll(records, nameOf, convert, state)
+  return convertRecords(records, nameOf, convert, state)
 }

@@ -1,15 +1,15 @@
 import {
-  convertAll,
-  type Converted,
+  convertRecords,
+  type ConversionResult,
   credentialNote,
   definedOnly,
   type Fields,
-  type Imported,
-  makeKeys,
+  type ImportResult,
+  makeUniqueKeys,
   recordsIn,
   scheduleProblem,
-  type Source
-} from "./Imported.ts"
+  type RecordReader
+} from "./ImportResult.ts"
 
 const state = [
   "callerIP",
@@ -28,9 +28,9 @@ const headersOf = (header: Fields): Fields =>
 const callback = (url: string): Fields | undefined => (url === "" ? undefined : { url })
 
 /** Reads the response of `GET /v2/schedules` of QStash. Each schedule becomes a cron task. */
-export const readQstash = (value: unknown): Imported => {
-  const keyOf = makeKeys()
-  const convert = (one: Source): Converted => {
+export const readQstash = (value: unknown): ImportResult => {
+  const keyOf = makeUniqueKeys()
+  const convert = (one: RecordReader): ConversionResult => {
     const url = one.text("destination")
     const [, zone, schedule = ""] = /^(?:CRON_TZ=(\S+)\s+)?(.*)$/.exec(one.text("cron")) ?? []
     const problem = scheduleProblem(schedule)
@@ -64,5 +64,5 @@ export const readQstash = (value: unknown): Imported => {
   }
   const records = recordsIn(value, "schedules")
   const nameOf = ({ scheduleId }: Fields, index: number) => `schedule ${scheduleId ?? index + 1}`
-  return convertAll(records, nameOf, convert, state)
+  return convertRecords(records, nameOf, convert, state)
 }

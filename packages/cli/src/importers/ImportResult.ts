@@ -4,26 +4,26 @@ import { CommandError } from "../Command.ts"
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The result of importing one line or one record of the source. */
-export interface Report {
+export interface ImportedRecordReport {
   readonly source: string
   readonly text: string
 }
 
-/** A document, and the result of everything in the source. */
-export interface Imported {
+/** The document of the converted records, and a report for each record or line of the source. */
+export interface ImportResult {
   readonly document: Fields
-  readonly reports: ReadonlyArray<Report>
+  readonly reports: ReadonlyArray<ImportedRecordReport>
 }
 
-/** A record for the document, or the reason why there is none. */
-export type Converted =
+/** The converted record, or why it cannot be converted. */
+export type ConversionResult =
   | { readonly section: "tasks" | "monitors"; readonly record: Fields; readonly notes?: string }
   | string
 
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The records in a list, or in the field of an object that has the list. */
+/** Returns a list's records. The list is either the whole value or in one of its fields. */
 export const recordsIn = (value: unknown, field: string): ReadonlyArray<Fields> => {
   const list = isFields(value) ? value[field] : value
   if (!Array.isArray(list)) {
@@ -40,12 +40,18 @@ const isEmpty = (value: unknown): boolean =>
   value === 0 ||
   (typeof value === "object" && Object.keys(value).length === 0)
 
-/** Reads the fields of a record, and knows which ones with a value were not read. */
-export class Source {
+/**
+ * Reads a record's fields, and tracks which fields have not been read, so that the report can list
+ * what was left out.
+ */
+export class RecordReader {
   readonly #record: Fields
   readonly #left: Set<string>
 
-  /** `state` are the fields that say how the record is doing, and not what it does. */
+  /**
+   * `state` names the fields that describe the record's current state and not its settings. The
+   * report never lists them as left out.
+   */
   constructor(record: Fields, state: ReadonlyArray<string> = []) {
     this.#record = record
     this.#left = new Set(Object.keys(record).filter((name) => !isEmpty(record[name])))
@@ -62,7 +68,7 @@ export class Source {
     return typeof value === "string" || typeof value === "number" ? String(value).trim() : ""
   }
 
-  /** A number within the bounds, or undefined if the field has none. */
+  /** Returns the number in a field, limited to the bounds. Undefined if the field has no number. */
   number(name: string, least: number, most: number): number | undefined {
     const value = Number(this.take(name) ?? Number.NaN)
     return Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value))) : undefined
@@ -73,20 +79,20 @@ export class Source {
     return isFields(value) ? value : {}
   }
 
-  /** The fields with a value that nobody has read. */
+  /** The names of the fields that have a value but have not been read. */
   get left(): ReadonlyArray<string> {
     return [...this.#left].toSorted()
   }
 }
 
-/** Returns why the service does not accept the cron expression, or undefined if it does. */
+/** Returns why the service would reject the cron expression, or undefined if it is valid. */
 export const scheduleProblem = (schedule: string): string | undefined => {
   const reading = readSchedule(schedule)
   return reading.ok ? undefined : reading.issues.map(({ message }) => message).join("; ")
 }
 
-/** Makes keys from names, each once. */
-export const makeKeys = (): ((name: string) => string) => {
+/** Returns a function that makes a unique key from each name. */
+export const makeUniqueKeys = (): ((name: string) => string) => {
   const taken = new Set<string>()
   return (name) => {
     const base =
@@ -101,36 +107,39 @@ export const makeKeys = (): ((name: string) => string) => {
   }
 }
 
-/** Tags as the service takes them: at most 20 different ones of 1 to 50 characters. */
+/** Returns the tags that the service accepts: at most 20 different ones of 1 to 50 characters. */
 export const tagsOf = (tags: ReadonlyArray<unknown>): Fields => {
   const texts = tags.map((tag) => String(tag).trim().slice(0, 50)).filter((tag) => tag !== "")
   const some = [...new Set(texts)].slice(0, 20)
   return some.length > 0 ? { tags: some } : {}
 }
 
-/** Leaves out fields without a value. */
+/** Returns only the fields that have a value. */
 export const definedOnly = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 const credentials = /^(?:authorization|cookie|.*(?:token|secret|password|api-?key).*)$/i
 
-/** Says which headers have a credential, which would be stored with the record. */
+/**
+ * Returns a note about headers that contain a credential, because the credential would be stored in
+ * the record.
+ */
 export const credentialNote = (headers: Fields): string | undefined => {
   const found = Object.keys(headers).filter((name) => credentials.test(name))
   return found.length === 0 ? undefined : `move the value of ${found.join(", ")} into a secret`
 }
 
-/** Converts each record, and accounts for it and for the fields that were left out. */
-export const convertAll = (
+/** Converts each record, and reports the result together with the fields that were left out. */
+export const convertRecords = (
   records: ReadonlyArray<Fields>,
   nameOf: (record: Fields, index: number) => string,
-  convert: (source: Source) => Converted,
+  convert: (source: RecordReader) => ConversionResult,
   state: ReadonlyArray<string>
-): Imported => {
+): ImportResult => {
   const tasks: Array<Fields> = []
   const monitors: Array<Fields> = []
-  const reports = records.map((record, index): Report => {
-    const source = new Source(record, state)
+  const reports = records.map((record, index): ImportedRecordReport => {
+    const source = new RecordReader(record, state)
     const named = nameOf(record, index)
     const converted = convert(source)
     if (typeof converted === "string") {
@@ -146,10 +155,10 @@ export const convertAll = (
     ]
     return { source: named, text: [`${what} ${String(made["key"])}`, ...rest].join("; ") }
   })
-  return { document: documentOf(tasks, monitors), reports }
+  return { document: documentOfRecords(tasks, monitors), reports }
 }
 
-export const documentOf = (
+export const documentOfRecords = (
   tasks: ReadonlyArray<Fields>,
   monitors: ReadonlyArray<Fields>
 ): Fields => ({
