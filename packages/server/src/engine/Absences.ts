@@ -6,23 +6,25 @@ import type { SqlClient, Statement } from "effect/sql"
  */
 const downtimeAfterSeconds = 15
 
-/** The interval of those records, and therefore the precision of the start of an absence. */
+/**
+ * How often nodes record that they are up. The start of an absence is known with this precision.
+ */
 const recordEverySeconds = 5
 
-/** How long absences are kept. No deadline that an absence extends is further away than this. */
+/** How long absences are kept. Every deadline that downtime extends is shorter than this. */
 const keptDays = 30
 
 /**
- * SQL for rows of `absences` that have begun. An absence that no node has noticed yet is still
- * open.
+ * SQL condition for rows of `absences` that are downtime. While nodes are up, they keep updating
+ * `began_at` of the open row. An open row is therefore downtime only after `downtimeAfterSeconds`.
  */
 const isAbsence = `(
   absences.ended_at IS NOT NULL
   OR absences.began_at < now() - interval '${downtimeAfterSeconds} seconds'
 )`
 
-/** SQL for how long the service has been down since `time`. */
-export const downtimeSince = (time: string) => `coalesce((
+/** SQL for the total downtime of the service since `time`. */
+export const downtimeSql = (time: string) => `coalesce((
   SELECT sum(coalesce(absences.ended_at, now()) - greatest(absences.began_at, ${time}))
   FROM absences
   WHERE (absences.ended_at > ${time} OR absences.ended_at IS NULL)
@@ -60,8 +62,8 @@ export const recordUptime = (sql: SqlClient.SqlClient, mayWrite: Statement.Fragm
     )`
 
 /**
- * Returns when the last absence ended, on the database clock. Returns the current time if no node
- * has recorded anything yet.
+ * Returns the end of the last absence by the database clock, or the current time if no node has
+ * recorded the end yet. Returns null if there was no absence.
  */
 export const findLastDowntimeEnd = (sql: SqlClient.SqlClient) =>
   Effect.map(
@@ -72,7 +74,7 @@ export const findLastDowntimeEnd = (sql: SqlClient.SqlClient) =>
     ([row]) => row?.at ?? null
   )
 
-export const removeAbsences = (sql: SqlClient.SqlClient) =>
+export const removeOldAbsences = (sql: SqlClient.SqlClient) =>
   sql`
     DELETE FROM absences
     WHERE ended_at < now() - ${keptDays} * interval '1 day'`

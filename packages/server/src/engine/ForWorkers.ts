@@ -1,24 +1,24 @@
-import { downtimeSince } from "./Absences.ts"
+import { downtimeSql } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 import { isInStoppedWorkspace } from "./stoppedWorkspace.ts"
 
-/** SQL for runs that wait for a worker, as in the predicates of their indexes. */
+/** SQL condition for runs that wait for a worker. It matches the predicates of their indexes. */
 export const isForWorkers = `${isInPhase("ready")} AND run_on IS NOT NULL`
 
 /**
- * SQL for runs that have waited for a worker for too long. Downtime of the service does not count,
- * and neither does the time in which the workspace is stopped.
- * The first comparison lets PostgreSQL use the index.
+ * SQL condition for runs that have waited for a worker for too long. Time during which the service
+ * was down or the workspace was stopped does not count. The first comparison lets PostgreSQL use
+ * the index.
  */
 export const isUnclaimed = `${isForWorkers}
         AND seconds_after(due_at, worker_wait_seconds) < now()
-        AND seconds_after(due_at, worker_wait_seconds) < now() - ${downtimeSince("runs.due_at")}
+        AND seconds_after(due_at, worker_wait_seconds) < now() - ${downtimeSql("runs.due_at")}
         AND NOT ${isInStoppedWorkspace()}`
 
-/** SQL for cancelled runs that no worker holds. */
+/** SQL condition for cancelled runs that no worker holds. */
 export const isAbandoned = `${isForWorkers} AND cancel_requested`
 
-export const upcomingForWorkers = `
+export const upcomingWorkerRunColumns = `
       EXISTS (SELECT FROM runs WHERE ${isForWorkers} AND due_at <= now()) AS worker_due,
       (
         SELECT date_part('epoch', min(due_at)) * 1000
@@ -27,4 +27,4 @@ export const upcomingForWorkers = `
           AND due_at > now()
       ) AS next_worker_due_ms`
 
-export const nothingForWorkers = "false AS worker_due, NULL AS next_worker_due_ms"
+export const noUpcomingWorkerRunColumns = "false AS worker_due, NULL AS next_worker_due_ms"

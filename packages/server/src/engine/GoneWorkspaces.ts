@@ -26,7 +26,7 @@ export const deleteHistoryOfDeletedWorkspaces = Effect.fnUntraced(function* (
 
 /**
  * Deletes a batch of executions with their attempts, and returns the number of executions. The
- * DELETE lists ids because an id determines its partition; a join with the batch would read all
+ * DELETE lists ids, because an id determines its partition. A join with the batch would read all
  * partitions.
  */
 const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
@@ -47,7 +47,10 @@ const removeNewest = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, work
   return ids.length
 })
 
-/** Waits for a concurrent roll-up, which may have read executions that are deleted by now. */
+/**
+ * Removes the statistics of a deleted workspace. Waits for a concurrent roll-up, which may have
+ * read executions that have since been deleted.
+ */
 const removeStatistics = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: string
@@ -59,7 +62,7 @@ const removeStatistics = Effect.fnUntraced(function* (
     WHERE id = ${workspaceId}`
 })
 
-/** Returns whether no statistics are left. */
+/** Removes a batch of statistics. Returns whether none are left. */
 const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
   sql.withTransaction(
     Effect.gen(function* () {
@@ -76,6 +79,15 @@ const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
             LIMIT ${removeBatch}
           ))
         RETURNING hour`
+      const buckets = yield* sql`
+        DELETE FROM task_buckets
+        WHERE ctid = ANY (ARRAY (
+            SELECT ctid
+            FROM task_buckets
+            WHERE workspace_id = ${workspaceId}
+            LIMIT ${removeBatch}
+          ))
+        RETURNING starts_at`
       yield* sql`
         DELETE FROM usage_days
         WHERE workspace_id = ${workspaceId}`
@@ -85,6 +97,6 @@ const removeSomeStatistics = (sql: SqlClient.SqlClient, workspaceId: string) =>
       yield* sql`
         DELETE FROM quota_notices
         WHERE workspace_id = ${workspaceId}`
-      return rows.length < removeBatch
+      return rows.length < removeBatch && buckets.length < removeBatch
     })
   )

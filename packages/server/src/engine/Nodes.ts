@@ -3,45 +3,43 @@ import type { SqlClient } from "effect/sql"
 import { recordUptime } from "./Absences.ts"
 import { isInPhase } from "./RunState.ts"
 import { releaseBlocked } from "./transitions/release.ts"
-import { isTrusted } from "./laneTurns.ts"
+import { isClockTrusted } from "./laneTurns.ts"
 import { completionDueInMs, isOverdue, type NodeUptime } from "./completions/awaitingRuns.ts"
 import { isAbandoned, isUnclaimed } from "./ForWorkers.ts"
 
 /** First key of the advisory locks that nodes hold. The second key is the node's id. */
 export const nodeLocks = 0x5c4ed
 
-/** Held by the node that checks the others, so that only one node checks at a time. */
+/** Advisory lock of the node that checks the other nodes, so that only one does so at a time. */
 const nodeCheckLock = 0x5c4ee
 
 /**
- * How long a node may be without its advisory lock. A node whose session breaks takes the lock
- * again after a third of a second, so it is back within this time. If a living node is declared
- * dead, its calls are made twice.
+ * How long a node may be without its advisory lock before it counts as dead. A node whose session
+ * breaks takes the lock again after a third of a second, which is well within this time. If a
+ * living node is declared dead, its calls are made twice.
  */
-const suspectMs = 1_900
+export const suspectMs = 1_900
 
 /**
- * SQL for the ids of dead nodes. Their runs are recovered, and results that still arrive from them
- * are discarded.
+ * SQL for the ids of dead nodes. Their runs are recovered, and results that they still send are
+ * discarded.
  */
-export const deadNodes = "SELECT id FROM nodes WHERE died_at IS NOT NULL"
+export const deadNodeIds = "SELECT id FROM nodes WHERE died_at IS NOT NULL"
 
 /** How long the row of a dead node is kept, so that runs leased to it can be recovered. */
 const tombstoneHours = 24
 
-/** Lease of an agent: the wait of a claim plus five seconds. */
+/** Duration of the lease of an agent: the longest wait of a claim plus five seconds. */
 export const agentLeaseMs = 15_000
 
-/**
- * How long agents may take to reconnect after the service was down. Agents retry with a backoff.
- */
+/** How long agents have to reconnect after downtime of the service. They retry with a backoff. */
 export const agentReconnectMs = 10_000
 
 /**
- * Adds a node. A node without advisory locks (on the embedded store) has the data to itself and
- * never expires.
+ * Adds a node. A node without advisory locks (on the embedded store) is the only one that uses the
+ * data, and never expires.
  */
-export const register = Effect.fnUntraced(function* (
+export const registerNode = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   options: { readonly holdsLock: boolean; readonly leaseMs: number }
 ) {
@@ -56,17 +54,17 @@ export const register = Effect.fnUntraced(function* (
 })
 
 /**
- * Declares all earlier nodes dead, for the embedded store: only one process uses it at a time.
- * Agents of workers are separate processes and stay alive.
+ * Declares all earlier nodes dead. It is for the embedded store, which only one process uses at a
+ * time. Agents of workers are separate processes and stay alive.
  */
-export const declareAllDead = (sql: SqlClient.SqlClient) =>
+export const declareAllNodesDead = (sql: SqlClient.SqlClient) =>
   sql`
     UPDATE nodes
     SET died_at = now()
     WHERE died_at IS NULL
       AND worker_id IS NULL`
 
-export const unregister = (sql: SqlClient.SqlClient, node: number) =>
+export const unregisterNode = (sql: SqlClient.SqlClient, node: number) =>
   sql`
     DELETE FROM nodes
     WHERE id = ${node}`
@@ -74,7 +72,7 @@ export const unregister = (sql: SqlClient.SqlClient, node: number) =>
 export interface RenewalResult {
   /** False if this node was declared dead and other nodes have taken its runs. */
   readonly alive: boolean
-  /** Runs of this node that were asked to cancel. */
+  /** Runs of this node for which a cancellation was requested. */
   readonly cancelled: ReadonlyArray<string>
 }
 
@@ -98,14 +96,14 @@ export const renewLease = (sql: SqlClient.SqlClient, node: number, leaseMs: numb
       ) AS cancelled`
 
 /**
- * Declares nodes dead whose lease has expired, or that have held no lock for longer than
- * `suspectMs`. One node at a time does this. Agents hold no lock: agents, and deadlines of agents
- * and jobs, are only checked once all of them have had time to reconnect after the service was
- * down. The same statement records that the service is up, and releases blocked runs whose previous
- * run has finished: a run that blocks while the previous one is finishing misses its release.
- * Returns whether dead nodes hold runs, whether parked runs exist, whether a workspace is stopped,
- * whether runs have waited for a worker too long, whether a completion is overdue, and when the next
- * completion is due.
+ * Declares dead every node whose lease has expired or that has held no lock for longer than
+ * `suspectMs`. Only one node at a time does this. Agents hold no lock. After downtime of the
+ * service, agents and the deadlines of agents and jobs are checked only once all agents and jobs
+ * have had time to reconnect. The same statement records that the service is up, and releases
+ * blocked runs whose previous run has finished. (A run that becomes blocked while the previous run
+ * is finishing misses its release.) Returns whether dead nodes hold runs, whether parked runs
+ * exist, whether a workspace is stopped, whether runs have waited too long for a worker, whether a
+ * completion is overdue, and when the next completion is due.
  */
 export const checkNodes = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -114,7 +112,7 @@ export const checkNodes = Effect.fnUntraced(function* (
   const agentsToo = uptime.isLong
   const [row] = yield* sql<NodeCheckResult>`
     WITH judge AS MATERIALIZED (
-      SELECT ${isTrusted(sql, uptime)} AND pg_try_advisory_xact_lock(${nodeCheckLock}) AS yes
+      SELECT ${isClockTrusted(sql, uptime)} AND pg_try_advisory_xact_lock(${nodeCheckLock}) AS yes
     ), present AS MATERIALIZED (
       SELECT objid::integer AS id
       FROM pg_locks
@@ -162,7 +160,7 @@ export const checkNodes = Effect.fnUntraced(function* (
       (SELECT yes FROM judge) AND EXISTS (
         SELECT
         FROM runs
-        WHERE lease_owner IN (${sql.literal(deadNodes)})
+        WHERE lease_owner IN (${sql.literal(deadNodeIds)})
       ) AS to_take_back,
       (${agentsToo} AND EXISTS (SELECT FROM runs WHERE ${sql.literal(isUnclaimed)}))
         OR EXISTS (SELECT FROM runs WHERE ${sql.literal(isAbandoned)}) AS unclaimed,

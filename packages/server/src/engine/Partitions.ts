@@ -1,39 +1,47 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { isLockTimeout } from "../store/index.ts"
-import { type DaysPlan, type Part, planDays } from "./history/planDays.ts"
 import {
-  aheadOf,
-  attach,
-  beforeOf,
-  detach,
+  type PartitionPlan,
+  type HistoryPartition,
+  planPartitions
+} from "./history/planPartitions.ts"
+import {
+  aheadPartitionName,
+  attachPartition,
+  beforePartitionName,
+  detachPartition,
   findToday,
-  hasMoreThan,
-  listDetached,
-  listParts,
-  makePart,
+  hasMoreRowsThan,
+  listDetachedPartitions,
+  listHistoryPartitions,
+  createHistoryPartition,
   moveRows,
-  nameOfDay,
-  removeBefore,
+  dayPartitionName,
+  removeOldRows,
   type HistoryTable,
-  tables
-} from "./history/tables.ts"
+  historyTables
+} from "./history/historyTables.ts"
 
 /**
- * A reader of the history (`pg_dump` reads for hours) prevents days from being attached or
- * detached, and all other queries queue behind the waiting statement. Therefore maintenance gives
- * up soon and tries again later.
+ * How long maintenance waits for a lock. A reader of the history, such as `pg_dump`, can prevent
+ * days from being attached or detached for hours, and all other queries would wait behind the
+ * waiting statement. Maintenance therefore gives up soon and tries again later.
  */
 const lockTimeoutMs = 50
 
-/** Moving more rows than this would block all readers and writers of the history for too long. */
-const movedAtMost = 10_000
+/**
+ * The maximum number of rows that are moved. Moving more would block all readers and writers of the
+ * history for too long.
+ */
+const maxMovedRows = 10_000
 
 /**
  * The partitions of the history: one per day, `before` for ids of all earlier days, and `ahead` for
- * ids from the first day that has no partition yet. Every id has a partition, even that of a run
- * that waited for weeks in a queue or for a node. Days are created as they approach, and their rows
- * move in from `ahead`. There are few of them: runs that were cancelled before they were due.
+ * ids from the first day that has no partition yet. Every id has a partition, even the id of a run
+ * that waited for weeks in a queue or for a node. The partition of a day is created before the day
+ * begins, and rows of that day are moved from `ahead` to it. Few rows have to move, because only
+ * runs that were cancelled before they were due are in `ahead`.
  */
 export class Partitions extends Context.Service<
   Partitions,
@@ -49,8 +57,8 @@ export class Partitions extends Context.Service<
     Partitions,
     Effect.map(SqlClient.SqlClient, (sql) => {
       /**
-       * Lets one node at a time alter the tables, and gives up before the lock request delays
-       * others.
+       * Changes the tables. Only one node at a time may do so, and it gives up before its lock
+       * request delays others.
        */
       const alter = <A, E>(change: Effect.Effect<A, E>) =>
         sql.withTransaction(
@@ -66,54 +74,64 @@ export class Partitions extends Context.Service<
        */
       const arrange = Effect.fnUntraced(function* (
         table: HistoryTable,
-        parts: ReadonlyArray<Part>,
-        { expired, from, missing, to }: DaysPlan
+        parts: ReadonlyArray<HistoryPartition>,
+        { expired, from, missing, to }: PartitionPlan
       ) {
-        const [before, ahead] = [beforeOf(table), aheadOf(table)]
+        const [before, ahead] = [beforePartitionName(table), aheadPartitionName(table)]
         const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
         const beforeTo = parts.find(({ name }) => name === before)?.to
-        // The slowest part runs before the history is locked.
-        const days = missing.map((day) => ({ name: nameOfDay(table, day), from: day, to: day + 1 }))
-        for (const { name } of days) yield* makePart(sql, table, name)
-        if (beforeTo === undefined) yield* makePart(sql, table, before)
-        for (const { name } of expired) yield* detach(sql, table, name)
-        if (beforeTo !== undefined && beforeTo !== from) yield* detach(sql, table, before)
+        // Tables are created before the history is locked, because this is the slowest part.
+        const days = missing.map((day) => ({
+          name: dayPartitionName(table, day),
+          from: day,
+          to: day + 1
+        }))
+        for (const { name } of days) yield* createHistoryPartition(sql, table, name)
+        if (beforeTo === undefined) yield* createHistoryPartition(sql, table, before)
+        for (const { name } of expired) yield* detachPartition(sql, table, name)
+        if (beforeTo !== undefined && beforeTo !== from) yield* detachPartition(sql, table, before)
         if (aheadFrom !== to) {
-          yield* detach(sql, table, ahead)
+          yield* detachPartition(sql, table, ahead)
           yield* moveRows(sql, table, { out: ahead, into: before, to: from })
           for (const day of days) {
             yield* moveRows(sql, table, { ...day, out: ahead, into: day.name })
           }
         }
-        for (const day of days) yield* attach(sql, table, day)
-        if (aheadFrom !== to) yield* attach(sql, table, { name: ahead, from: to, to: Infinity })
+        for (const day of days) yield* attachPartition(sql, table, day)
+        if (aheadFrom !== to)
+          yield* attachPartition(sql, table, { name: ahead, from: to, to: Infinity })
         if (beforeTo !== from)
-          yield* attach(sql, table, { name: before, from: -Infinity, to: from })
+          yield* attachPartition(sql, table, { name: before, from: -Infinity, to: from })
       })
 
       /**
-       * If maintenance was blocked for days, `ahead` contains the history of these days. It becomes
-       * one partition for all of them, and a new `ahead` is created.
+       * Turns `ahead` into one partition for several days, and creates a new `ahead`. This is
+       * needed if maintenance was blocked for days: `ahead` then contains the history of these
+       * days, which is too much to move.
        */
       const replaceAhead = Effect.fnUntraced(function* (
         table: HistoryTable,
-        { from, to }: DaysPlan
+        { from, to }: PartitionPlan
       ) {
-        const [before, ahead] = [beforeOf(table), aheadOf(table)]
-        const parts = yield* listParts(sql, table)
+        const [before, ahead] = [beforePartitionName(table), aheadPartitionName(table)]
+        const parts = yield* listHistoryPartitions(sql, table)
         const aheadFrom = parts.find(({ name }) => name === ahead)?.from ?? -Infinity
-        const filled = { name: nameOfDay(table, to - 1), from: Math.max(from, aheadFrom), to }
-        yield* detach(sql, table, ahead)
+        const filled = {
+          name: dayPartitionName(table, to - 1),
+          from: Math.max(from, aheadFrom),
+          to
+        }
+        yield* detachPartition(sql, table, ahead)
         yield* sql`ALTER TABLE ${sql(ahead)} RENAME TO ${sql(filled.name)}`
-        yield* makePart(sql, table, ahead)
+        yield* createHistoryPartition(sql, table, ahead)
         yield* moveRows(sql, table, { out: filled.name, into: ahead, from: to })
         if (aheadFrom < from) {
-          yield* makePart(sql, table, before)
+          yield* createHistoryPartition(sql, table, before)
           yield* moveRows(sql, table, { out: filled.name, into: before, to: from })
-          yield* attach(sql, table, { name: before, from: -Infinity, to: from })
+          yield* attachPartition(sql, table, { name: before, from: -Infinity, to: from })
         }
-        yield* attach(sql, table, filled)
-        yield* attach(sql, table, { name: ahead, from: to, to: Infinity })
+        yield* attachPartition(sql, table, filled)
+        yield* attachPartition(sql, table, { name: ahead, from: to, to: Infinity })
       })
 
       const arrangeDays = Effect.fnUntraced(function* (
@@ -121,13 +139,13 @@ export class Partitions extends Context.Service<
         today: number,
         retentionDays: number
       ) {
-        const plan = planDays(yield* listParts(sql, table), today, retentionDays)
+        const plan = planPartitions(yield* listHistoryPartitions(sql, table), today, retentionDays)
         if (plan === undefined) return
-        if (yield* hasMoreThan(sql, table, { count: movedAtMost, to: plan.to })) {
+        if (yield* hasMoreRowsThan(sql, table, { count: maxMovedRows, to: plan.to })) {
           yield* replaceAhead(table, plan)
         }
-        const parts = yield* listParts(sql, table)
-        const rest = planDays(parts, today, retentionDays)
+        const parts = yield* listHistoryPartitions(sql, table)
+        const rest = planPartitions(parts, today, retentionDays)
         if (rest !== undefined) yield* arrange(table, parts, rest)
       }, alter)
 
@@ -136,8 +154,8 @@ export class Partitions extends Context.Service<
           const today = yield* findToday(sql)
           let isDone = true
           /**
-           * After one change was blocked, the others are skipped: one short wait per pass is
-           * enough.
+           * Runs a change unless an earlier change was blocked, because waiting for a lock once per
+           * pass is enough.
            */
           const unlessInUse = <E>(change: Effect.Effect<unknown, E>) =>
             Effect.suspend(() => (isDone ? Effect.asVoid(change) : Effect.void)).pipe(
@@ -147,18 +165,22 @@ export class Partitions extends Context.Service<
                 })
               )
             )
-          for (const table of tables) {
-            // Checked first, because usually there is nothing to do and no need for a lock.
-            if (planDays(yield* listParts(sql, table), today, retentionDays) !== undefined) {
+          for (const table of historyTables) {
+            // The partitions are read first. Usually nothing has to change, and no lock is needed.
+            if (
+              planPartitions(yield* listHistoryPartitions(sql, table), today, retentionDays) !==
+              undefined
+            ) {
               yield* unlessInUse(arrangeDays(table, today, retentionDays))
             }
-            // Does not lock the history, because deleting gigabytes of files takes a while.
-            for (const name of yield* listDetached(sql, table)) {
+            // Detached tables are dropped without a lock on the history, because deleting gigabytes
+            // of files takes a while.
+            for (const name of yield* listDetachedPartitions(sql, table)) {
               yield* unlessInUse(alter(sql`DROP TABLE IF EXISTS ${sql(name)}`))
             }
-            const parts = yield* listParts(sql, table)
-            if (parts.some(({ name }) => name === beforeOf(table))) {
-              yield* removeBefore(sql, table, today - retentionDays)
+            const parts = yield* listHistoryPartitions(sql, table)
+            if (parts.some(({ name }) => name === beforePartitionName(table))) {
+              yield* removeOldRows(sql, table, today - retentionDays)
             }
           }
           return isDone

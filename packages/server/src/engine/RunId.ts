@@ -3,15 +3,15 @@ import { hourMs } from "../core/index.ts"
 
 /**
  * Creates a UUID v7 with the time at which the run is due, so that executions sort by it. The time
- * is at most an hour in the past: even the run of a slot that was missed a month ago belongs to a
- * day that has a partition.
+ * is never more than an hour in the past, so that even a run for a slot that was missed a month ago
+ * belongs to a day that has a partition.
  */
 export const makeRunId = (dueMs: number, nowMs: number): string =>
   // UUID v4 has its version and variant bits in the same positions. Only the first 48 bits and the
   // 7 differ.
   `${timePrefix(Math.max(dueMs, nowMs - hourMs))}-7${randomUUID().slice(15)}`
 
-/** Returns the smallest id of a time, where a partition begins. */
+/** Returns the smallest id for a time. The range of each partition begins with such an id. */
 export const firstIdAt = (ms: number): string => `${timePrefix(ms)}-0000-0000-000000000000`
 
 export const timeOfId = (id: string): number =>

@@ -4,22 +4,24 @@ import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreClock, transactionOf } from "../store/index.ts"
+import { decideApproval, type ApprovalDecision } from "./chains/decideApproval.ts"
 import { cancelRun, type StopResult } from "./transitions/cancel.ts"
 import { firesAfter, withdrawDelayed, withdrawSlots } from "./transitions/withdraw.ts"
 import { EndSignals, Signals } from "../events/index.ts"
 import type { Limits } from "../plans/index.ts"
 import { makeAddRuns, type ManualRun } from "./makeAddRuns.ts"
-import { moveRuns, moveToQueue } from "./transitions/move.ts"
-import type { EndedRun } from "./transitions/rerun.ts"
+import { moveRuns, moveToFlow, moveToQueue, type NewFlow } from "./transitions/move.ts"
+import type { RerunRequest } from "./transitions/rerun.ts"
 import type { QueuedRun, TaskOfRun } from "./Run.ts"
 import { makeAfterSettled } from "./afterSettled.ts"
 import { clearBatch, type Stop, stopTask, stopWorkspace } from "./transitions/stop.ts"
 
 /**
- * The only way in which services that define tasks change the queue. Each method writes in the open
- * transaction, if there is one, so that a task and its runs change together. Signals are sent after
- * the commit. Failures of the database are defects. Update the row of the task first: firing and
- * these methods share its lock.
+ * The interface to the queue of runs for all services that define tasks. No other code of these
+ * services changes the queue. Each method writes in the open transaction, if there is one, so that
+ * a task and its runs change together. Signals are sent after the commit. Failures of the database
+ * are defects. Update the task's row first, because its lock prevents the task from firing during
+ * the change.
  *
  * `RunState.ts` describes the life of a run, and `transitions/` has the functions that change it.
  */
@@ -33,8 +35,9 @@ export class RunQueue extends Context.Service<
     readonly enqueue: (run: ManualRun) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded>
 
     /**
-     * Does the same as `enqueue` with one statement, which also locks the task. Returns null if
-     * only `enqueue` can tell whether the task exists and has room for the run.
+     * Does the same as `enqueue` with one statement, which also locks the task. Returns null if the
+     * statement cannot tell whether the task exists and may have another run. In that case, call
+     * `enqueue`.
      */
     readonly enqueueInOneStatement: (
       run: ManualRun
@@ -46,8 +49,18 @@ export class RunQueue extends Context.Service<
      */
     readonly rerun: (
       workspaceId: AuthorizedWorkspaceId,
-      ended: ReadonlyArray<EndedRun>
+      ended: ReadonlyArray<RerunRequest>
     ) => Effect.Effect<ReadonlyArray<QueuedRun>, NotFound | QuotaExceeded>
+
+    /**
+     * Adds a run for each of these past times, in order, regardless of the status of the task. The
+     * row of the task must be locked.
+     */
+    readonly backfill: (
+      workspaceId: AuthorizedWorkspaceId,
+      taskId: string,
+      times: ReadonlyArray<Date>
+    ) => Effect.Effect<void, NotFound | QuotaExceeded>
 
     /**
      * Adds the run of a delayed task and, if `insertion` is given, the task and its audit `event`,
@@ -71,6 +84,7 @@ export class RunQueue extends Context.Service<
         readonly run_at: Date
         readonly trigger: "schedule" | "manual"
         readonly input?: ManualRun["input"]
+        readonly priority?: ManualRun["priority"]
       }
     ) => Effect.Effect<QueuedRun | null>
 
@@ -81,15 +95,15 @@ export class RunQueue extends Context.Service<
     readonly withdraw: (task: TaskOfRun) => Effect.Effect<boolean>
 
     /**
-     * Removes the runs of future slots, which were fired ahead, and returns the time after which
-     * the schedule fires next. Call it before the schedule of a task changes or resumes.
+     * Removes the runs of future slots, which were added ahead of time. Returns the time after
+     * which the schedule fires next. Call it before the schedule of a task changes or resumes.
      */
     readonly withdrawSlots: (task: TaskOfRun) => Effect.Effect<Date>
 
     /**
      * Stops all runs of a paused or deleted task. Queued runs are recorded as cancelled, except
      * runs of future slots, which leave no trace. Nodes abort running calls. The request itself
-     * stops a few hundred runs; the others are stopped after it.
+     * stops a few hundred runs; the rest are stopped after the request.
      */
     readonly stop: (task: TaskOfRun) => Effect.Effect<void>
 
@@ -104,6 +118,15 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<"cancelled" | "requested" | null>
 
     /**
+     * Approves or rejects a step that waits for approval. Returns false if it no longer waits.
+     */
+    readonly decide: (
+      workspaceId: AuthorizedWorkspaceId,
+      executionId: string,
+      decision: ApprovalDecision
+    ) => Effect.Effect<boolean>
+
+    /**
      * Stops all runs of a workspace that is being deleted and aborts its calls. Its queue and its
      * history may be long, so they are deleted after the request. Its tasks are deleted by foreign
      * key.
@@ -111,17 +134,17 @@ export class RunQueue extends Context.Service<
     readonly removeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
 
     /**
-     * Stops a workspace: from the commit on, none of its runs starts on any node, and its schedules
+     * Stops a workspace: after the commit, none of its runs starts on any node, and its schedules
      * do not fire. Running calls finish. Returns false if it was stopped already.
      */
     readonly stopWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
 
-    /** Ends the stop of a workspace. Returns false if it was not stopped. */
+    /** Resumes a stopped workspace. Returns false if it was not stopped. */
     readonly resumeWorkspace: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
 
     /**
-     * Moves the queued runs of a task to the given worker, or to the nodes, including runs between
-     * two attempts. Call it after the task's `run_on` has changed.
+     * Moves the queued runs of a task, including those that wait for another attempt, to the given
+     * worker, or to the nodes if `run_on` is null. Call it after the task's `run_on` has changed.
      */
     readonly move: (
       task: TaskOfRun,
@@ -129,15 +152,24 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<void>
 
     /**
-     * Moves the runs of the task that have not started to another queue, or to none. Further
-     * attempts and steps of its other runs follow.
+     * Moves the task's runs that have not started to another queue, or to none. Runs that have
+     * started use the new queue from their next attempt or step.
      */
     readonly moveToQueue: (task: TaskOfRun, queueId: string | null) => Effect.Effect<void>
 
-    /** Call it after a named queue has changed, because more of its runs may start now. */
+    /** Does the same as `moveToQueue` for the task's new flow. */
+    readonly moveToFlow: (task: TaskOfRun, flow: NewFlow) => Effect.Effect<void>
+
+    /**
+     * Admits parked runs of a named queue. Call it after the queue has changed, because more of its
+     * runs may start now.
+     */
     readonly admit: (workspaceId: AuthorizedWorkspaceId, queueId: string) => Effect.Effect<void>
 
-    /** Wakes nodes that would look for work later. Call it after a task got a next fire time. */
+    /**
+     * Wakes the nodes if the task is due so soon that their next poll may be too late. Call it
+     * after the next fire time of a task was set.
+     */
     readonly wake: (dueAt: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/engine/RunQueue") {
@@ -179,7 +211,7 @@ export class RunQueue extends Context.Service<
         if (requested.length > 0) yield* sql.afterCommit(signals.cancel(requested))
       })
 
-      /** Stops the first batch. The others are stopped after the request. */
+      /** Stops the first batch of the runs. The runner stops the other runs after the request. */
       const stopAll = Effect.fnUntraced(function* (stop: Stop) {
         yield* afterStopped(yield* clearBatch(sql, stop))
         yield* sql.afterCommit(signals.stop)
@@ -225,6 +257,17 @@ export class RunQueue extends Context.Service<
           Effect.orDie
         ),
 
+        decide: Effect.fn("RunQueue.decide")(
+          function* (workspaceId, executionId, decision) {
+            const decided = yield* decideApproval(sql, workspaceId, executionId, decision)
+            if (decided === null) return false
+            yield* sql.afterCommit(afterSettled(decided.settlements, decided.settled))
+            return true
+          },
+          transactionOf(sql),
+          Effect.orDie
+        ),
+
         removeWorkspace: Effect.fn("RunQueue.removeWorkspace")(
           function* (workspaceId) {
             yield* stopAll(yield* stopWorkspace(sql, workspaceId))
@@ -264,6 +307,11 @@ export class RunQueue extends Context.Service<
         moveToQueue: Effect.fn("RunQueue.moveToQueue")(function* (task, queueId) {
           yield* moveToQueue(sql, task, queueId)
           yield* sql.afterCommit(queueId === null ? signals.wake : signals.admit([queueId]))
+        }, Effect.orDie),
+
+        moveToFlow: Effect.fn("RunQueue.moveToFlow")(function* (task, flow) {
+          const queues = yield* moveToFlow(sql, task, flow)
+          yield* sql.afterCommit(signals.admit(queues))
         }, Effect.orDie),
 
         admit: Effect.fn("RunQueue.admit")(function* (_workspaceId, queueId) {

@@ -9,7 +9,7 @@
  * - `ready`: is due now or later, and is not leased.
  * - `leased`: is leased by a node or an agent; its call has not begun.
  * - `running`: is leased, and its call is in progress.
- * - `awaiting`: is not leased; the job will report to the completion URL.
+ * - `awaiting`: is not leased; the job will report to the completion URL, or its step waits.
  */
 export const runStates = ["parked", "blocked", "ready", "leased", "running", "awaiting"] as const
 
@@ -19,15 +19,17 @@ type From = RunState | "new"
 type To = RunState | "finished" | "withdrawn"
 
 /**
- * The transitions of each function in `transitions/`. A function leaves runs alone whose state has
- * no entry. `new` means that the function adds a run, `finished` that it moves the run to the
- * history, and `withdrawn` that it removes the run without a trace. A state that leads to itself
- * changes something else, such as the queue or a request to cancel. `correctRunTimes` is missing
- * because it only corrects times after the database clock was stepped, and withdraws future slots.
+ * The transitions of each function in `transitions/`. A function does not change runs in a state
+ * that has no entry. `new` means that the function adds a run, `finished` that it moves the run to
+ * the history, and `withdrawn` that it removes the run without a trace. A transition from a state
+ * to itself changes another field of the run, such as the queue or a request to cancel.
+ * `correctRunTimesAfterClockSetBack` is missing because it only corrects times after the database
+ * clock was stepped, and withdraws future slots.
  */
 export const transitions = {
   enqueue: { new: ["parked", "ready"] },
   rerun: { new: ["parked", "ready"] },
+  backfill: { new: ["blocked", "parked", "ready"] },
   fire: { new: ["parked", "ready", "leased"] },
   admit: { parked: ["ready", "leased"] },
   handOver: { parked: ["leased", "running"] },
@@ -35,12 +37,12 @@ export const transitions = {
   release: { blocked: ["parked", "ready"] },
   claim: { ready: ["leased", "running", "parked"] },
   start: { leased: ["running", "blocked", "parked"], running: ["running"] },
-  // In a stopped workspace.
+  // Runs are parked when their workspace is stopped, and released when it is resumed.
   hold: { ready: ["parked"] },
   resume: { parked: ["ready"] },
   awaitCompletion: { running: ["awaiting"] },
   finish: {
-    // The next step of a chain.
+    // Adds the next step of a chain.
     new: ["parked", "ready", "leased"],
     parked: ["finished"],
     blocked: ["finished"],
@@ -94,7 +96,7 @@ export type Transition = keyof typeof transitions
  */
 type Phase = Exclude<RunState, "leased" | "running"> | "held"
 
-/** SQL for whether a row of `runs` is in this phase, as in the predicates of its indexes. */
+/** SQL condition for rows of `runs` in this phase. It matches the predicates of the indexes. */
 export const isInPhase = (phase: Phase, table = "runs") => `${table}.phase = '${phase}'`
 
 /** SQL for whether the call of a row of `runs` has begun and its attempt has not finished. */
@@ -106,7 +108,15 @@ export const apiStatus = (table = "runs") =>
 
 /**
  * SQL for the state in which a row of `runs` waits for its next attempt: `parked` if it has a
- * queue. A run that is to be cancelled needs no slot.
+ * queue, otherwise `ready`. A run with a request to cancel needs no slot.
  */
 export const waitingState = (table = "runs") =>
   `CASE WHEN ${table}.queue_id IS NULL OR ${table}.cancel_requested THEN 'ready' ELSE 'parked' END`
+
+/**
+ * SQL for the new due time of a run that loses its queue slot before its call. Its turn had come,
+ * so it goes ahead of all runs whose turn has not come. A run with a request to cancel needs no
+ * slot and keeps its due time.
+ */
+export const dueTimeWithoutSlot = (table = "runs") =>
+  `CASE WHEN ${table}.slot_queue_id IS NULL OR ${table}.cancel_requested THEN ${table}.due_at ELSE 'epoch' END`

@@ -8,9 +8,11 @@ export interface RunnerOptions {
   /** Maximum number of runs leased ahead of their time. */
   readonly maxHeld: number
   readonly lookAheadMs: number
-  /** Maximum interval at which a node looks for work. */
+  /** The maximum time between two of a node's searches for work. */
   readonly pollMs: number
-  /** How long a silent node keeps its runs if its session lock does not show that it is gone. */
+  /**
+   * How long an unresponsive node keeps its runs while it still appears to hold its advisory lock.
+   */
   readonly leaseMs: number
   /** How long running calls may take to finish when the process stops. */
   readonly stopMs: number

@@ -1,5 +1,5 @@
 import type { LeasedRun } from "./Run.ts"
-import type { PausedTask } from "./pauseFailing.ts"
+import type { PausedTask } from "./TaskPauses.ts"
 
 /** A slot in a named queue that a run held until its result was written. */
 export interface FreedSlot {
@@ -8,20 +8,20 @@ export interface FreedSlot {
   readonly id: string
 }
 
-/** The effects of writing results. */
+/** What changed when results were written. */
 export interface SettleResult {
   readonly ids: ReadonlyArray<string>
   /** Executions and chain runs that have finished, even if another node wrote their results. */
   readonly finished: ReadonlyArray<string>
   /** Executions that were the last of their chain runs. */
   readonly lastSteps: ReadonlyArray<string>
-  /** Whether a blocked run, or a step on a worker, may start now. */
+  /** Whether a run that was blocked, or a step that runs on a worker, may start now. */
   readonly released: boolean
   /** Tasks that were paused because they failed too often. */
   readonly paused: ReadonlyArray<PausedTask>
   /** Queues that may have a free slot or a new parked run. */
   readonly queues: ReadonlyArray<string>
-  /** The slots that the runs held in these queues. */
+  /** The slots that the runs held in named queues. */
   readonly slots: ReadonlyArray<FreedSlot>
   /** Whether events were added to the outbox. */
   readonly announced: boolean
@@ -34,7 +34,7 @@ export interface SettleResult {
   >
 }
 
-export const nothingSettled: SettleResult = {
+export const emptySettleResult: SettleResult = {
   ids: [],
   finished: [],
   lastSteps: [],

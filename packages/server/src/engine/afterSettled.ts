@@ -17,9 +17,9 @@ export const makeNotifyFinished = Effect.gen(function* () {
 })
 
 /**
- * Does what follows after results are written and committed: sends notifications, wakes nodes for
- * runs that may start now, and passes free slots on to the next runs of their queues. Only the
- * settler of a node does the last part itself, because it knows more.
+ * Does what must follow the commit of results: sends notifications, wakes nodes for runs that may
+ * start now, and gives free slots to the next runs of their queues. The settler of a node does not
+ * use this function, because it wakes its own loops and gives slots away itself.
  */
 export const makeAfterSettled = Effect.gen(function* () {
   const signals = yield* Signals

@@ -1,4 +1,7 @@
-/** SQL that joins rows of `runs` with their `call`: that of the task, or of the step of a chain. */
+/**
+ * SQL that joins rows of `runs` with the columns of their `call`. They come from the task, or from
+ * the step of a chain.
+ */
 export const callOfRun = `LEFT JOIN LATERAL (
       SELECT retry_count, call_options, timeout_seconds, secret_names
       FROM chain_steps

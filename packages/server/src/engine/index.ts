@@ -1,63 +1,82 @@
 /**
- * The life of a run: it is enqueued or fired, claimed by a node or an agent, started and called,
- * and its result is written. Also named queues, the signing of calls, and completion URLs.
+ * The life of a run: it is enqueued or fired, claimed by a node or an agent, and started; its call
+ * is made, and its result is written. Named queues, the signing of calls and completion URLs are
+ * here too.
  */
 import { Call } from "@scheduling/calls/Call"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../core/index.ts"
 import { SignalListenerLayer } from "../events/index.ts"
-import { untilStopping } from "../http/index.ts"
+import { stopAtShutdown } from "../http/index.ts"
 import { OutgoingCalls } from "./OutgoingCalls.ts"
 import { Partitions } from "./Partitions.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { defaultRunnerOptions, RunnerOptions } from "./RunnerOptions.ts"
 import { AwaitedRuns, AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
-import { AccessTokens } from "./secrets/AccessTokens.ts"
+import { type AccessToken, AccessTokens } from "./secrets/AccessTokens.ts"
 import { CallSecrets } from "./secrets/CallSecrets.ts"
 import { CompletionUrls } from "./completions/CompletionUrls.ts"
 import { Completions } from "./completions/Completions.ts"
 import { CompletionsRepo } from "./completions/CompletionsRepo.ts"
+import { TaskPauses } from "./TaskPauses.ts"
 import { Runner } from "./runner/Runner.ts"
 import { SigningSecrets } from "./signing/SigningSecrets.ts"
 import { AgentRuns } from "./workers/AgentRuns.ts"
 
 export { findLastDowntimeEnd } from "./Absences.ts"
-export { type Depth, findDepth, noDepth } from "./Depth.ts"
-export { agentLeaseMs, agentReconnectMs, declareAllDead } from "./Nodes.ts"
+export { type Backlog, measureBacklog, emptyBacklog } from "./Backlog.ts"
+export { agentLeaseMs, agentReconnectMs, declareAllNodesDead } from "./Nodes.ts"
 export {
   type QueuedRun,
   type RunCall,
   type Settlement,
-  settlementOf,
+  makeSettlement,
   type StartedRun
 } from "./Run.ts"
 export { parseExchangeText } from "./history/exchangeText.ts"
 export { firstIdAt } from "./RunId.ts"
 export { RunQueue } from "./RunQueue.ts"
-export { hasBegun, isInPhase, apiStatus } from "./RunState.ts"
+export { hasBegun, apiStatus } from "./RunState.ts"
+export { dueCountSql } from "./queues/nextParkedRunsSql.ts"
+export {
+  flowKeyOfRun,
+  flowPartsOf,
+  type TaskFlowColumns,
+  deleteUnusedFlows
+} from "./queues/flows.ts"
 export { RunnerOptions } from "./RunnerOptions.ts"
-export { correctRunTimes, wasSetBack } from "./transitions/correctRunTimes.ts"
+export {
+  correctRunTimesAfterClockSetBack,
+  wasClockSetBack
+} from "./transitions/correctRunTimesAfterClockSetBack.ts"
 export { AwaitedRunsOfNode } from "./workers/AwaitedRuns.ts"
 export { resultWithoutCall } from "./calling/Execute.ts"
 export {
-  cannotCall,
+  failWithoutCall,
   type FilledCall,
   type CallValues,
   makeFillCall,
   makeDecryptBatch
 } from "./calling/fillCall.ts"
-export { loadWholeCall, noCall } from "./calling/LoadCall.ts"
-export { AccessTokens, CallSecrets }
+export { loadWholeCall, missingCallFailure } from "./calling/LoadCall.ts"
+export { type AccessToken, AccessTokens, CallSecrets }
 export { valuesFor } from "./secrets/valuesFor.ts"
 export { makeSecretsCache } from "./calling/secretsCache.ts"
-export { insertVersion, removeReplaced, type StoredStep } from "./chains/ChainVersions.ts"
-export { asksForCallback, CompletionUrls } from "./completions/CompletionUrls.ts"
+export type { ApprovalDecision } from "./chains/decideApproval.ts"
+export {
+  insertVersion,
+  workerOptionsOf,
+  removeReplaced,
+  type StoredStep
+} from "./chains/ChainVersions.ts"
+export { hasCompletionUrl, CompletionUrls } from "./completions/CompletionUrls.ts"
 export { handBack } from "./transitions/handBack.ts"
 export { settlementOfLostRun, recover } from "./transitions/recover.ts"
 export { makeSettleRuns } from "./settleRuns.ts"
 export { classifyResult } from "./calling/classifyResult.ts"
 export { calendarDaysOf, findCalendars } from "./firing/calendarDays.ts"
-export { cannotSign, SigningSecrets } from "./signing/SigningSecrets.ts"
+export { signingError, SigningSecrets } from "./signing/SigningSecrets.ts"
+export { type PausedTask, TaskPauses } from "./TaskPauses.ts"
 export { start } from "./transitions/start.ts"
 export { notifyStarted } from "./notifyChanges.ts"
 export { AgentRuns } from "./workers/AgentRuns.ts"
@@ -65,12 +84,15 @@ export { claimForWorker, type DueWorkerRuns, findDueWorkerRuns } from "./workers
 export { findHeld, type AgentRun, type HeldRun } from "./workers/WorkerHeld.ts"
 export { withCompletionRoute } from "./completions/completionRoute.ts"
 
-/** A node with `RUNNER=off` serves the API and learns from other nodes which runs have finished. */
+/**
+ * Provides the runner. A node with `RUNNER=off` serves the API, and other nodes notify it of
+ * finished runs.
+ */
 const RunnerLayer = Layer.unwrap(
   Effect.map(AppConfig, ({ retentionDays, runner }) =>
     runner === "off"
       ? SignalListenerLayer
-      : untilStopping(
+      : stopAtShutdown(
           Runner.layer.pipe(
             Layer.provide(Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, retentionDays }))
           )
@@ -85,5 +107,6 @@ export const EngineLayer = RunnerLayer.pipe(
   Layer.provideMerge(AccessTokens.layer),
   Layer.provideMerge(Layer.mergeAll(Call.layer, CallSecrets.layer, SigningSecrets.layer)),
   Layer.provideMerge(OutgoingCalls),
-  Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns()))
+  Layer.provideMerge(Layer.sync(AwaitedRunsOfNode, () => new AwaitedRuns())),
+  Layer.provideMerge(Layer.sync(TaskPauses, () => ({})))
 )

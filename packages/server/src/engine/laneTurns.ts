@@ -16,14 +16,17 @@ export const timestampSql = (sql: SqlClient.SqlClient, ms: number) =>
 
 type Fragment = ReturnType<typeof timestampSql>
 
-/** The limit of what a node believes about the database clock. */
+/** The time up to which a node trusts the database clock. */
 export interface ClockLimit {
-  /** If `now()` is later than this, the database clock was stepped. Undefined accepts any time. */
+  /**
+   * The time up to which `now()` is trusted. If `now()` is later, the database clock was stepped.
+   * If undefined, any time is trusted.
+   */
   readonly latestMs?: number | undefined
 }
 
 /** SQL for whether the statement may rely on `now()`. */
-export const isTrusted = (sql: SqlClient.SqlClient, { latestMs }: ClockLimit) =>
+export const isClockTrusted = (sql: SqlClient.SqlClient, { latestMs }: ClockLimit) =>
   latestMs === undefined ? sql`true` : sql`now() <= ${timestampSql(sql, latestMs)}`
 
 /** SQL for the end of the look-ahead, or null if `now()` cannot be trusted. */
@@ -31,39 +34,42 @@ export const lookAheadUntil = (
   sql: SqlClient.SqlClient,
   { lookAheadMs, ...trust }: ClockLimit & { readonly lookAheadMs: number }
 ) => sql`
-  CASE WHEN ${isTrusted(sql, trust)} THEN now() + ${lookAheadMs} * interval '1 millisecond' END`
+  CASE WHEN ${isClockTrusted(sql, trust)} THEN now() + ${lookAheadMs} * interval '1 millisecond' END`
 
 /**
- * Maximum number of lanes that one statement visits, at 3 to 6 µs each. A lane counts once for each
- * time at which it has rows.
+ * The maximum number of lanes that one statement visits, at 3 to 6 µs each. A lane counts once for
+ * each distinct time of its rows.
  */
 const maxVisits = 256
 
-export interface LaneTurns {
+export interface LaneQueryOptions {
   readonly table: "runs" | "tasks"
-  /** The first expression of the table's index. The second one is the lane. */
+  /**
+   * The first column of the index to scan, an expression for a time. The second column is the lane,
+   * one per account.
+   */
   readonly moment: string
   /** The predicate of that index. */
   readonly predicate: string
   /** The latest time to visit. */
   readonly until: Fragment
   readonly from: LanePosition
-  /** The number of rows wanted. */
+  /** The maximum number of rows. */
   readonly limit: number
-  /** Shares that get nothing. */
+  /** The shares whose rows are left out. */
   readonly except: ReadonlyArray<number>
-  /** Shares that get nothing ahead of time. */
+  /** The shares whose rows are left out until they are due. */
   readonly exceptAhead: ReadonlyArray<number>
 }
 
 /**
- * Returns the CTEs with which lanes take turns. `turns` contains the lanes that were found, each
- * with the number of rows that it may have. The query skips through the index from lane to lane,
- * time by time, and leaves out excluded shares, so that its cost does not depend on the length of a
- * backlog. All lanes may have the same number of rows: half of them from the lane's earliest time,
- * a quarter from the next one, and so on.
+ * Returns CTEs that select rows from lanes (one lane per account) in turn. `turns` contains the
+ * lanes that were found, each with the number of rows that it may have. The query skips through the
+ * index from lane to lane, time by time, and leaves out excluded shares, so its cost does not
+ * depend on the length of a backlog. All lanes may have the same number of rows: half of them from
+ * the earliest time of the lane, a quarter from the next time, and so on.
  */
-export const laneTurns = (sql: SqlClient.SqlClient, turns: LaneTurns) => {
+export const laneTurns = (sql: SqlClient.SqlClient, turns: LaneQueryOptions) => {
   const moment = sql.literal(turns.moment)
   const next = (after: Fragment) => sql`
         SELECT ${moment} AS moment, lane

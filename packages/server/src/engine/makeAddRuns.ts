@@ -7,8 +7,9 @@ import { maxTaskRuns } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
 import { LiveChanges, Signals } from "../events/index.ts"
 import type { TaskOfRun } from "./Run.ts"
-import { columnsForRuns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
-import { type EndedRun, rerun, someAreOverfull } from "./transitions/rerun.ts"
+import { backfill } from "./transitions/backfill.ts"
+import { insertedRunColumns, type InsertedRun, enqueue } from "./transitions/enqueue.ts"
+import { type RerunRequest, rerun, isSomeTaskOverLimit } from "./transitions/rerun.ts"
 import { RunnerOptions } from "./RunnerOptions.ts"
 import { notifyQueued } from "./notifyChanges.ts"
 
@@ -16,6 +17,7 @@ import { notifyQueued } from "./notifyChanges.ts"
 export interface ManualRun extends TaskOfRun {
   readonly kind: ExecutionKind
   readonly input?: Schema.Json | undefined
+  readonly priority?: number | undefined
 }
 
 /** The methods of `RunQueue` that add runs, and the insert that they share. */
@@ -23,7 +25,7 @@ export const makeAddRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const limits = yield* Limits
   const { announce, announceAll, wake } = yield* makeAnnounce
-  const forRuns = sql.literal(columnsForRuns)
+  const forRuns = sql.literal(insertedRunColumns)
 
   const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
     const { id: plan } = yield* limits.planOf(workspaceId)
@@ -64,8 +66,8 @@ export const makeAddRuns = Effect.gen(function* () {
               AND kind = ${kind}
               AND id = ${task_id}
             FOR UPDATE`,
-          // After waiting for the lock, the statement does not see rows that others inserted
-          // meanwhile.
+          // A statement that waits for the lock does not see rows that other statements insert
+          // during the wait, so it leaves room for them.
           most: maxTaskRuns - atTheSameTime
         })
         if (inserted !== null) yield* announce(inserted)
@@ -75,15 +77,26 @@ export const makeAddRuns = Effect.gen(function* () {
     ),
 
     rerun: Effect.fn("RunQueue.rerun")(
-      function* (workspaceId: AuthorizedWorkspaceId, ended: ReadonlyArray<EndedRun>) {
+      function* (workspaceId: AuthorizedWorkspaceId, ended: ReadonlyArray<RerunRequest>) {
         if (ended.length === 0) return []
         yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", ended.length)
         const runs = yield* rerun(sql, workspaceId, ended)
-        if (yield* someAreOverfull(sql, runs)) return yield* tooManyOfTask(workspaceId)
+        if (yield* isSomeTaskOverLimit(sql, runs)) return yield* tooManyOfTask(workspaceId)
         yield* announceAll(runs)
         return runs
       },
       sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die)
+    ),
+
+    backfill: Effect.fn("RunQueue.backfill")(
+      function* (workspaceId: AuthorizedWorkspaceId, taskId: string, times: ReadonlyArray<Date>) {
+        if (times.length === 0) return
+        yield* limits.allowMoreOfMany(workspaceId, "unfinished_runs", times.length)
+        const runs = yield* backfill(sql, workspaceId, taskId, times)
+        if (yield* isSomeTaskOverLimit(sql, runs)) return yield* tooManyOfTask(workspaceId)
+        yield* announceAll(runs)
+      },
       Effect.catchTag("SqlError", Effect.die)
     ),
 
@@ -114,7 +127,7 @@ const makeAnnounce = Effect.gen(function* () {
   const signals = yield* Signals
   const { lookAheadMs, pollMs } = yield* RunnerOptions
 
-  /** Nodes find later runs by polling. */
+  /** Sends the signal if the run is due soon. Nodes find runs that are due later by polling. */
   const ifDueSoon = Effect.fnUntraced(function* (dueAt: Date, signal: Effect.Effect<void>) {
     const nowMs = yield* Clock.currentTimeMillis
     if (dueAt.getTime() < nowMs + lookAheadMs + pollMs) yield* sql.afterCommit(signal)
@@ -132,7 +145,7 @@ const makeAnnounce = Effect.gen(function* () {
       yield* sql.afterCommit(Effect.sync(() => notifyQueued(changes, run)))
     }),
 
-    /** Does the same for runs that are due now. */
+    /** Does the same as `announce` for runs that are due now. */
     announceAll: Effect.fnUntraced(function* (runs: ReadonlyArray<InsertedRun>) {
       yield* sql.afterCommit(wakeFor(runs))
       yield* sql.afterCommit(Effect.sync(() => runs.forEach((run) => notifyQueued(changes, run))))
@@ -144,5 +157,8 @@ const makeAnnounce = Effect.gen(function* () {
   }
 })
 
-/** No more statements can wait for one lock, because PostgreSQL has fewer connections. */
+/**
+ * The maximum number of statements that can wait for one lock. It is higher than the number of
+ * connections of PostgreSQL.
+ */
 const atTheSameTime = 1_000

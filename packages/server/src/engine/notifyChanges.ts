@@ -81,7 +81,7 @@ const idsOf = (
   }
 }
 
-/** After a settlement without a status, the run is retried or awaits its completion. */
+/** Without a status, the run is retried or awaits its completion. */
 const settledExecution = (settlement: Settlement): EventExecution => {
   const { attempt, completes_by_ms, error, started, status, status_code } = settlement
   return {
@@ -99,8 +99,8 @@ const executionChange = (execution: EventExecution): Change => ({
 })
 
 /**
- * The end of a chain run, if this settlement finishes it. The ids cannot tell, because the first
- * step has the id of its chain run.
+ * Returns the change of the chain run, if this settlement finishes it. The ids of finished runs do
+ * not show whether a chain run has finished, because the first step has the id of its chain run.
  */
 const chainRunChanges = (
   settlement: Settlement,

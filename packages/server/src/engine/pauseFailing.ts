@@ -1,33 +1,28 @@
 import { maxSteps } from "@scheduling/domain/chains/Chain"
-import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { dayMs } from "../core/index.ts"
 import { firstIdAt } from "./RunId.ts"
-
-/** A task that was paused because it failed too often in a row. */
-export interface PausedTask {
-  readonly id: string
-  readonly workspace_id: string
-  readonly kind: ExecutionKind
-}
+import { type PausedTask, TaskPauses } from "./TaskPauses.ts"
 
 /**
  * The maximum age of a run's id when the run finishes: eleven completions, ten retries and one wait
- * for a worker, of a day each.
+ * for a worker, each of which can take a day.
  */
 const slackMs = 22 * dayMs
 
 /**
- * Pauses tasks that have just reached their limit of consecutive failures. Failures are counted in
- * the history: a success writes nothing, and only failures are looked at. Runs before the last
- * change or resume do not count. Locked tasks are skipped: their next failure decides again.
+ * Pauses tasks that have just reached their limit of consecutive failures. The failures are counted
+ * in the history, so a success costs nothing. Runs from before the last change or resume do not
+ * count. Locked tasks are skipped, because their next failure decides again. The pause and its
+ * record in the change log are written in one transaction.
  */
 export const pauseFailing = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   failed: ReadonlyArray<string>
 ) {
-  if (failed.length === 0) return []
+  const { record } = yield* TaskPauses
+  if (failed.length === 0 || record === undefined) return []
   const limited = yield* sql<{ readonly id: string; readonly updated_at: Date }>`
     SELECT id, updated_at
     FROM tasks
@@ -36,14 +31,28 @@ export const pauseFailing = Effect.fnUntraced(function* (
       AND firing_options -> 'pause_after_failures' IS NOT NULL`
   if (limited.length === 0) return []
   const since = Math.min(...limited.map(({ updated_at }) => updated_at.getTime()))
-  return yield* sql<PausedTask>`
+  const ids = limited.map(({ id }) => id)
+  return yield* pause(sql, ids, since).pipe(
+    Effect.tap((paused) => (paused.length === 0 ? Effect.void : record(sql, paused))),
+    sql.withTransaction
+  )
+})
+
+/**
+ * Pauses the tasks that have reached their limit. `since` is the earliest time of their last
+ * changes, so older executions need not be read.
+ */
+const pause = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>, since: number) =>
+  sql<PausedTask>`
     WITH failing AS MATERIALIZED (
-      SELECT tasks.id, tasks.workspace_id, tasks.kind, tasks.name, allowed.failures
+      SELECT
+        tasks.id, tasks.workspace_id, tasks.kind, tasks.name, tasks.version, tasks.updated_at,
+        coalesce(tasks.updated_by, tasks.created_by) AS updated_by, allowed.failures
       FROM tasks
       CROSS JOIN LATERAL (
         SELECT (tasks.firing_options ->> 'pause_after_failures')::integer AS failures
       ) AS allowed
-      WHERE tasks.id = ANY (${limited.map(({ id }) => id)}::uuid[])
+      WHERE tasks.id = ANY (${ids}::uuid[])
         AND tasks.status = 'active'
         AND (
           SELECT count(*) = allowed.failures AND bool_and(has_failed)
@@ -73,11 +82,13 @@ export const pauseFailing = Effect.fnUntraced(function* (
         paused_reason = 'it failed ' || failing.failures || ' times in a row',
         next_fire_at = NULL,
         version = tasks.version + 1,
+        updated_by = jsonb_build_object('kind', 'system', 'id', NULL, 'name', NULL),
         updated_at = now()
       FROM failing
       WHERE tasks.id = failing.id
       RETURNING tasks.id, tasks.workspace_id, tasks.kind, tasks.name, tasks.tags,
-        tasks.paused_reason
+        tasks.paused_reason, failing.version, failing.updated_at, failing.updated_by,
+        tasks.updated_at AS paused_at, tasks.updated_by AS paused_by
     ), announced AS (
       INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data)
       SELECT
@@ -92,6 +103,7 @@ export const pauseFailing = Effect.fnUntraced(function* (
         )
       FROM paused
     )
-    SELECT id, workspace_id, kind
+    SELECT
+      id, workspace_id, kind, name, paused_reason AS reason, version, updated_at, updated_by,
+      paused_at, paused_by
     FROM paused`
-})

@@ -22,7 +22,7 @@ import {
 } from "../accounts/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, displayPrefix } from "../core/index.ts"
+import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefixOf } from "../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
 import { isWellFormed, makeToken } from "./workerToken.ts"
@@ -107,7 +107,7 @@ export class Workers extends Context.Service<
       const ring = (yield* Secrets).keys("worker-token")
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: string) =>
-        found(repo.find(workspaceId, id))
+        requireWorker(repo.find(workspaceId, id))
 
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -141,7 +141,7 @@ export class Workers extends Context.Service<
           {
             worker_id,
             token_hash: hashKey(ring, token),
-            token_prefix: displayPrefix(token),
+            token_prefix: shownPrefixOf(token),
             created_at: now
           },
           new Date(now.getTime() + graceSeconds * 1_000)
@@ -251,4 +251,4 @@ export class Workers extends Context.Service<
   )
 }
 
-const found = orNotFound("worker")
+const requireWorker = orNotFound("worker")

@@ -89,7 +89,7 @@ export class WorkersRepo extends Context.Service<
     ) => Effect.Effect<
       Option.Option<{ readonly id: string; readonly workspace_id: AuthorizedWorkspaceId }>
     >
-    /** Deletes the worker and its process monitors, and returns the monitors. */
+    /** Deletes the worker and its process monitors. Returns the deleted monitors. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: string

@@ -2,7 +2,7 @@
 import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { onRunnerNodes } from "../core/index.ts"
+import { runnerNodeLayer } from "../core/index.ts"
 import { Workers } from "./Workers.ts"
 import { WorkersRepo } from "./WorkersRepo.ts"
 import { WorkersHandlers } from "./http.ts"
@@ -16,7 +16,7 @@ import { WorkerAdmission } from "./protocol/WorkerAdmission.ts"
 import { WorkerAuthenticationLayer } from "./protocol/WorkerAuthentication.ts"
 import { WorkerTokensRepo } from "./protocol/WorkerTokensRepo.ts"
 
-export { handleClaimsOr } from "./protocol/claimRoute.ts"
+export { withClaimRoute } from "./protocol/claimRoute.ts"
 
 const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
   Layer.provide(WorkerProtocolHandlers),
@@ -24,7 +24,7 @@ const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
 )
 
 /** Nodes with `RUNNER=off` do not announce offline workers. */
-const RunnerLayer = onRunnerNodes(OfflineWorkersLayer)
+const RunnerLayer = runnerNodeLayer(OfflineWorkersLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(
   Layer.provide([Workers.layer, Results.layer]),

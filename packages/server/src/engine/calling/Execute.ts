@@ -1,48 +1,52 @@
 import { Effect, Exit, type Fiber, Random, type Redacted, Result, type Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Allowance } from "../intake/ByteBudget.ts"
-import { Call, toExit, type ReadyCall } from "@scheduling/calls/Call"
+import type { ByteReservation } from "../intake/ByteBudget.ts"
+import { Call, catchAsDefect, type ReadyCall } from "@scheduling/calls/Call"
 import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
-import { asksForCallback, type CompletionUrls } from "../completions/CompletionUrls.ts"
+import { hasCompletionUrl, type CompletionUrls } from "../completions/CompletionUrls.ts"
 import type { DbClock } from "../../store/index.ts"
 import {
-  cannotCall,
+  failWithoutCall,
   fillSynchronously,
   type FilledCall,
   type CallValues,
+  type LoadedCall,
+  makeCountProblem,
   makeFillCall,
-  needsFilling,
   type CallProblem
 } from "./fillCall.ts"
-import { loadCall, noCall } from "./LoadCall.ts"
+import { loadCall, missingCallFailure } from "./LoadCall.ts"
+import { isPause, type LoadedPause, makeFillPause } from "./fillPause.ts"
 import { AccessTokens } from "../secrets/AccessTokens.ts"
 import type { CallSecrets } from "../secrets/CallSecrets.ts"
-import { cannotSign } from "../signing/SigningSecrets.ts"
+import { signingError } from "../signing/SigningSecrets.ts"
 import { classifyResult } from "./classifyResult.ts"
-import { type RunCall, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
+import { type RunCall, type Settlement, makeSettlement, type StartedRun } from "../Run.ts"
 
 /** The node that executes a run, and the resources it uses. */
 export interface Execution {
   readonly node: number
   readonly clock: DbClock
-  readonly allowance: Allowance
+  readonly allowance: ByteReservation
   readonly loads: Semaphore.Semaphore
-  /** Null until the run is due. */
+  /** When the attempt started. Null until the run is due. */
   started_ms: number | null
   /** The `traceparent` header of the call. Undefined if tracing is off. */
   readonly traceparent: string | undefined
   readonly completionUrls: CompletionUrls["Service"]
   /** Whether a connection is opened before the run is due. */
   readonly connectsAhead: boolean
+  /** Returns whether this node may still send the call. */
+  readonly maySend: () => boolean
 }
 
 type OnEnd = (end: Exit.Exit<Settlement>) => void
 
 /** A run that is being executed. */
 export interface RunningExecution {
-  /** Aborts the execution at any stage. */
+  /** Aborts the execution, whatever stage it has reached. */
   readonly cutOff: () => void
   /** The fiber that waits until the run is due or reads its call. Null if neither is needed. */
   readonly preparing: Fiber.Fiber<unknown> | null
@@ -52,13 +56,16 @@ export interface RunningExecution {
  * Executes a run: makes its call when it is due, and decides what follows. `onEnd` is called once,
  * with the result.
  *
- * 1. If the run is due and its call and secrets are available, the call is made immediately
- *    (`makeCall`) and without a fiber, which would take a twentieth of a run.
- * 2. For an early run whose call is known, `makeReady` prepares the request.
- * 3. A fiber waits until the run is due, reads its call, and fills in its values (`prepare`). Then
- *    the prepared request begins (`beginCall`), or the call is made (`makeCall`).
- * 4. If the response to an access token is 401, the call is made once more with a new token
+ * 1. If the run is due, and its call and secrets are available, the call is made immediately
+ *    (`makeCall`). No fiber is used, because a fiber would cost a twentieth of a run's time.
+ * 2. If the run is early and its call is known, `makeReady` prepares the request.
+ * 3. Otherwise, and for early runs, a fiber waits until the run is due, reads its call, and fills
+ *    in its values (`prepare`). Then the prepared request begins (`beginCall`), or the call is made
+ *    (`makeCall`).
+ * 4. If the server rejects an access token with a 401, the call is made once more with a new token
  *    (`callAgain`).
+ *
+ * A step that makes no call ends immediately or makes its run wait (`fillPause.ts`).
  */
 export const makeExecute = Effect.gen(function* () {
   const runFork = Effect.runForkWith(
@@ -66,6 +73,8 @@ export const makeExecute = Effect.gen(function* () {
   )
   const { beginCall, makeCall, makeReady } = yield* makeCalling
   const fillCall = yield* makeFillCall
+  const countProblem = yield* makeCountProblem
+  const fillPause = yield* makeFillPause
   const tokens = yield* AccessTokens
 
   /** Waits until a run is due, reads its call unless it is given, and fills in its values. */
@@ -73,9 +82,13 @@ export const makeExecute = Effect.gen(function* () {
     const early = run.due_ms - execution.clock.now()
     // Timers have millisecond precision and may fire up to a millisecond early.
     if (early > 0) yield* Effect.sleep(Math.ceil(early))
-    const loaded = run.withheld === 0 ? inlineCall(run) : yield* loadCall(run, execution)
+    const loaded: Result.Result<LoadedCall | LoadedPause, CallProblem> =
+      run.withheld === 0 ? inlineCall(run) : yield* loadCall(run, execution)
     if (Result.isFailure(loaded)) return Result.fail(loaded.failure)
-    return yield* fillCall(run, loaded.success, startedAt(run, execution))
+    const now_ms = startedAt(run, execution)
+    return "call" in loaded.success
+      ? yield* fillCall(run, loaded.success, now_ms)
+      : yield* fillPause(run, loaded.success, now_ms)
   })
 
   return (
@@ -86,7 +99,7 @@ export const makeExecute = Effect.gen(function* () {
     onEnd: OnEnd
   ): RunningExecution => {
     const early = run.due_ms - execution.clock.now()
-    const isWritten = run.call === null || !needsFilling(run.call)
+    const isWritten = filling === undefined
     if (early <= 0 && run.withheld === 0) {
       const given = isWritten
         ? Result.map(inlineCall(run), asWritten)
@@ -94,6 +107,7 @@ export const makeExecute = Effect.gen(function* () {
           filling &&
           fillSynchronously(run, run.call, filling, startedAt(run, execution))
       if (given) {
+        if (Result.isFailure(given)) countProblem(given.failure)
         return { cutOff: makeCall(run, execution, signWith, given, onEnd), preparing: null }
       }
     }
@@ -101,8 +115,8 @@ export const makeExecute = Effect.gen(function* () {
     let cutOff = () => {}
 
     /**
-     * Forks an effect that ends with the call of the run, or with the reason why the call cannot be
-     * made.
+     * Runs an effect in a fiber. `then` receives its result, begins the call or ends the run
+     * without one, and returns the function that aborts it.
      */
     const fork = <A>(
       effect: Effect.Effect<A, never, SqlClient.SqlClient>,
@@ -126,23 +140,21 @@ export const makeExecute = Effect.gen(function* () {
       return () => {
         fork(
           Effect.andThen(tokens.reject(run.workspace_id, token), prepare(run, execution)),
-          (filled) => makeCall(run, execution, signWith, filled, onEnd)
+          (filled) =>
+            makeCall(run, execution, signWith, isPause(filled) ? missingCallFailure : filled, onEnd)
         )
       }
     }
 
-    const preparing = fork(prepare(run, execution), (filled) =>
-      ready === undefined
-        ? makeCall(
-            run,
-            execution,
-            signWith,
-            filled,
-            onEnd,
-            Result.isSuccess(filled) ? callAgain(filled.success) : undefined
-          )
-        : beginCall(run, execution, ready.call, ready.begin, onEnd)
-    )
+    const preparing = fork(prepare(run, execution), (filled) => {
+      if (isPause(filled)) {
+        onEnd(catchAsDefect(() => settlementOfExecution(run, execution, filled.pauseEnd)))
+        return () => {}
+      }
+      if (ready !== undefined) return beginCall(run, execution, ready.call, ready.begin, onEnd)
+      const again = Result.isSuccess(filled) ? callAgain(filled.success) : undefined
+      return makeCall(run, execution, signWith, filled, onEnd, again)
+    })
     return { cutOff: () => cutOff(), preparing }
   }
 })
@@ -170,11 +182,11 @@ const makeCalling = Effect.gen(function* () {
     return begin((exit) => {
       if (Exit.isFailure(exit)) return onEnd(Exit.failCause(exit.cause))
       if (onUnauthorized !== undefined && exit.value.status_code === 401) return onUnauthorized()
-      onEnd(toExit(() => settlementFor(exit.value)))
+      onEnd(catchAsDefect(() => settlementFor(exit.value)))
     })
   }
 
-  /** The settlement of a run whose call cannot be made. */
+  /** Returns the settlement of a run whose call cannot be made. */
   const endWithout = (run: StartedRun, execution: Execution, problem: CallProblem): Settlement => {
     const started_ms = startedAt(run, execution)
     return settlementOfExecution(
@@ -193,13 +205,13 @@ const makeCalling = Effect.gen(function* () {
     onUnauthorized?: () => void
   ): (() => void) => {
     startedAt(run, execution)
-    const given = signWith.length === 0 ? cannotCall(cannotSign) : filled
+    const given = signWith.length === 0 ? failWithoutCall(signingError) : filled
     if (Result.isFailure(given)) {
-      onEnd(toExit(() => endWithout(run, execution, given.failure)))
+      onEnd(catchAsDefect(() => endWithout(run, execution, given.failure)))
       return () => {}
     }
     const { call, secrets } = given.success
-    const request = toExit(() => requestOf(run, execution, signWith, call, secrets))
+    const request = catchAsDefect(() => requestOf(run, execution, signWith, call, secrets))
     if (Exit.isFailure(request)) {
       onEnd(Exit.failCause(request.cause))
       return () => {}
@@ -208,7 +220,10 @@ const makeCalling = Effect.gen(function* () {
     return beginCall(run, execution, call, begin, onEnd, onUnauthorized)
   }
 
-  /** Returns undefined if the call can only be made once the run is due. */
+  /**
+   * Prepares the request of an early run. Returns undefined if the call can only be made once the
+   * run is due.
+   */
   const makeReady = (
     run: StartedRun,
     execution: Execution,
@@ -218,7 +233,7 @@ const makeCalling = Effect.gen(function* () {
     const { call, withheld } = run
     if (call === null || withheld > 0 || signWith.length === 0) return undefined
     const due = { atMs: run.due_ms, inMillis: early }
-    const ready = toExit(() =>
+    const ready = catchAsDefect(() =>
       calls.makeReady(requestOf(run, execution, signWith, call), due, execution.connectsAhead)
     )
     return Exit.isSuccess(ready) ? { ...ready.value, call } : undefined
@@ -248,7 +263,7 @@ const startedAt = (run: StartedRun, execution: Execution): number =>
 
 const requestOf = (
   run: StartedRun,
-  { completionUrls, traceparent }: Execution,
+  { completionUrls, maySend, traceparent }: Execution,
   signWith: ReadonlyArray<Redacted.Redacted>,
   { call_options, retry_count: _, ...request }: RunCall,
   secrets: ReadonlyArray<string> = []
@@ -257,22 +272,23 @@ const requestOf = (
   ...(secrets.length > 0 && { secrets }),
   timeout_seconds: Math.min(request.timeout_seconds, maxResponseSeconds),
   success: call_options,
+  maySend,
   workspace_id: run.workspace_id,
   execution_id: run.id,
   attempt: run.attempt,
   task: { id: run.task_id, scheduled_ms: run.scheduled_ms },
   signing: { purpose: "call", secrets: signWith },
   ...(traceparent !== undefined && { traceparent }),
-  ...(asksForCallback(call_options) && { complete_url: completionUrls.make(run) })
+  ...(hasCompletionUrl(call_options) && { complete_url: completionUrls.make(run) })
 })
 
 /** The settlement of a run that this node executed, or was about to execute. */
 export const settlementOfExecution = (
   run: StartedRun,
   { clock, node, started_ms }: Execution,
-  end: Parameters<typeof settlementOf>[2]
+  end: Parameters<typeof makeSettlement>[2]
 ): Settlement =>
-  settlementOf(run, node, {
+  makeSettlement(run, node, {
     ...end,
     started: started_ms !== null,
     started_ms,
@@ -281,4 +297,5 @@ export const settlementOfExecution = (
 
 const asWritten = ({ call }: { readonly call: RunCall }): FilledCall => ({ call, secrets: [] })
 
-const inlineCall = ({ call }: StartedRun) => (call === null ? noCall : Result.succeed({ call }))
+const inlineCall = ({ call }: StartedRun) =>
+  call === null ? missingCallFailure : Result.succeed({ call })

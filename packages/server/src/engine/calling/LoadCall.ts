@@ -2,25 +2,28 @@ import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { StepResponse } from "@scheduling/calls/templateValues"
 import { Effect, Result, Schedule, type Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { inputIndex } from "../chains/ChainVersions.ts"
-import type { Allowance } from "../intake/ByteBudget.ts"
+import { inputIndex, type Pause } from "../chains/ChainVersions.ts"
+import type { ByteReservation } from "../intake/ByteBudget.ts"
 import { inlineCallBytes, type RunCall, type StartedRun, type StepPosition } from "../Run.ts"
-import { cannotCall, type LoadedCall, type CallProblem } from "./fillCall.ts"
+import { failWithoutCall, type LoadedCall, type CallProblem } from "./fillCall.ts"
+import type { LoadedPause } from "./fillPause.ts"
 
 /**
- * Reads a call that was too large to be returned with the start of its run, once the node has
- * memory for it. The run is already marked as running, so a call that crashes the node counts as a
- * loss.
+ * Loads a call that was too large to be returned with the start of its run. Loading begins when the
+ * node has enough memory. The run is already marked as running, so that a call that crashes the
+ * node counts as a lost attempt.
  */
 export const loadCall = Effect.fnUntraced(function* (
   run: StartedRun,
-  { allowance, loads }: { readonly allowance: Allowance; readonly loads: Semaphore.Semaphore }
+  { allowance, loads }: { readonly allowance: ByteReservation; readonly loads: Semaphore.Semaphore }
 ) {
   for (let room = run.withheld; ;) {
     if (room > inlineCallBytes) yield* allowance.take(room)
     const { call, needs } = yield* readCall(run, loads, room)
     if (needs <= room) {
-      allowance.shrink(Result.isSuccess(call) ? sizeOf(call.success.call) : 0)
+      allowance.shrink(
+        Result.isSuccess(call) && "call" in call.success ? sizeOf(call.success.call) : 0
+      )
       return call
     }
     allowance.shrink(0)
@@ -29,11 +32,14 @@ export const loadCall = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads a call that was not returned with the start of its run, regardless of its size. The caller
- * limits the number of concurrent reads.
+ * Reads a call of any size that was not returned with the start of its run. The caller limits the
+ * number of concurrent reads. It is used only for workers, which never run a step that makes no
+ * call.
  */
 export const loadWholeCall = (run: StartedRun, loads: Semaphore.Semaphore) =>
-  Effect.map(readCall(run, loads, Number.MAX_SAFE_INTEGER), ({ call }) => call)
+  Effect.map(readCall(run, loads, Number.MAX_SAFE_INTEGER), ({ call }) =>
+    Result.flatMap(call, (loaded) => ("call" in loaded ? Result.succeed(loaded) : noStep))
+  )
 
 /** Retries until the database responds, because only the holder of a started run can finish it. */
 const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
@@ -41,18 +47,22 @@ const readCall = (run: StartedRun, loads: Semaphore.Semaphore, room: number) =>
     .withPermit(run.position === null ? readTask(run, room) : readStep(run, run.position))
     .pipe(Effect.retry({ schedule: Schedule.spaced("500 millis") }), Effect.orDie)
 
-/** The task was deleted or replaced meanwhile. */
-export const noCall = cannotCall(executionError("task_changed", "the task has no call"))
+/** The problem of a run whose task was deleted or replaced after the run had started. */
+export const missingCallFailure = failWithoutCall(
+  executionError("task_changed", "the task no longer exists or no longer makes a call")
+)
 
-const noStep = cannotCall(executionError("task_changed", "the chain has no such step"))
+const noStep = failWithoutCall(executionError("task_changed", "the chain no longer has this step"))
 
 interface Loaded {
-  readonly call: Result.Result<LoadedCall, CallProblem>
+  readonly call: Result.Result<LoadedCall | LoadedPause, CallProblem>
   /** The memory that the call needs. If `room` is smaller, the long parts were not read. */
   readonly needs: number
 }
 
-/** Reads the call as it is now. It may have changed since the run started. */
+/**
+ * Reads the current definition of the call. The definition may have changed since the run started.
+ */
 const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<RunCall & { readonly bytes: number }>`
@@ -65,13 +75,15 @@ const readTask = Effect.fnUntraced(function* (run: StartedRun, room: number) {
       JOIN tasks ON tasks.id = runs.task_id
       WHERE runs.workspace_id = ${run.workspace_id}
         AND runs.id = ${run.id}`
-  if (row === undefined) return { call: noCall, needs: 0 }
+  if (row === undefined) return { call: missingCallFailure, needs: 0 }
   const { bytes, ...call } = row
   const loaded: Loaded = { call: Result.succeed({ call }), needs: bytes }
   return loaded
 })
 
 interface StepRow extends RunCall {
+  /** What the step waits for, if it makes no call. */
+  readonly pause: Pause | null
   /** The indexes of the steps whose responses the step uses, and `inputIndex`. */
   readonly uses: ReadonlyArray<number>
   /** The input of the run as JSON, if it has one and the step uses it. */
@@ -83,7 +95,7 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPos
   const sql = yield* SqlClient.SqlClient
   const [step] = yield* sql<StepRow>`
       SELECT
-        method, url, headers, body, timeout_seconds, retry_count, call_options, uses,
+        method, url, headers, body, timeout_seconds, retry_count, call_options, pause, uses,
         CASE WHEN ${inputIndex} = ANY (uses) THEN (
           SELECT input::text
           FROM run_inputs
@@ -94,11 +106,15 @@ const readStep = Effect.fnUntraced(function* (run: StartedRun, position: StepPos
       WHERE version_id = ${position.version_id}
         AND step_index = ${position.step_index}`
   if (step === undefined) return { call: noStep, needs: 0 }
-  const { input, uses, ...call } = step
+  const { input, pause, uses, ...call } = step
   const steps = uses.filter((index) => index !== inputIndex)
   const found = steps.length === 0 ? [] : yield* findAnswers(sql, run, position, steps)
   const answers = new Map(found.map((answer) => [answer.step, answer]))
-  const loaded: Loaded = { call: Result.succeed({ call, step: { answers, input } }), needs: 0 }
+  const values = { answers, input }
+  const loaded: Loaded = {
+    call: Result.succeed(pause === null ? { call, step: values } : { pause, step: values }),
+    needs: 0
+  }
   return loaded
 })
 

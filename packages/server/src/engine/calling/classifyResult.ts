@@ -13,7 +13,7 @@ export const classifyResult = (
   random: number
 ) => {
   const { retry_after_seconds } = answer
-  if (goesOn(answer, run.call_options)) {
+  if (jobContinues(answer, run.call_options)) {
     const completes_by_ms = run.started_ms + run.timeout_seconds * 1_000
     return { status: null, retry_delay_ms: null, completes_by_ms } as const
   }
@@ -35,7 +35,7 @@ export const classifyResult = (
   return { status, retry_delay_ms, completes_by_ms: null } as const
 }
 
-const goesOn = (
+const jobContinues = (
   { completes_later, outcome }: Pick<CallResult, "outcome" | "completes_later">,
   options: CallOptions | null
 ) =>

@@ -1,17 +1,22 @@
-import { type CallAuth, type OAuth2Auth, secretNamedBy } from "@scheduling/domain/calls/CallAuth"
+import {
+  type CallAuth,
+  type OAuth2Auth,
+  secretNameInReference
+} from "@scheduling/domain/calls/CallAuth"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
 import { hasBraces, parseTemplate } from "@scheduling/domain/calls/Template"
 import {
-  isFilledIn,
-  usedBy,
+  needsValues,
+  valuesUsedByCall,
   type UsedValues,
   withPlaceholders
 } from "@scheduling/domain/calls/TemplateCall"
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { renderCall } from "@scheduling/calls/renderCall"
-import { type StepResponse, valuesOf } from "@scheduling/calls/templateValues"
+import { type StepResponse, templateValuesOf } from "@scheduling/calls/templateValues"
 import { Effect, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { Meters } from "../../core/index.ts"
 import type { RunCall, StartedRun } from "../Run.ts"
 import { AccessTokens, type AccessToken } from "../secrets/AccessTokens.ts"
 import { CallSecrets, type OpenedSecrets } from "../secrets/CallSecrets.ts"
@@ -20,11 +25,14 @@ import { valuesFor } from "../secrets/valuesFor.ts"
 /** A call as its task defines it, with the data that was read with it. */
 export interface LoadedCall {
   readonly call: RunCall
-  /** Only for a step: the responses of the earlier steps that it uses, and the input of the run. */
-  readonly step?: {
-    readonly answers: ReadonlyMap<string, StepResponse>
-    readonly input: string | null
-  }
+  /** Undefined if the run is not a step of a chain. */
+  readonly step?: StepValues
+}
+
+/** The responses of the earlier steps that a step uses, and the input of the run. */
+export interface StepValues {
+  readonly answers: ReadonlyMap<string, StepResponse>
+  readonly input: string | null
 }
 
 /** A call that can be made. */
@@ -32,15 +40,17 @@ export interface FilledCall {
   readonly call: RunCall
   /** Secret values substituted into the request, to be masked in the response. */
   readonly secrets: ReadonlyArray<string>
-  /** The access token used for the call. A 401 response may mean that it was revoked. */
+  /**
+   * The access token that the call uses. If the response is 401, the token may have been revoked.
+   */
   readonly token?: AccessToken
 }
 
 /**
- * The run whose values a call uses. A check of a monitor is not a run, but has an id and a time
- * too.
+ * The run whose values a call uses. A check of a monitor is not a run, but its request can also
+ * contain an id and a time.
  */
-export type ValuesOf = Pick<
+export type ValueSource = Pick<
   StartedRun,
   "attempt" | "id" | "position" | "scheduled_ms" | "task_id" | "workspace_id"
 >
@@ -54,11 +64,28 @@ export interface CallProblem {
 
 type Filled = Result.Result<FilledCall, CallProblem>
 
-export const cannotCall = (error: ExecutionError): Result.Result<never, CallProblem> =>
+export const failWithoutCall = (error: ExecutionError): Result.Result<never, CallProblem> =>
   Result.fail({ error, retries: null })
 
+/** The reasons why a call cannot be filled in. */
+const reasons = ["secret_missing", "secret_refused", "invalid_template", "auth_failed"] as const
+
+/** Creates a function that counts the calls that cannot be filled in, by reason. */
+export const makeCountProblem = Effect.map(Meters, (meters) => {
+  const count = meters.counts(
+    "scheduling_calls_not_made_total",
+    "Calls that were not made because their values could not be filled in.",
+    "reason",
+    reasons
+  )
+  return ({ error }: CallProblem): void => {
+    const reason = reasons.find((code) => code === error.code)
+    if (reason !== undefined) count(reason)
+  }
+})
+
 /** Whether the call of the task contains values to fill in. */
-export const needsFilling = (call: RunCall): boolean => isFilledIn(call, call.call_options?.auth)
+export const needsFilling = (call: RunCall): boolean => needsValues(call, call.call_options?.auth)
 
 /**
  * Fills in the values of a call:
@@ -68,18 +95,18 @@ export const needsFilling = (call: RunCall): boolean => isFilledIn(call, call.ca
  * 3. Reads the name of the task and the input of the run, if the call uses them.
  * 4. `fillWith` checks that each secret may be sent to the host of the call, renders the URL, the
  *    headers and the body, and adds the `Authorization` header of its `auth`.
- * 5. Gets the access token of an OAuth2 `auth`.
+ * 5. Obtains the access token for an OAuth2 `auth`.
  */
 export const makeFillCall = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const callSecrets = yield* CallSecrets
   const tokens = yield* AccessTokens
+  const countProblem = yield* makeCountProblem
 
-  return Effect.fnUntraced(function* (
-    run: ValuesOf,
+  const fill = Effect.fnUntraced(function* (
+    run: ValueSource,
     loaded: LoadedCall,
     now_ms: number,
-    /** The values that the call uses, if they were already found in a batch. */
     known?: CallValues
   ): Effect.fn.Return<Filled> {
     const { call, step } = loaded
@@ -87,7 +114,7 @@ export const makeFillCall = Effect.gen(function* () {
     const used = known?.used ?? usesOf(call)
     const opened = known?.opened ?? (yield* callSecrets.open(run.workspace_id, used.secrets))
     const details =
-      used.task || (used.input && step === undefined) ? yield* readDetails(sql, run) : noDetails
+      used.task || (used.input && step === undefined) ? yield* readDetails(sql, run) : emptyDetails
     const filled = fillWith(run, loaded, { used, opened, details, now_ms })
     if (Result.isFailure(filled)) return Result.fail(filled.failure)
     const { request, ...ready } = filled.success
@@ -95,13 +122,25 @@ export const makeFillCall = Effect.gen(function* () {
     const token = yield* tokens.get(run.workspace_id, request)
     return Result.mapBoth(token, {
       onSuccess: (given) => ({
-        call: authorized(ready.call, `Bearer ${given.text}`),
+        call: withAuthorization(ready.call, `Bearer ${given.text}`),
         secrets: [...ready.secrets, given.text],
         token: given
       }),
       onFailure: (problem) => ({ error: executionError("auth_failed", problem), retries: call })
     })
   })
+
+  return (
+    run: ValueSource,
+    loaded: LoadedCall,
+    now_ms: number,
+    /** The values that the call uses, if they were already found in a batch. */
+    known?: CallValues
+  ): Effect.Effect<Filled> =>
+    Effect.tap(fill(run, loaded, now_ms, known), (filled) => {
+      if (Result.isFailure(filled)) countProblem(filled.failure)
+      return Effect.void
+    })
 })
 
 /** The values that a call uses, and its decrypted secrets. */
@@ -110,11 +149,12 @@ export interface CallValues {
   readonly opened: OpenedSecrets
 }
 
-const usesOf = (call: RunCall): UsedValues => usedBy(call, call.call_options?.auth)
+const usesOf = (call: RunCall): UsedValues => valuesUsedByCall(call, call.call_options?.auth)
 
 /**
- * Decrypts the secrets of calls that were returned with the start of their runs, in one batch. Such
- * a call is then filled in synchronously: a fiber for each would take a third of a run.
+ * Decrypts the secrets of calls that were returned with the start of their runs, in one batch.
+ * These calls can then be filled in synchronously. A fiber per call would cost a third of a run's
+ * time.
  */
 export const makeDecryptBatch = Effect.map(
   CallSecrets,
@@ -152,7 +192,7 @@ export const makeDecryptBatch = Effect.map(
 
 const noFillings: ReadonlyMap<StartedRun, CallValues> = new Map()
 
-/** Fills in a call that needs nothing but secrets. Returns undefined if it needs more. */
+/** Fills in a call that uses only secrets. Returns undefined if the call uses other values. */
 export const fillSynchronously = (
   run: StartedRun,
   call: RunCall,
@@ -162,14 +202,14 @@ export const fillSynchronously = (
   const auth = call.call_options?.auth
   if (auth?.kind === "oauth2_client_credentials") return undefined
   if (used.task || used.input) return undefined
-  return fillWith(run, { call }, { used, opened, details: noDetails, now_ms })
+  return fillWith(run, { call }, { used, opened, details: emptyDetails, now_ms })
 }
 
-/** `request` is the access token request, if one is needed. */
+/** `request` is the request for an access token, if the call needs one. */
 type Prepared = FilledCall & { readonly request?: OAuth2Auth }
 
 const fillWith = (
-  run: ValuesOf,
+  run: ValueSource,
   { call, step }: LoadedCall,
   {
     details,
@@ -185,13 +225,13 @@ const fillWith = (
 ): Result.Result<Prepared, CallProblem> => {
   const auth = call.call_options?.auth
   const url = writtenUrl(call.url)
-  if (Result.isFailure(url)) return cannotCall(url.failure)
+  if (Result.isFailure(url)) return failWithoutCall(url.failure)
   const hosts = auth === undefined ? [url.success] : [url.success, ...urlsOfAuth(auth)]
   const secrets = valuesFor(used.secrets, opened, hosts)
-  if (Result.isFailure(secrets)) return cannotCall(secrets.failure)
+  if (Result.isFailure(secrets)) return failWithoutCall(secrets.failure)
   const rendered = renderCall(
     call,
-    valuesOf({
+    templateValuesOf({
       run: {
         id: run.position?.chain_run_id ?? run.id,
         attempt: run.attempt,
@@ -205,13 +245,13 @@ const fillWith = (
     })
   )
   if (Result.isFailure(rendered)) {
-    return cannotCall(executionError("invalid_template", rendered.failure))
+    return failWithoutCall(executionError("invalid_template", rendered.failure))
   }
   const filled = { ...call, ...rendered.success }
   const values = opened.valuesOf(used.secrets)
   if (auth === undefined) return Result.succeed({ call: filled, secrets: values })
 
-  const plain = (text: string) => secrets.success.get(secretNamedBy(text) ?? "") ?? text
+  const plain = (text: string) => secrets.success.get(secretNameInReference(text) ?? "") ?? text
   if (auth.kind === "oauth2_client_credentials") {
     const request = {
       ...auth,
@@ -226,21 +266,21 @@ const fillWith = (
       : Buffer.from(`${plain(auth.username)}:${plain(auth.password)}`).toString("base64")
   const header = `${auth.kind === "bearer" ? "Bearer" : "Basic"} ${credentials}`
   return Result.succeed({
-    call: authorized(filled, header),
+    call: withAuthorization(filled, header),
     secrets: auth.kind === "bearer" ? values : [...values, credentials]
   })
 }
 
 const noAnswers: ReadonlyMap<string, StepResponse> = new Map()
 
-const authorized = (call: RunCall, authorization: string): RunCall => ({
+const withAuthorization = (call: RunCall, authorization: string): RunCall => ({
   ...call,
   headers: { ...call.headers, authorization }
 })
 
 /**
- * Parses the URL before it is filled in. It already contains the host, because references are only
- * allowed after it.
+ * Parses the URL before its values are filled in. The host is already known, because references are
+ * allowed only after it.
  */
 const writtenUrl = (url: string): Result.Result<URL, ExecutionError> =>
   Result.mapError(
@@ -257,7 +297,7 @@ const writtenUrl = (url: string): Result.Result<URL, ExecutionError> =>
 const urlsOfAuth = (auth: CallAuth): ReadonlyArray<URL> =>
   auth.kind === "oauth2_client_credentials" ? [new URL(auth.token_url)] : []
 
-const noDetails: Details = { name: null, key: null, input: null }
+export const emptyDetails: Details = { name: null, key: null, input: null }
 
 interface Details {
   readonly name: string | null
@@ -265,8 +305,8 @@ interface Details {
   readonly input: string | null
 }
 
-const readDetails = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, run: ValuesOf) {
+export const readDetails = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, run: ValueSource) {
     const [row] = yield* sql<Details>`
       SELECT name, key, (
         SELECT input::text
@@ -277,7 +317,7 @@ const readDetails = Effect.fnUntraced(
       FROM tasks
       WHERE workspace_id = ${run.workspace_id}
         AND id = ${run.task_id}`
-    return row ?? noDetails
+    return row ?? emptyDetails
   },
   Effect.retry({ schedule: Schedule.spaced("500 millis") }),
   Effect.orDie

@@ -16,8 +16,8 @@ export interface RetryState {
  * Returns the delay before the next attempt, or null if no attempt is left. The default backoff is
  * exponential: it starts at one second, doubles each time, and is capped at an hour. Full jitter
  * spreads the retries of runs that failed together. Custom delays get half of that jitter, so at
- * least half of the chosen delay remains. A `Retry-After` of the response is the minimum, up to an
- * hour.
+ * least half of the chosen delay remains. A `Retry-After` header of the response sets the minimum,
+ * up to an hour.
  */
 export const retryDelayMs = (retry: RetryState, random: number): number | null => {
   if (retry.failures > retry.retry_count) return null

@@ -5,7 +5,8 @@ const secretsLiveMs = 5_000
 const maxWorkspaces = 10_000
 
 /**
- * Caches signing secrets for a few seconds. After a rotation, the old secret stays valid for a day.
+ * Caches signing secrets for a few seconds. This is safe because the old secret stays valid for a
+ * day after a rotation.
  */
 export const makeSecretsCache = Effect.gen(function* () {
   const signingSecrets = yield* SigningSecrets

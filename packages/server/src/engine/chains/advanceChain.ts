@@ -1,9 +1,9 @@
-import type { RunIf } from "@scheduling/domain/chains/Chain"
+import type { RunIf } from "@scheduling/domain/chains/ChainStep"
 
 /** The result of a step. `skipped`: its `run_if` did not match. */
 export type StepOutcome = "succeeded" | "failed" | "cancelled" | "skipped"
 
-export interface Advance {
+export interface ChainAdvance {
   /** The step to start. Null if the run has finished. */
   readonly next: number | null
   /** The steps that are skipped before it, in order. */
@@ -25,17 +25,18 @@ export interface Advance {
 export const advanceChain = (
   steps: ReadonlyArray<{ readonly run_if: RunIf }>,
   outcomes: ReadonlyArray<StepOutcome>
-): Advance => {
+): ChainAdvance => {
   const cancelled = outcomes.includes("cancelled")
   const failed = outcomes.includes("failed")
   const skipped: Array<number> = []
   for (const [index, step] of steps.entries()) {
     if (index < outcomes.length) continue
-    if (!cancelled && holds(step.run_if, failed)) return { next: index, skipped, status: "running" }
+    if (!cancelled && conditionHolds(step.run_if, failed))
+      return { next: index, skipped, status: "running" }
     skipped.push(index)
   }
   return { next: null, skipped, status: cancelled ? "cancelled" : failed ? "failed" : "succeeded" }
 }
 
-const holds = (runIf: RunIf, failed: boolean): boolean =>
+const conditionHolds = (runIf: RunIf, failed: boolean): boolean =>
   runIf === "always" || (runIf === "failure") === failed

@@ -8,14 +8,17 @@ import { AppConfig, mac, Secrets } from "../../core/index.ts"
  * The attempt that a completion URL belongs to. Anybody with the URL may report the result of this
  * attempt, and do nothing else.
  */
-export interface Completed {
+export interface CompletionTarget {
   readonly workspace_id: string
   readonly id: string
-  /** The fence: a retry, or an attempt on another node, has a different number. */
+  /**
+   * The number of the attempt. A retry, or an attempt on another node, has a different number, so
+   * the URL is valid for one attempt only.
+   */
   readonly attempt: number
 }
 
-export const asksForCallback = (options: CallOptions | null): boolean =>
+export const hasCompletionUrl = (options: CallOptions | null): boolean =>
   options?.completion !== undefined
 
 /**
@@ -25,9 +28,9 @@ export const asksForCallback = (options: CallOptions | null): boolean =>
 export class CompletionUrls extends Context.Service<
   CompletionUrls,
   {
-    readonly make: (attempt: Completed) => string
+    readonly make: (attempt: CompletionTarget) => string
     /** Returns undefined unless this service has signed the token. */
-    readonly read: (token: string) => Completed | undefined
+    readonly read: (token: string) => CompletionTarget | undefined
   }
 >()("@scheduling/server/engine/completions/CompletionUrls") {
   static readonly layer: Layer.Layer<
@@ -57,7 +60,7 @@ export const completionUrls = (
       return `${base}/complete/${named}${mac(ring[0], named)}`
     },
     read: (token) => {
-      if (!form.test(token)) return undefined
+      if (!tokenPattern.test(token)) return undefined
       const named = token.slice(0, namedLength)
       const signature = Buffer.from(token.slice(namedLength))
       return ring.some((key) => timingSafeEqual(Buffer.from(mac(key, named)), signature))
@@ -67,25 +70,25 @@ export const completionUrls = (
   }
 }
 
-// ---------------------------------------------------------------------------
-
 const uuidBytes = 16
 const namedBytes = 2 * uuidBytes + 4
 
-/** In base64url, which has no padding here. */
+/** The length in base64url. There is no padding, because `namedBytes` is a multiple of three. */
 const namedLength = (namedBytes * 4) / 3
 
-/** A signature of 43 characters (HMAC-SHA-256) follows. */
-const form = new RegExp(`^[\\w-]{${namedLength + 43}}$`)
+/**
+ * Matches a token: the encoded attempt, followed by a signature of 43 characters (HMAC-SHA-256).
+ */
+const tokenPattern = new RegExp(`^[\\w-]{${namedLength + 43}}$`)
 
-const packed = ({ attempt, id, workspace_id }: Completed): string => {
+const packed = ({ attempt, id, workspace_id }: CompletionTarget): string => {
   const bytes = Buffer.alloc(namedBytes)
   bytes.write((workspace_id + id).replaceAll("-", ""), "hex")
   bytes.writeUInt32BE(attempt, 2 * uuidBytes)
   return bytes.toString("base64url")
 }
 
-const unpacked = (named: string): Completed => {
+const unpacked = (named: string): CompletionTarget => {
   const bytes = Buffer.from(named, "base64url")
   return {
     workspace_id: uuidOf(bytes.subarray(0, uuidBytes)),

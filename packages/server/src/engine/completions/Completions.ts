@@ -11,51 +11,54 @@ import type { AwaitingRun, NodeUptime } from "./awaitingRuns.ts"
 import { makeSettleRuns } from "../settleRuns.ts"
 import type { EndSignals, Signals } from "../../events/index.ts"
 import { classifyResult } from "../calling/classifyResult.ts"
-import { type Settlement, settlementOf } from "../Run.ts"
-import { batched } from "../../store/index.ts"
-import { CompletionsRepo, type EndedAttempt } from "./CompletionsRepo.ts"
+import { type RunPause, type Settlement, makeSettlement } from "../Run.ts"
+import { batchRequests } from "../../store/index.ts"
+import { CompletionsRepo, type FinishedAttempt } from "./CompletionsRepo.ts"
 import { CallSecrets } from "../secrets/CallSecrets.ts"
-import type { Completed } from "./CompletionUrls.ts"
+import type { CompletionTarget } from "./CompletionUrls.ts"
 
 /** A report of a job about its attempt. */
-export interface CompletionReport extends Completed {
+export interface CompletionReport extends CompletionTarget {
   readonly what: "done" | "failed" | "progress"
   /** The response of the attempt, or a line of progress. */
   readonly body: string
 }
 
 /**
- * The effect of a report. `recorded`: the report is stored, now or since an earlier request.
+ * The effect of a report. `recorded`: the report is stored, now or by an earlier request.
  * `repeated`: another attempt has begun. `contradicted`: an earlier request has finished the
  * attempt with a different result. `late`: the attempt finished without the report.
  */
-export type Receipt = "recorded" | "repeated" | "contradicted" | "late"
+export type ReportEffect = "recorded" | "repeated" | "contradicted" | "late"
 
-/** A repeated request is recognized by this error code. */
+/**
+ * The error of a failure that a job reported. The code of this error shows whether a report is a
+ * repetition.
+ */
 const reportedFailure = executionError(
   "completion_failed",
   "the job reported a failure to its completion URL"
 )
 
 /**
- * Maximum number of tries. A node may claim or settle the run at the same moment, so each try finds
- * it in a new state.
+ * The maximum number of tries. A node may claim or settle the run at the same moment, so each try
+ * may find the run in a new state.
  */
 const maxTries = 4
 
 /**
- * Finishes attempts with the results that jobs report. A request that arrives before the response
- * to the call takes the run over from the node that makes the call, and the fence discards that
- * node's result. Therefore nothing has to be kept elsewhere, and it does not matter which node gets
- * the request or whether the other one lives.
+ * Finishes attempts with the results that jobs report. A request may arrive before the response to
+ * the call. It then takes the run over from the node that makes the call, and the fence discards
+ * the result of that node. So no other state is needed. Any node can handle the request, even if
+ * the node that makes the call has died.
  */
 export class Completions extends Context.Service<
   Completions,
   {
-    readonly receive: (report: CompletionReport) => Effect.Effect<Receipt>
+    readonly receive: (report: CompletionReport) => Effect.Effect<ReportEffect>
     /**
-     * Finishes attempts whose completion is overdue. Returns the milliseconds until the next
-     * deadline, or null.
+     * Finishes attempts whose completion is overdue, and steps whose pause is over. Returns the
+     * milliseconds until the next deadline, or null if there is none.
      */
     readonly endOverdue: (uptime: NodeUptime) => Effect.Effect<number | null>
   }
@@ -72,7 +75,7 @@ export class Completions extends Context.Service<
       const settleRuns = yield* makeSettleRuns(yield* SqlClient.SqlClient)
 
       /** Masks the secrets of the call in a job's report. */
-      const masked = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
+      const maskReport = Effect.fnUntraced(function* (run: AwaitingRun, report: CompletionReport) {
         if (run.secret_names === null) return report
         const names = new Set(run.secret_names)
         const secrets = yield* callSecrets.open(run.workspace_id, names)
@@ -80,7 +83,8 @@ export class Completions extends Context.Service<
       })
 
       /**
-       * Returns the ids of the runs that were finished or returned to the queue by their reports.
+       * Finishes attempts with their reports. Returns the ids of the runs that were finished or
+       * returned to the queue.
        */
       const end = Effect.fnUntraced(function* (
         said: ReadonlyMap<string, { readonly run: AwaitingRun; readonly report: CompletionReport }>
@@ -94,13 +98,13 @@ export class Completions extends Context.Service<
           ({ run }) => run.state === "awaiting" || taken.has(run.id)
         )
         const settlements = yield* Effect.forEach(owned, ({ report, run }) =>
-          Effect.map(masked(run, report), (one) => settlementBy(run, one, random))
+          Effect.map(maskReport(run, report), (one) => settlementBy(run, one, random))
         )
         return yield* settleRuns(settlements)
       })
 
       const receiveAll = Effect.fnUntraced(function* (reports: ReadonlyArray<CompletionReport>) {
-        const receipts = new Map<CompletionReport, Receipt>()
+        const receipts = new Map<CompletionReport, ReportEffect>()
         let left = reports
         for (let round = 0; round < maxTries && left.length > 0; round++) {
           const runs = yield* repo.findUnfinished(left)
@@ -115,14 +119,14 @@ export class Completions extends Context.Service<
             if (run === undefined || run.attempt !== report.attempt || !hasBegun(run)) {
               over.push(report)
             } else if (report.what === "progress") lines.push({ run, report })
-            // If several reports of a run arrive together, the first one counts. The others are
+            // If several reports of a run arrive together, the first one decides. The others are
             // handled in the next try.
             else if (!said.has(run.id)) said.set(run.id, { run, report })
           }
           if (lines.length > 0) {
             yield* repo.insertProgress(
               yield* Effect.forEach(lines, ({ report, run }) =>
-                Effect.map(masked(run, report), (line) => ({
+                Effect.map(maskReport(run, report), (line) => ({
                   ...line,
                   text: progressLine(line.body)
                 }))
@@ -145,12 +149,14 @@ export class Completions extends Context.Service<
           left = left.filter((report) => !receipts.has(report))
         }
         if (left.length > 0)
-          yield* Effect.die(new Error("a completion was not settled after several tries"))
+          yield* Effect.die(
+            new Error("the result of a completion could not be stored after several tries")
+          )
         return reports.map((report) => receipts.get(report) ?? "late")
       }, Effect.orDie)
 
       return Completions.of({
-        receive: yield* batched(receiveAll),
+        receive: yield* batchRequests(receiveAll),
 
         endOverdue: Effect.fnUntraced(function* (uptime) {
           for (;;) {
@@ -167,19 +173,21 @@ export class Completions extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
 const hasBegun = ({ cancel_requested, state }: AwaitingRun): boolean =>
   (state === "running" || state === "awaiting") && !cancel_requested
 
-/** Prevents other nodes from finding the run overdue while this one finishes it. */
+/**
+ * The minimum time until the deadline of a run that was taken over. It keeps other nodes from
+ * finding the run overdue while this node finishes it.
+ */
 const spareMs = 60_000
 
 /**
- * The state of the run between its completion and its result, in case this node dies in between.
+ * Returns the settlement that makes a run await its completion, until the report of the job is
+ * written. If this node dies before that, another node finds the run overdue and finishes it.
  */
 const takeover = (run: AwaitingRun): Settlement =>
-  settlementOf(run, run.lease_owner, {
+  makeSettlement(run, run.lease_owner, {
     status: null,
     error: null,
     completes_by_ms: Math.max(run.started_ms + run.timeout_seconds * 1_000, run.now_ms + spareMs)
@@ -190,7 +198,7 @@ const settlementBy = (
   { body, what }: CompletionReport,
   random: number
 ): Settlement =>
-  settlementOf(run, null, {
+  makeSettlement(run, null, {
     ...ended(run),
     response_body: body,
     ...(what === "done"
@@ -199,18 +207,28 @@ const settlementBy = (
   })
 
 const settlementOfOverdue = (run: AwaitingRun, random: number): Settlement =>
-  settlementOf(run, null, {
+  makeSettlement(run, null, {
     ...ended(run),
     ...(run.cancel_requested
       ? { status: "cancelled", error: cancelledError }
-      : {
-          ...classifyResult(failure, run, random),
-          error: executionError(
-            "completion_timeout",
-            `no completion within ${run.timeout_seconds} s`
-          )
-        })
+      : run.pause === null
+        ? {
+            ...classifyResult(failure, run, random),
+            error: executionError(
+              "completion_timeout",
+              `no completion within ${run.timeout_seconds} s`
+            )
+          }
+        : endOfPause(run.pause))
   })
+
+const endOfPause = ({ kind }: RunPause) =>
+  kind === "wait"
+    ? ({ status: "succeeded", error: null } as const)
+    : ({
+        status: "failed",
+        error: executionError("approval_timeout", "nobody approved or rejected the step in time")
+      } as const)
 
 const ended = (run: AwaitingRun) => ({
   awaited: true,
@@ -227,13 +245,13 @@ const failure = {
 
 const receiptOf = (
   { attempt, what }: CompletionReport,
-  { attempts_count, error, status }: EndedAttempt = {
+  { attempts_count, error, status }: FinishedAttempt = {
     attempts_count: null,
     error: null,
     status: null
   },
   run: AwaitingRun | undefined
-): Receipt => {
+): ReportEffect => {
   const isRepeatedFailure = error !== null && parseErrorLine(error).code === reportedFailure.code
   if (what === "failed" && isRepeatedFailure) return "recorded"
   if (run !== undefined) return run.attempt > attempt ? "repeated" : "late"

@@ -12,10 +12,10 @@ import {
 } from "./awaitingRuns.ts"
 import type { Settlement } from "../Run.ts"
 import { awaitCompletion } from "../transitions/awaitCompletion.ts"
-import type { Completed } from "./CompletionUrls.ts"
+import type { CompletionTarget } from "./CompletionUrls.ts"
 
 /** The result of a finished attempt. */
-export interface EndedAttempt {
+export interface FinishedAttempt {
   /** The status of the execution. Null while another attempt is pending or running. */
   readonly status: Exclude<ExecutionStatus, "queued" | "running"> | null
   readonly attempts_count: number | null
@@ -23,16 +23,16 @@ export interface EndedAttempt {
   readonly error: string | null
 }
 
-export interface Progress extends Completed {
+export interface Progress extends CompletionTarget {
   readonly text: string
 }
 
 export class CompletionsRepo extends Context.Service<
   CompletionsRepo,
   {
-    /** Finds the unfinished ones of the runs, by id. */
+    /** Finds the runs among the given ones that have not finished, by id. */
     readonly findUnfinished: (
-      asked: ReadonlyArray<Completed>
+      asked: ReadonlyArray<CompletionTarget>
     ) => Effect.Effect<ReadonlyMap<string, AwaitingRun>, SqlError.SqlError>
     readonly findOverdue: (
       uptime: NodeUptime
@@ -50,8 +50,8 @@ export class CompletionsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
     /** Returns the results in the order of `attempts`. */
     readonly findEnded: (
-      attempts: ReadonlyArray<Completed>
-    ) => Effect.Effect<ReadonlyArray<EndedAttempt>, SqlError.SqlError>
+      attempts: ReadonlyArray<CompletionTarget>
+    ) => Effect.Effect<ReadonlyArray<FinishedAttempt>, SqlError.SqlError>
     /** Adds progress lines. Only the last lines of each run are kept. */
     readonly insertProgress: (
       lines: ReadonlyArray<Progress>
@@ -65,11 +65,12 @@ export class CompletionsRepo extends Context.Service<
         findUnfinished: (asked) => findUnfinished(sql, asked),
         findOverdue: (uptime) => findOverdue(sql, uptime),
         findNextDueInMs: findCompletionDueInMs(sql),
-        takeOver: (settlements) => awaitCompletion(sql, settlements),
+        takeOver: (settlements) =>
+          Effect.map(awaitCompletion(sql, settlements), (runs) => runs.map(({ id }) => id)),
 
         findEnded: Effect.fn("CompletionsRepo.findEnded")(function* (attempts) {
           const column = columnsOf(attempts)
-          return yield* sql<EndedAttempt>`
+          return yield* sql<FinishedAttempt>`
             SELECT executions.status, executions.attempts_count, tried.error
             FROM unnest(
               ${column("uuid", ({ workspace_id }) => workspace_id)},
@@ -95,7 +96,7 @@ export class CompletionsRepo extends Context.Service<
             a < b ? -1 : 1
           )
           const column = columnsOf(byRun)
-          // The join skips workspaces that are deleted meanwhile.
+          // The join skips workspaces that were deleted in the meantime.
           yield* sql`
             INSERT INTO progress (execution_id, workspace_id, lines)
             SELECT said.execution_id, workspaces.id, stamped.lines

@@ -2,17 +2,17 @@ import { Effect } from "effect"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
 import type { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { downtimeSince } from "../Absences.ts"
+import { downtimeSql } from "../Absences.ts"
 import { callOfRun } from "../callOfRun.ts"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import type { StartedRun } from "../Run.ts"
+import type { RunPause, StartedRun } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
-import { isTrusted, type ClockLimit } from "../laneTurns.ts"
+import { isClockTrusted, type ClockLimit } from "../laneTurns.ts"
 
 /**
- * How long this node has been connected without interruption. While no node was up, jobs and agents
- * may have started to retry less often. Jobs that are awaited since this node started have reached
- * the service from the beginning.
+ * How long this node has been connected without interruption. Jobs and agents may have started to
+ * retry less often while no node was up. Jobs whose completion has been awaited only since this
+ * node connected are not affected.
  */
 export interface NodeUptime extends ClockLimit {
   readonly forMs: number
@@ -22,13 +22,18 @@ export interface NodeUptime extends ClockLimit {
 
 /**
  * SQL for whether the completion of a row of `runs` is overdue, not counting downtime of the
- * service. The first comparison lets PostgreSQL use the index.
+ * service, or whether its pause is over. The first comparison lets PostgreSQL use the index.
  */
 export const isOverdue = (sql: SqlClient.SqlClient, { forMs, isLong, ...trust }: NodeUptime) => sql`
       completes_by <= now()
-      AND ${isTrusted(sql, trust)}
-      AND completes_by <= now() - ${sql.literal(downtimeSince("runs.awaiting_since"))}
-      AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')`
+      AND ${isClockTrusted(sql, trust)}
+      AND (
+        runs.pause IS NOT NULL
+        OR (
+          completes_by <= now() - ${sql.literal(downtimeSql("runs.awaiting_since"))}
+          AND (${isLong} OR awaiting_since > now() - ${forMs} * interval '1 millisecond')
+        )
+      )`
 
 /**
  * SQL for the milliseconds until the next deadline of a completion. Null if no run awaits its
@@ -42,7 +47,10 @@ export const completionDueInMs = `(
   LIMIT 1
 )`
 
-/** A run that is to be completed, with the options that decide what follows. */
+/**
+ * An unfinished run whose completion was reported or is overdue, with the options that decide what
+ * follows.
+ */
 export interface AwaitingRun extends Pick<
   StartedRun,
   "id" | "workspace_id" | "task_id" | "kind" | "attempt" | "lost" | "position"
@@ -50,11 +58,13 @@ export interface AwaitingRun extends Pick<
   readonly state: RunState
   readonly lease_owner: number | null
   readonly cancel_requested: boolean
-  /** Null if the call is still in progress. */
+  /** The status code of the response to the call. Null while the call is in progress. */
   readonly answered_with: number | null
   readonly retry_count: number
   readonly call_options: CallOptions | null
   readonly timeout_seconds: number
+  /** What the run waits for. Null if it awaits its completion. */
+  readonly pause: RunPause | null
   /** The secrets that the call uses. */
   readonly secret_names: ReadonlyArray<string> | null
   readonly started_ms: number
@@ -66,7 +76,7 @@ const columns = `
   runs.lease_owner, runs.cancel_requested, ${positionColumn()},
   CASE runs.state WHEN 'awaiting' THEN runs.status_code END AS answered_with,
   coalesce(call.retry_count, 0) AS retry_count, call.call_options,
-  coalesce(call.timeout_seconds, 30) AS timeout_seconds, call.secret_names,
+  coalesce(call.timeout_seconds, 30) AS timeout_seconds, call.secret_names, runs.pause,
   date_part('epoch', runs.attempt_started_at) * 1000 AS started_ms,
   date_part('epoch', now()) * 1000 AS now_ms`
 
@@ -91,7 +101,7 @@ export const findCompletionDueInMs = (sql: SqlClient.SqlClient) =>
     ([row]) => row?.ms ?? null
   )
 
-/** Finds the unfinished ones of the runs, by id. */
+/** Finds the runs among the given ones that have not finished, by id. */
 export const findUnfinished = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   asked: ReadonlyArray<{ readonly workspace_id: string; readonly id: string }>

@@ -2,12 +2,12 @@ import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { EventQuota, plainBody } from "../../http/index.ts"
-import { type CompletionReport, Completions, type Receipt } from "./Completions.ts"
+import { type CompletionReport, Completions, type ReportEffect } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 
 /**
  * Handles requests to completion URLs before the router. Responses are plain text like those to
- * pings, because the sender may be a shell. Other requests are passed to `answer`.
+ * pings, because the sender may be a shell script. Other requests are passed to `answer`.
  */
 export const withCompletionRoute = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -25,8 +25,6 @@ export const withCompletionRoute = <E, R>(
     )
   })
 
-// ---------------------------------------------------------------------------
-
 const shape = /^\/complete\/([^/?]+)(?:\/(fail|log))?(?:\?.*)?$/
 
 const kinds: Readonly<Record<string, CompletionReport["what"]>> = {
@@ -34,22 +32,22 @@ const kinds: Readonly<Record<string, CompletionReport["what"]>> = {
   log: "progress"
 }
 
-const plain = (status: number, text: string) =>
+const plainTextResponse = (status: number, text: string) =>
   HttpServerResponse.text(`${text}\n`, { status, headers: { "cache-control": "no-store" } })
 
-const notFound = plain(404, "not found")
+const notFound = plainTextResponse(404, "not found")
 
 const tooManyLines = HttpServerResponse.setHeader(
-  plain(429, "too many lines: at most 60 per minute"),
+  plainTextResponse(429, "too many progress lines: at most 60 per minute"),
   "retry-after",
   "60"
 )
 
-const answers: Record<Receipt, HttpServerResponse.HttpServerResponse> = {
-  recorded: plain(200, "OK"),
-  repeated: plain(409, "too late: another attempt has begun"),
-  contradicted: plain(409, "this attempt has already finished with a different result"),
-  late: plain(410, "too late: this attempt has already finished")
+const answers: Record<ReportEffect, HttpServerResponse.HttpServerResponse> = {
+  recorded: plainTextResponse(200, "OK"),
+  repeated: plainTextResponse(409, "too late: another attempt has begun"),
+  contradicted: plainTextResponse(409, "this attempt has already finished with a different result"),
+  late: plainTextResponse(410, "too late: this attempt has already finished")
 }
 
 const handleReport = Effect.fnUntraced(function* (

@@ -4,7 +4,7 @@ import { columnsOf } from "../../store/index.ts"
 import { firstIdAt } from "../RunId.ts"
 
 /** SQL for the time up to which slots may have fired before the database clock was set back. */
-export const firedAheadUntil = `(
+export const firedAheadLimit = `(
   SELECT date_part('epoch', until) * 1000
   FROM fired_ahead
 )`
@@ -19,7 +19,8 @@ interface Firing {
 
 /**
  * Marks slots that have a run in the history. Slots with unfinished runs are left to the unique
- * index of `runs`. Runs a statement only during the time by which the clock was set back.
+ * index of `runs`. Runs a statement only for slots that may have fired before the clock was set
+ * back.
  */
 export const markFired = Effect.fnUntraced(function* <One extends Firing>(
   sql: SqlClient.SqlClient,

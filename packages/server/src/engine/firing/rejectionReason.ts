@@ -4,14 +4,14 @@ import { maxTaskRuns } from "../../core/index.ts"
 import { isFull } from "../transitions/enqueue.ts"
 import { isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
-import { maxWaiting } from "../transitions/mayStart.ts"
+import { catchesUp, maxWaiting } from "../transitions/mayStart.ts"
 
 /**
- * SQL for whether an earlier slot of the task is already waiting in a queue, which is as many as
- * its overlap allows. The start guard would check them too late: once they start, one after the
- * other.
+ * SQL for whether the task already has as many waiting runs of earlier slots in a queue as its
+ * overlap rule allows. The start guard would check this too late, because it runs only when the
+ * runs start, one after the other.
  */
-const waitsAlready = `EXISTS (
+const isAlreadyWaiting = `EXISTS (
   SELECT
   FROM runs
   WHERE runs.task_id = fires.task_id
@@ -19,7 +19,13 @@ const waitsAlready = `EXISTS (
     AND ${isInPhase("parked")}
     AND runs.due_at <= now()
   OFFSET (
-    SELECT CASE overlap WHEN 'skip' THEN 0 WHEN 'queue' THEN ${maxWaiting - 1} ELSE ${maxTaskRuns} END
+    SELECT
+      CASE
+        WHEN ${catchesUp("fires.slot_at")} THEN ${maxTaskRuns}
+        WHEN overlap = 'skip' THEN 0
+        WHEN overlap = 'queue' THEN ${maxWaiting - 1}
+        ELSE ${maxTaskRuns}
+      END
     FROM tasks
     WHERE tasks.id = fires.task_id
   )
@@ -27,8 +33,9 @@ const waitsAlready = `EXISTS (
 )`
 
 /**
- * SQL for whether the workspace is stopped and no run waits for its end. With `missed: once`, one
- * run does, for all slots that pass while the workspace is stopped.
+ * SQL for whether a slot gets no run because its workspace is stopped. This is the case if its task
+ * skips missed slots, or if a run of an earlier slot already waits for the workspace to resume.
+ * That run stands for all slots that pass before then.
  */
 const isDropped = `(
   ${isInStoppedWorkspace("fires")}
@@ -53,7 +60,7 @@ const isDropped = `(
 export const rejectionReason = (sql: SqlClient.SqlClient) => sql`
   CASE
     WHEN ${isFull(sql, sql.literal("fires.task_id"))} THEN ${fullQueue}
-    WHEN fires.queue_id IS NOT NULL AND ${sql.literal(waitsAlready)} THEN ${waitingInQueue}
+    WHEN (fires.queue_id IS NOT NULL OR fires.in_flow) AND ${sql.literal(isAlreadyWaiting)} THEN ${waitingInQueue}
     WHEN ${sql.literal(isDropped)} THEN ${workspaceStopped}
   END`
 

@@ -1,9 +1,9 @@
 import type { ExchangeDetails } from "@scheduling/calls/CallResult"
 
 /**
- * Encodes an exchange as one column of the history. The first line has the times of DNS,
- * connecting, TLS and waiting in milliseconds, separated by commas, and empty where unknown:
- * `,,,40`. The response headers follow, one per line.
+ * Encodes the details of an exchange as one column of the history. The first line has the times of
+ * DNS, connecting, TLS and waiting in milliseconds, separated by commas. A time that is not known
+ * is empty: `,,,40`. The response headers follow, one per line.
  */
 export const exchangeText = (exchange: ExchangeDetails | null): string | null => {
   if (exchange === null) return null

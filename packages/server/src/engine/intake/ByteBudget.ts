@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** As with call slots, a share may hold this many times as much as is still free. */
+/** A share (see `CallSlots.ts`) may hold this many times as much memory as is free. */
 const threshold = 4
 
 interface Waiting {
@@ -9,9 +9,9 @@ interface Waiting {
 }
 
 /**
- * The memory budget for the calls of a node. Tenants share it as they share slots: a single tenant
- * gets four fifths, and a newcomer finds room. Waiting shares take turns. A share that holds
- * nothing is never overtaken by a smaller request.
+ * The memory budget for the calls of a node. Shares divide it as they divide call slots: a share
+ * that is alone gets four fifths, and a new share always finds room. Waiting shares take turns. A
+ * share that holds no memory is never overtaken by a share with a smaller request.
  */
 export class ByteBudget {
   readonly #total: number
@@ -32,9 +32,9 @@ export class ByteBudget {
     return this.#waiting.keys()
   }
 
-  /** Creates the allowance of one call. */
-  open(share: number): Allowance {
-    return new Allowance(this, share)
+  /** Creates the reservation of one call, which holds no memory yet. */
+  open(share: number): ByteReservation {
+    return new ByteReservation(this, share)
   }
 
   /**
@@ -62,7 +62,7 @@ export class ByteBudget {
     this.#serve()
   }
 
-  /** A request larger than the whole budget gets the whole budget. */
+  /** Returns the size of a request, at most the whole budget. */
   capped(bytes: number): number {
     return Math.min(bytes, this.#total)
   }
@@ -70,8 +70,8 @@ export class ByteBudget {
   #serve(): void {
     for (let served = true; served;) {
       served = false
-      // A grant may run code that gives memory back and requests more, so each turn reads the
-      // queues again.
+      // Granting a request may run code that returns memory and requests more, so each turn reads
+      // the queues again.
       for (const share of Array.from(this.#waiting.keys())) {
         const queue = this.#waiting.get(share)
         const next = queue?.[0]
@@ -106,7 +106,7 @@ export class ByteBudget {
 }
 
 /** The part of the budget that one call holds. */
-export class Allowance {
+export class ByteReservation {
   readonly #budget: ByteBudget
   readonly #share: number
   #bytes = 0
@@ -116,7 +116,9 @@ export class Allowance {
     this.#share = share
   }
 
-  /** Waits until there is room. Call it only while holding nothing, or two calls could deadlock. */
+  /**
+   * Waits until the budget has room. The caller must hold no memory, or two calls could deadlock.
+   */
   take(bytes: number): Effect.Effect<void> {
     return Effect.callback((resume) => {
       const recover = this.#budget.ask(this.#share, bytes, () => {
@@ -127,7 +129,7 @@ export class Allowance {
     })
   }
 
-  /** Keeps at most this many bytes and gives the others back. */
+  /** Keeps at most this many bytes and returns the rest to the budget. */
   shrink(bytes: number): void {
     const surplus = this.#bytes - bytes
     if (surplus <= 0) return

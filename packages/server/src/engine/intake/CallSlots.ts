@@ -1,7 +1,8 @@
 /**
- * A share may hold this many times as many slots as are still free. A single share thus gets four
- * fifths, two get four ninths each, and a newcomer always finds room. (Dynamic thresholds, as
- * network switches use them for their buffers.)
+ * A share is the set of accounts that were registered from one IP address. It may hold this many
+ * times as many slots as are free. A share that is alone therefore gets four fifths of the slots,
+ * two shares get four ninths each, and a new share always finds a free slot. (Network switches
+ * divide their buffers in the same way, with dynamic thresholds.)
  */
 const threshold = 4
 
@@ -9,22 +10,23 @@ const threshold = 4
 const slowMs = 1_000
 
 /**
- * Maximum number of shares, and of targets, that are remembered. The oldest ones without a call are
- * evicted.
+ * The maximum number of shares, and of targets, that are remembered. If there are more, the oldest
+ * without a call are forgotten.
  */
 const maxRemembered = 20_000
 
-/** How long a share does not count as a newcomer after a slow call. */
+/** How long a share does not count as a newcomer after one of its calls was slow. */
 const rememberSlowMs = 10 * 60_000
 
 /**
- * A slow target keeps at least this many slots, because only responses can raise its limit again.
+ * The minimum number of slots of a slow target. It must not be 0, because only responses can raise
+ * the limit of the target again.
  */
-const leastOfTarget = 4
+const minSlotsOfTarget = 4
 
 /**
- * If a target responds quickly, this many times as many calls as connections may have slots. They
- * pass the start guard and are prepared while others are in progress.
+ * How many slots per connection the calls to a quick target may use. Calls without a connection
+ * pass the start guard and are prepared while other calls are in progress.
  */
 const quickAhead = 4
 
@@ -43,7 +45,10 @@ interface Target {
   inSlots: number
   slow: number
   readonly byShare: Map<number, number>
-  /** Halved each second in which calls are slow, and raised by one with each quick response. */
+  /**
+   * The maximum number of slots. It is halved each second in which calls are slow, and raised by
+   * one with each quick response.
+   */
   limit: number
   halvedAtMs: number
   answersQuickly: boolean
@@ -59,16 +64,17 @@ interface Slot {
 }
 
 /**
- * Decides which calls get a slot. Shares have dynamic thresholds, over all slots and at each
- * target. In addition, each kind of call leaves some slots to the kinds below it:
+ * Decides which calls get a slot. Shares have dynamic thresholds, for all slots together and for
+ * the slots of each target. In addition, each kind of call leaves some slots to the kinds listed
+ * after it:
  *
- * 1. Calls to targets that are slow or unknown may use half of the slots, minus those that unproven
- *    and slow calls already hold.
- * 2. Calls to targets that respond quickly may use all but one sixteenth.
- * 3. Calls of shares that have no call in progress, and had no slow one lately, may use all.
+ * 1. Calls to slow or unknown targets may use half of the slots, minus the slots of unproven and
+ *    slow calls.
+ * 2. Calls to targets that respond quickly may use all but one sixteenth of the slots.
+ * 3. Calls of shares that have no call in progress, and had no slow call lately, may use all slots.
  *
- * Therefore, calls that never finish cannot take the slots of others, regardless of their targets,
- * unless they are spread over as many shares as half of the slots.
+ * Calls that never finish can therefore take all slots only if they come from at least half as many
+ * shares as there are slots, whatever their targets are.
  */
 export class CallSlots {
   readonly #limits: SlotLimits
@@ -80,7 +86,7 @@ export class CallSlots {
   readonly #young = new Map<string, Slot>()
   readonly #slowTargets = new Set<Target>()
   #slow = 0
-  /** The number of calls that are neither slow nor to a target that responds quickly. */
+  /** The number of calls that are not yet slow and whose target does not respond quickly. */
   #unproven = 0
 
   constructor(limits: SlotLimits) {
@@ -112,11 +118,11 @@ export class CallSlots {
     const holder = this.#shares.get(share)
     const atLeast = isNewcomer(holder, nowMs) ? 1 : 0
     const untilLimit = at !== undefined && this.#isPressed ? at.limit - at.inSlots : Infinity
-    const inSlots = within(this.#roomFor(at), holder?.inSlots ?? 0)
+    const inSlots = slotsWithinThreshold(this.#roomFor(at), holder?.inSlots ?? 0)
     return Math.max(atLeast, Math.min(atTarget, untilLimit, inSlots))
   }
 
-  /** Whether the share gets no slot for any target. */
+  /** Returns whether the share gets no slot, whatever the target. */
   isClosedTo(share: number, nowMs: number): boolean {
     if (this.free <= 0) return true
     const holder = this.#shares.get(share)
@@ -152,8 +158,8 @@ export class CallSlots {
   }
 
   /**
-   * Frees a slot. `answered` means that the call finished by itself and was not aborted or given
-   * up.
+   * Frees the slot of a call. `answered` is true if the call finished by itself, and false if it
+   * was aborted or given up.
    */
   vacate(id: string, nowMs: number, answered: boolean): void {
     const slot = this.#slots.get(id)
@@ -183,7 +189,7 @@ export class CallSlots {
     forgetOldest(this.#targets)
   }
 
-  /** Marks calls as slow that have taken too long. */
+  /** Marks calls that have taken too long as slow. */
   watch(nowMs: number): void {
     for (const [id, slot] of this.#young) {
       if (slot.sinceMs > nowMs - slowMs) break
@@ -201,7 +207,7 @@ export class CallSlots {
       if (at.slow === 0) this.#slowTargets.delete(at)
       else if (at.halvedAtMs <= nowMs - slowMs) {
         at.halvedAtMs = nowMs
-        at.limit = Math.max(leastOfTarget, Math.floor(at.limit / 2))
+        at.limit = Math.max(minSlotsOfTarget, Math.floor(at.limit / 2))
       }
     }
   }
@@ -222,9 +228,9 @@ export class CallSlots {
 
   #roomAt(at: Target | undefined, share: number): number {
     const { perTarget } = this.#limits
-    if (at === undefined) return within(perTarget, 0)
+    if (at === undefined) return slotsWithinThreshold(perTarget, 0)
     const places = (isQuick(at) ? quickAhead : 1) * perTarget - at.inSlots
-    return within(places, at.byShare.get(share) ?? 0)
+    return slotsWithinThreshold(places, at.byShare.get(share) ?? 0)
   }
 
   #roomFor(at: Target | undefined): number {
@@ -259,8 +265,10 @@ export class CallSlots {
   }
 }
 
-/** Returns how many more slots the holder of `held` may get, if each one reduces `free` by one. */
-const within = (free: number, held: number): number =>
+/**
+ * Returns how many more slots a holder of `held` slots may get. Each of them reduces `free` by one.
+ */
+const slotsWithinThreshold = (free: number, held: number): number =>
   Math.ceil((threshold * free - held) / (threshold + 1))
 
 const forgetOldest = <Key>(remembered: Map<Key, { readonly inSlots: number }>): void => {

@@ -6,7 +6,9 @@ import { ReadyRuns } from "./ReadyRuns.ts"
 /** A share may hold this many times as many future runs as there is still room for. */
 const threshold = 4
 
-/** How long no runs of a share are claimed after its runs found no slot and were handed back. */
+/**
+ * How long a share's runs are not claimed after some of them found no slot and were handed back.
+ */
 const restMs = 2_000
 
 export interface IntakeLimits extends SlotLimits {
@@ -21,20 +23,26 @@ export interface IntakeLimits extends SlotLimits {
  */
 export class Intake {
   readonly #limits: IntakeLimits
-  /** A claim for fewer runs of one share is not worth a statement. */
+  /**
+   * The minimum room of a share. If a share has room for fewer runs, a statement that claims them
+   * is not worthwhile.
+   */
   readonly #leastRoom: number
   readonly #slots: CallSlots
   readonly #lastCalls: LastCalls
-  /** The latest run comes first, so that the next one is at the end. */
+  /**
+   * The runs that are not due yet. The run that is due first is at the end, from which runs are
+   * taken.
+   */
   #held: Array<LeasedRun> = []
   #heldInOrder = true
   readonly #heldByShare = new Map<number, number>()
   readonly #ready = new ReadyRuns()
   /** The number of due runs that may find a slot the next time runs are taken. */
   #untried = 0
-  /** Each run from its lease until it is settled. */
+  /** All runs of this node by id, from their lease until their result is written. */
   readonly #known = new Map<string, LeasedRun>()
-  /** Retries that were leased before this node learned that the previous attempt was written. */
+  /** Retries that were leased before this node learned that the previous result was written. */
   readonly #early = new Map<string, LeasedRun>()
   readonly #restingUntilMs = new Map<number, number>()
 
@@ -63,12 +71,17 @@ export class Intake {
     return this.#ready.count > 0
   }
 
-  /** The number of overdue runs to claim: half of the free slots, so that newcomers find some. */
+  /**
+   * The number of overdue runs to claim. It is half of the free slots, so that newcomers find a
+   * free slot.
+   */
   get room(): number {
     return Math.ceil((this.free - this.#untried) / 2)
   }
 
-  /** The number of slots that become free again soon. Slow calls keep theirs. */
+  /**
+   * The number of slots that are free or will soon be free: all slots except those of slow calls.
+   */
   get turnover(): number {
     return this.#limits.slots - this.#slots.slow
   }
@@ -81,7 +94,7 @@ export class Intake {
     return (this.#heldByShare.get(share) ?? 0) < threshold * this.roomAhead
   }
 
-  /** Shares that hold as many runs as they may. */
+  /** Returns the shares that already hold their maximum number of future runs. */
   holdingEnough(): ReadonlyArray<number> {
     return [...this.#heldByShare.keys()].filter((share) => !this.mayHold(share))
   }
@@ -94,12 +107,18 @@ export class Intake {
     }
   }
 
-  /** Estimates how many runs would get slots if shares call their last targets again. */
+  /**
+   * Estimates how many runs would get slots if the next runs of shares have the same targets as
+   * their last runs.
+   */
   likelyRoom(nowMs: number): number {
     return this.#lastCalls.room(nowMs)
   }
 
-  /** Gives slots to runs that a claim has started. The others go through the start guard. */
+  /**
+   * Gives slots to runs that a claim has started, and returns the runs that have one. Runs that
+   * find no slot go through the start guard later.
+   */
   admit<Run extends LeasedRun>(runs: ReadonlyArray<Run>, nowMs: number): ReadonlyArray<Run> {
     this.#lastCalls.notice(runs, nowMs)
     return runs.filter(
@@ -120,7 +139,7 @@ export class Intake {
     return this.#held.at(-1)?.due_ms
   }
 
-  /** Takes up to `limit` due runs and gives them slots. Shares take turns. */
+  /** Takes up to `limit` due runs and gives a slot to each. Shares take turns. */
   take(nowMs: number, limit: number): ReadonlyArray<LeasedRun> {
     this.#makeReady(nowMs)
     this.#slots.watch(nowMs)
@@ -146,7 +165,7 @@ export class Intake {
     return taken
   }
 
-  /** Frees the slot of a run. The run is known until `forget`. */
+  /** Frees the slot of a run. The run remains known until `forget` is called. */
   release(id: string, nowMs: number, answered = false): void {
     this.#slots.vacate(id, nowMs, answered)
     const share = this.#known.get(id)?.share
@@ -154,7 +173,8 @@ export class Intake {
   }
 
   /**
-   * Takes slots back from runs that may not have started. They go through the start guard again.
+   * Takes the slots back from runs that may not have started. These runs must pass the start guard
+   * again.
    */
   putBack(ids: Iterable<string>, nowMs: number): void {
     for (const id of ids) {
@@ -198,7 +218,8 @@ export class Intake {
   }
 
   /**
-   * Removes runs that became ready before `sinceMs` and have no slot: another node may have one.
+   * Removes runs that became ready before `sinceMs` and have no slot, because another node may have
+   * a slot for them.
    */
   dropWaiting(sinceMs: number, nowMs: number): ReadonlyArray<LeasedRun> {
     const dropped = this.#ready.takeOlder(sinceMs)
@@ -228,8 +249,8 @@ export class Intake {
   }
 
   /**
-   * Shares whose further runs would find no slot, or hardly any, including all shares with runs
-   * that wait for a slot.
+   * Returns the shares whose further runs would find no slot, or hardly any. These include all
+   * shares with runs that already wait for a slot.
    */
   saturated(nowMs: number): ReadonlyArray<number> {
     for (const [share, untilMs] of this.#restingUntilMs) {
@@ -244,7 +265,8 @@ export class Intake {
   }
 
   /**
-   * Ends all pauses. After a step of the clock, a pause of seconds could last as long as the step.
+   * Ends all pauses. After a step of the clock, a pause of a few seconds could last as long as the
+   * step.
    */
   forgetPauses(): void {
     this.#restingUntilMs.clear()

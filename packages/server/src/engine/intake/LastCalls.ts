@@ -1,7 +1,7 @@
 import type { LeasedRun } from "../Run.ts"
 import type { CallSlots } from "./CallSlots.ts"
 
-/** How long the last targets of a share predict its next ones. */
+/** How long the last targets of a share are used to predict its next targets. */
 const believedMs = 2_000
 
 interface Targets {
@@ -10,10 +10,10 @@ interface Targets {
 }
 
 /**
- * The targets that shares called last, because their next runs most likely call the same ones.
- * Nothing more is known about runs before they are claimed, and a claimed run whose target has no
- * free slot costs a second statement. Without this prediction, that happened to a quarter of the
- * runs if one account called one origin.
+ * The targets that shares called last. The next runs of a share most likely call the same targets.
+ * A node knows nothing else about a run before it claims the run, and a claimed run whose target
+ * has no free slot costs a second statement. Without this prediction, a quarter of the runs cost a
+ * second statement if one account called one origin.
  */
 export class LastCalls {
   readonly #byShare = new Map<number, Targets>()
@@ -40,7 +40,10 @@ export class LastCalls {
     this.#byShare.clear()
   }
 
-  /** Estimates how many runs would get slots if all shares call their last targets again. */
+  /**
+   * Estimates how many more runs would get call slots if each share calls the same targets as last
+   * time.
+   */
   room(nowMs: number): number {
     this.#forget(nowMs)
     if (this.#byShare.size === 0) return Infinity

@@ -5,7 +5,7 @@ interface ReadyRun {
   readonly sinceMs: number
 }
 
-/** A queue per workspace and target. The queues take turns. */
+/** The queues of a share, one per workspace and target. They take turns. */
 type ReadyShare = Map<string, Array<ReadyRun>>
 
 /** Due runs that wait for a call slot. Shares take turns, and so do the workspaces of a share. */
@@ -37,8 +37,8 @@ export class ReadyRuns {
   }
 
   /**
-   * Takes a run of the share whose target has room. The share and the queue go to the end of the
-   * line.
+   * Takes a run whose target has room from the share. The share and the run's queue then wait
+   * behind all others.
    */
   takeOne(share: number, hasRoom: (target: string | null) => boolean): LeasedRun | undefined {
     const queues = this.#shares.get(share)

@@ -7,19 +7,16 @@ import type { SqlClient } from "effect/sql"
  */
 const slackSeconds = 10
 
-/**
- * The timeout that is assumed if the task was deleted, because the timeout of its calls is then
- * unknown.
- */
+/** The timeout that is assumed for calls of a deleted task, whose real timeout is unknown. */
 const longestCallSeconds = 900
 
 /** The maximum time that a slot is held for a lost call. */
 export const longestLostCallSeconds = slackSeconds + longestCallSeconds
 
 /**
- * SQL for how long the call of a row of `runs`, joined with its `call`, may continue, even if its
- * node or agent is unreachable, and for whether its job may continue until its completion.
- * `call_ends_ms` is null if the run has no queue.
+ * SQL columns for a row of `runs`, joined with its `call`: the latest time at which its call ends,
+ * even if its node or agent is unreachable (null if the run has no queue), and whether its job may
+ * continue until its completion.
  */
 export const lostSlotColumns = `
   runs.queue_id,
@@ -34,7 +31,7 @@ export interface LostSlot {
   readonly completes_later: boolean
 }
 
-export const lockQueuesOfLostSlots = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostSlot>) =>
+export const lockQueuesOfHeldSlots = (sql: SqlClient.SqlClient, lost: ReadonlyArray<LostSlot>) =>
   sql`
     SELECT id
     FROM queues
@@ -43,8 +40,9 @@ export const lockQueuesOfLostSlots = (sql: SqlClient.SqlClient, lost: ReadonlyAr
     FOR NO KEY UPDATE`
 
 /**
- * Holds the slots of lost calls for as long as the calls may continue: a node that was declared
- * dead may only be disconnected from the database. The rows of the queues must be locked.
+ * Holds the slots of lost calls for as long as the calls may continue. A node that was declared
+ * dead may still be running and only be disconnected from the database. The rows of the queues must
+ * be locked.
  */
 export const holdSlots = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -1,35 +1,44 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { admit, findOpen } from "../transitions/admit.ts"
-import { findParked, maxQueuesPerPass } from "../queues/findParked.ts"
+import { findDueInFlows, firstFlowId, flowScanStart } from "../queues/flows.ts"
+import { findQueuesWithParkedRuns, maxQueuesPerPass } from "../queues/findQueuesWithParkedRuns.ts"
 import { leaveQueue } from "../transitions/leaveQueue.ts"
 import type { Engine } from "./Engine.ts"
 
-const batch = 100
+const batch = 500
 
-/** During this pause, slots that become free at about the same time are gathered. */
+/** The pause in which the admitter gathers slots that become free at about the same time. */
 const pauseMs = 2
 
 /**
- * When to retry if another node is admitting runs of the queue. That node may have counted before a
- * slot became free.
+ * The delay before a retry if another node is admitting runs of the queue. That node may have
+ * counted the slots before a slot became free.
  */
 const busyMs = 25
 
-/** How long to wait while the database clock is in doubt. */
+/** The delay while the database clock is in doubt. */
 const doubtedMs = 500
 
-/** Queues whose next run is due later than this are left to the walk over all queues. */
+/**
+ * The latest time for which a check of a queue is scheduled. Queues whose next run is due later are
+ * found by the walk over all queues.
+ */
 const rememberMs = 60_000
 
 const firstQueue = "00000000-0000-0000-0000-000000000000"
+const lastQueue = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 export interface Admitter {
-  /** Admits runs of the queues to check, if they may start soon, or waits for a queue. */
+  /**
+   * Checks the queues that are due for a check, and admits runs that may start soon. Waits while no
+   * queue is due.
+   */
   readonly admitSome: Effect.Effect<void, SqlError.SqlError>
   /**
-   * Adds the next queues that have parked runs to the queues to check. Each node walks over all
-   * queues, a few per second, so that no run depends on a node that knows about it.
+   * Adds the next queues that have parked runs, and the flows whose runs have become due, to the
+   * queues to check. Each node goes through all queues, a few per second, so that runs are admitted
+   * even if the node that remembered their queue has stopped.
    */
   readonly walk: Effect.Effect<void, SqlError.SqlError>
 }
@@ -50,10 +59,14 @@ export const makeAdmitter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Admitter, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const { budget, clock, feedWaker, intake, queues } = engine
-  let walkedTo = firstQueue
+  const walkNamed = walkOver(sql, firstQueue, firstFlowId)
+  const walkFlows = walkOver(sql, firstFlowId, lastQueue)
+  let dueInFlows = flowScanStart
 
   /**
-   * Queues that have just been full. When one of them is to be checked again, it has a free slot.
+   * The named queues that had no free slot at their last check. The next check of such a queue
+   * happens because a slot has become free, so it need not look for a free slot. Keys of flows are
+   * not remembered, because most of them have no further run.
    */
   const full = new Set<string>()
 
@@ -71,7 +84,7 @@ export const makeAdmitter = Effect.fnUntraced(function* (
     )
     engine.hold(admitted.leased)
     if (admitted.isMore) feedWaker.wake()
-    for (const id of admitted.full) full.add(id)
+    for (const id of admitted.full) if (id < firstFlowId) full.add(id)
     const others = likely.filter((id) => !full.has(id) && !admitted.busy.includes(id))
     queues.checkAt([...admitted.open, ...others], clock.now())
     queues.checkAt(admitted.busy, clock.now() + busyMs)
@@ -94,19 +107,31 @@ export const makeAdmitter = Effect.fnUntraced(function* (
 
     walk: Effect.gen(function* () {
       full.clear()
-      const parked = yield* findParked(sql, walkedTo)
-      walkedTo = parked.length < maxQueuesPerPass ? firstQueue : (parked.at(-1)?.id ?? firstQueue)
-      queues.checkAt(
-        parked.map(({ id }) => id),
-        clock.now()
-      )
+      queues.checkAt([...(yield* walkNamed), ...(yield* walkFlows)], clock.now())
+      const [due] = yield* findDueInFlows(sql, dueInFlows)
+      if (due === undefined) return
+      dueInFlows = due
+      queues.checkAt(due.queues, clock.now())
     })
   }
 })
 
 /**
+ * Returns the next queues of a range that have parked runs. After the last queue of the range, it
+ * begins again.
+ */
+const walkOver = (sql: SqlClient.SqlClient, first: string, last: string) => {
+  let walkedTo = first
+  return Effect.gen(function* () {
+    const ids = (yield* findQueuesWithParkedRuns(sql, walkedTo, last)).map(({ id }) => id)
+    walkedTo = ids.length < maxQueuesPerPass ? first : (ids.at(-1) ?? first)
+    return ids
+  })
+}
+
+/**
  * Returns the queues that have a run for a free slot now. Queues that will have one soon are
- * checked at that time. Runs of deleted queues are released.
+ * scheduled for a later check. Runs of deleted queues are released.
  */
 const findOpenNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -15,7 +15,7 @@ import {
   makeExecute
 } from "../calling/Execute.ts"
 import { shortMessage, Tracing } from "../../core/index.ts"
-import { type LeasedRun, type Settlement, settlementOf, type StartedRun } from "../Run.ts"
+import { type LeasedRun, type Settlement, makeSettlement, type StartedRun } from "../Run.ts"
 import { start } from "../transitions/start.ts"
 import { notifyStarted } from "../notifyChanges.ts"
 import { CompletionUrls } from "../completions/CompletionUrls.ts"
@@ -30,46 +30,46 @@ import { Store } from "../../store/index.ts"
 const maxStartBatch = { embedded: 250, postgres: 1_000 }
 
 /**
- * How early the start guard is queried, so that the last of thousands of runs also starts on time.
+ * How early the start guard is queried, so that even the last of thousands of runs starts on time.
  */
 const guardAheadMs = 250
 
 /**
- * The start guard is queried for all runs of this interval together: 200 runs per second take ten
- * statements.
+ * All runs of this interval share one query of the start guard, so that 200 runs per second take
+ * ten statements.
  */
 const gatherMs = 100
 
-/** The maximum time that a call waits after its run has started. */
+/**
+ * How far in the future a started run may be due. If it is due later, the database clock must have
+ * been stepped, and the run counts as due now.
+ */
 const farAheadMs = 5_000
 
 /** The minimum interval between two queries of the start guard for the same run. */
-const askAgainAfterMs = 5
+const queryAgainAfterMs = 5
 
 export interface Calls {
-  /**
-   * Makes the calls of runs that have a slot. `askedMs` is when the statement that started the runs
-   * was sent.
-   */
-  readonly begin: (
-    runs: ReadonlyArray<StartedRun>,
-    owner: number,
-    askedMs: number
-  ) => Effect.Effect<void>
+  /** Makes the calls of runs that have a slot and were started for the node `owner`. */
+  readonly begin: (runs: ReadonlyArray<StartedRun>, owner: number) => Effect.Effect<void>
   /** Starts the due runs that have a slot, or waits until there are some. */
   readonly startDue: Effect.Effect<void, unknown>
   /** Returns false if this node is not executing the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
   /** Aborts all calls without writing their results. */
   readonly abandon: Effect.Effect<void>
-  /** Waits until no call is left. */
+  /** Waits until no call is in progress. */
   readonly ended: Effect.Effect<void>
 }
 
 interface RunningCall {
   executed: RunningExecution | undefined
-  /** Whether an aborted call means that the run was cancelled. Otherwise the run was abandoned. */
+  /**
+   * True if the call was aborted because the run was cancelled, and false if the run was abandoned.
+   */
   cancelled: boolean
+  /** True if the call was not sent because another node may have the run. */
+  isWithheld: boolean
 }
 
 /**
@@ -78,10 +78,14 @@ interface RunningCall {
  * 1. `Intake.take` returns the runs that are due within a quarter of a second and have a slot.
  * 2. `start`: one statement decides which of these runs start (`transitions/start.ts`). Rejected
  *    runs get their result immediately. Early runs are tried again when they are due
- *    (`askAgainWhenDue`), and lost runs are forgotten.
+ *    (`queryAgainWhenDue`), and lost runs are forgotten.
  * 3. `begin` makes the calls of started runs, including runs that a claim or the settler has
  *    started: `call` makes one call (`calling/Execute.ts`).
  * 4. A call that finishes frees its slot, and its result is added to `Engine.results`.
+ *
+ * If the process was frozen or lost the database for so long that other nodes may have its runs,
+ * nothing is sent: `Engine.holdsLease` is checked right before a request is written, and runs whose
+ * calls were withheld go through the start guard again.
  */
 export const makeCalls = Effect.fnUntraced(function* (
   engine: Engine
@@ -95,13 +99,9 @@ export const makeCalls = Effect.fnUntraced(function* (
   const decryptBatch = yield* makeDecryptBatch
   const running = new Map<string, RunningCall>()
   const call = yield* makeCall(engine, running)
-  const { clock, intake, options } = engine
+  const { clock, intake } = engine
 
-  const begin = Effect.fnUntraced(function* (
-    runs: ReadonlyArray<StartedRun>,
-    owner: number,
-    askedMs: number
-  ) {
+  const begin = Effect.fnUntraced(function* (runs: ReadonlyArray<StartedRun>, owner: number) {
     if (owner !== engine.node) {
       return intake.giveUp(
         runs.map(({ id }) => id),
@@ -109,16 +109,15 @@ export const makeCalls = Effect.fnUntraced(function* (
       )
     }
     const secrets = yield* secretsOf(new Set(runs.map((run) => run.workspace_id))).pipe(
-      Effect.onError(() => Effect.sync(() => askAgain(engine, runs)))
+      Effect.onError(() => Effect.sync(() => queryAgain(engine, runs)))
     )
     const fillings = yield* decryptBatch(runs)
-    // If this process was frozen or waited for the database, other nodes may have the runs by now.
-    if (clock.now() - askedMs > options.leaseMs / 2) return askAgain(engine, runs)
+    if (!engine.holdsLease) return queryAgain(engine, runs)
     notifyStarted(changes, runs)
     for (const run of runs) {
       const { workspace_id } = run
       const signWith = secrets.get(workspace_id) ?? []
-      call(notFarAhead(run, clock.now()), owner, signWith, fillings.get(run))
+      call(withoutFarAheadDueTime(run, clock.now()), owner, signWith, fillings.get(run))
     }
   }, Effect.uninterruptible)
 
@@ -154,7 +153,10 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
   const runFork = Effect.runForkWith(yield* Effect.context())
   const { budget, clock, intake, loads, meters, results } = engine
 
-  /** Returns undefined if the run was abandoned, because another node repeats it. */
+  /**
+   * Returns the settlement of an interrupted call, or undefined if the run was abandoned. Another
+   * node repeats an abandoned run.
+   */
   const interrupted = (
     run: StartedRun,
     execution: Execution,
@@ -181,6 +183,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
     engine.count("started")
     const allowance = budget.open(intake.shareOf(run.id) ?? 0)
     const trace = tracer && beginTrace(tracer, run, clock.now())
+    const going: RunningCall = { executed: undefined, cancelled: false, isWithheld: false }
     const execution: Execution = {
       node: owner,
       clock,
@@ -189,9 +192,12 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
       started_ms: null,
       traceparent: trace?.traceparent,
       completionUrls,
-      connectsAhead: intake.answersQuickly(run.id)
+      connectsAhead: intake.answersQuickly(run.id),
+      maySend: () => {
+        going.isWithheld = !engine.holdsLease
+        return !going.isWithheld
+      }
     }
-    const going: RunningCall = { executed: undefined, cancelled: false }
     running.set(run.id, going)
     going.executed = execute(run, execution, secrets, filling, (exit) => {
       running.delete(run.id)
@@ -204,6 +210,7 @@ const makeCall = Effect.fnUntraced(function* (engine: Engine, running: Map<strin
         : interrupted(run, execution, exit.cause, going.cancelled)
       trace?.called(execution.started_ms, now, settlement)
       if (settlement !== undefined) results.add(settlement)
+      else if (going.isWithheld) queryAgain(engine, [run])
       engine.slotFreed()
     })
   }
@@ -217,58 +224,55 @@ const makeStartDue = Effect.fnUntraced(function* (engine: Engine, begin: Calls["
   const { clock, intake, meters, results, startWaker } = engine
 
   /**
-   * Queries the start guard again when the runs are due. They keep their slots until then, for a
-   * quarter of a second at most.
+   * Queries the start guard again when the runs are due. Until then, which is at most a quarter of
+   * a second, the runs keep their slots.
    */
-  const askAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
+  const queryAgainWhenDue = (runs: ReadonlyArray<LeasedRun>) => {
     for (const [dueMs, due] of Map.groupBy(runs, ({ due_ms }) => due_ms)) {
-      // Waits at least a little, because the database clock may be behind its estimate.
-      const waitMs = Math.max(dueMs - clock.now(), askAgainAfterMs)
+      // The wait has a minimum, because the database clock may be behind its estimate.
+      const waitMs = Math.max(dueMs - clock.now(), queryAgainAfterMs)
       runFork(
         Effect.andThen(
           Effect.sleep(waitMs),
-          Effect.sync(() => askAgain(engine, due))
+          Effect.sync(() => queryAgain(engine, due))
         )
       )
     }
   }
 
-  const startTaken = Effect.fnUntraced(function* (
-    taken: ReadonlyArray<LeasedRun>,
-    owner: number,
-    askedMs: number
-  ) {
+  const startTaken = Effect.fnUntraced(function* (taken: ReadonlyArray<LeasedRun>, owner: number) {
     meters.batch("start", taken.length)
     const { early, refused, started } = yield* start(sql, owner, taken).pipe(
-      // The runs may be marked as running by now, but their calls were not made.
-      Effect.onError(() => Effect.sync(() => askAgain(engine, taken)))
+      // The runs may be marked as running in the database, but their calls were not made.
+      Effect.onError(() => Effect.sync(() => queryAgain(engine, taken)))
     )
     const gone = new Set(taken.map((run) => run.id))
     for (const run of started) gone.delete(run.id)
-    askAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
+    queryAgainWhenDue(taken.filter(({ id }) => early.has(id) && gone.delete(id)))
     for (const { error, run, status } of refused) {
       gone.delete(run.id)
       intake.release(run.id, clock.now())
-      // The database clock had already reached `due_ms`.
+      // A skipped run was due by the database clock, even if this node's estimate of that clock is
+      // behind.
       const finished_ms = status === "skipped" ? Math.max(clock.now(), run.due_ms) : clock.now()
-      results.add(settlementOf(run, owner, { status, error, finished_ms }))
+      results.add(makeSettlement(run, owner, { status, error, finished_ms }))
     }
     intake.giveUp(gone, clock.now())
-    yield* begin(started, owner, askedMs)
+    yield* begin(started, owner)
   }, Effect.uninterruptible)
 
   return Effect.gen(function* () {
     const owner = engine.node
     const now = clock.now()
-    const askAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
-    const taken = intake.take(askAtMs() <= now ? now + guardAheadMs : now, batch)
-    if (taken.length === 0) yield* startWaker.wait(askAtMs() - now)
-    else yield* startTaken(taken, owner, now)
+    const queryAtMs = () => (intake.nextDueMs ?? now + 60_000) - guardAheadMs + gatherMs
+    const taken = intake.take(queryAtMs() <= now ? now + guardAheadMs : now, batch)
+    if (taken.length === 0) yield* startWaker.wait(queryAtMs() - now)
+    else yield* startTaken(taken, owner)
   })
 })
 
-/** Returns the runs to the start guard, which decides again whether they may start here. */
-const askAgain = (
+/** Returns the runs to the start guard, which decides again whether they may start on this node. */
+const queryAgain = (
   { clock, intake, startWaker }: Engine,
   runs: ReadonlyArray<{ readonly id: string }>
 ) => {
@@ -279,6 +283,9 @@ const askAgain = (
   startWaker.wake()
 }
 
-/** A run that was started long before it is due was started by a clock that was stepped. */
-const notFarAhead = (run: StartedRun, nowMs: number): StartedRun =>
+/**
+ * Treats a run as due now if it was started long before it is due, because the database clock must
+ * have been stepped.
+ */
+const withoutFarAheadDueTime = (run: StartedRun, nowMs: number): StartedRun =>
   run.due_ms > nowMs + farAheadMs ? { ...run, due_ms: nowMs } : run

@@ -1,7 +1,7 @@
 import { Effect, Semaphore } from "effect"
 import { ByteBudget } from "../intake/ByteBudget.ts"
 import { ConnectionsLimits } from "@scheduling/calls/Call"
-import { DueFrom } from "../intake/DueFrom.ts"
+import { DueSearchStart } from "../intake/DueSearchStart.ts"
 import { Intake } from "../intake/Intake.ts"
 import { EngineMeters } from "./EngineMeters.ts"
 import { Meters, type NodeMeters, Waker } from "../../core/index.ts"
@@ -11,14 +11,16 @@ import type { LeasedRun, Settlement, StartedRun } from "../Run.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerCounts } from "./RunnerStats.ts"
 import type { SettleResult } from "../SettleResult.ts"
-import { type ClaimResult, nothingClaimed } from "../transitions/claim.ts"
+import { type ClaimResult, emptyClaimResult } from "../transitions/claim.ts"
 import { DatabaseClock, type DbClock } from "../../store/index.ts"
 
 interface Parts {
   readonly options: RunnerOptions
   readonly clock: DbClock
   readonly intake: Intake
-  /** Large calls are limited by their total size as well as by their number. */
+  /**
+   * The memory for large calls, which are limited by their total size as well as by their number.
+   */
   readonly budget: ByteBudget
   /**
    * Limits the number of large calls that are read at the same time, so that connections remain for
@@ -35,8 +37,8 @@ export class Engine {
   readonly intake: Intake
   readonly budget: ByteBudget
   readonly loads: Semaphore.Semaphore
-  readonly dueFrom = new DueFrom()
-  /** The named queues to check. */
+  readonly dueFrom = new DueSearchStart()
+  /** The named queues whose free slots are to be checked. */
   readonly queues = new QueueChecks()
   readonly meters: EngineMeters
   readonly results = new UnwrittenResults()
@@ -56,8 +58,13 @@ export class Engine {
     skipped: 0,
     fenced: 0
   }
-  /** 0 means none: ids of nodes begin at 1. */
+  /** The id of this node. 0 means that it has no id yet, because ids begin at 1. */
   #node = 0
+  /**
+   * When the lease ends, on `DbClock.elapsedMs`. The embedded store has one node, which needs no
+   * lease.
+   */
+  #leasedUntilMs = Number.POSITIVE_INFINITY
   #hasBacklog = false
   #doubtsLeases = false
   #isStopping = false
@@ -76,8 +83,23 @@ export class Engine {
     return this.#node
   }
 
-  enroll(node: number): void {
+  enroll(node: number, leasedUntilMs: number): void {
     this.#node = node
+    this.#leasedUntilMs = leasedUntilMs
+  }
+
+  renewLease(untilMs: number): void {
+    this.#leasedUntilMs = untilMs
+  }
+
+  /** Makes the lease end earlier, because the node has lost its advisory lock. */
+  endLeaseIn(ms: number): void {
+    this.#leasedUntilMs = Math.min(this.#leasedUntilMs, this.clock.elapsedMs + ms)
+  }
+
+  /** Returns false if other nodes may have taken this node's runs. */
+  get holdsLease(): boolean {
+    return this.clock.elapsedMs < this.#leasedUntilMs
   }
 
   get counts(): Readonly<RunnerCounts> {
@@ -96,8 +118,8 @@ export class Engine {
   }
 
   /**
-   * Records that a statement that leases runs got no response. The database may then have leased
-   * runs that the intake does not know.
+   * Records that the response to a statement that leases runs was lost. The database may have
+   * leased runs to this node that the intake does not know.
    */
   doubtLeases(): void {
     this.#doubtsLeases = true
@@ -114,8 +136,8 @@ export class Engine {
   }
 
   /**
-   * Returns whether there is a doubt and clears it, because the caller then compares the leases
-   * with the database.
+   * Returns whether the leases are in doubt, and clears the doubt, because the caller then compares
+   * the leases with the database.
    */
   takeDoubt(): boolean {
     const wasDoubted = this.#doubtsLeases
@@ -124,15 +146,18 @@ export class Engine {
   }
 
   /**
-   * The number of runs of named queues that may be leased out of turn. 0 while other runs wait for
-   * their turn, or while the database clock is in doubt.
+   * The number of runs of named queues that may be leased without waiting for their share's turn. 0
+   * while other runs wait for their turn, or while the database clock is in doubt.
    */
   get roomForQueues(): number {
     const isBusy = this.#isStopping || this.#hasBacklog || this.intake.hasWaitingRuns
     return isBusy || this.clock.doubt !== undefined ? 0 : Math.max(0, this.intake.room)
   }
 
-  /** From now on, the slots of finished runs are not passed on to runs here. */
+  /**
+   * Records that this node is stopping: it no longer passes the slots of finished runs on to runs
+   * of its own.
+   */
   stop(): void {
     this.#isStopping = true
   }
@@ -143,8 +168,8 @@ export class Engine {
   }
 
   /**
-   * Call it when a slot becomes free. With a backlog, the feed is only woken once enough slots are
-   * free to be worth a statement.
+   * Records that a slot has become free. With a backlog, the feed is woken only when enough slots
+   * are free to be worth a statement.
    */
   slotFreed(): void {
     this.startWaker.wake()
@@ -153,7 +178,8 @@ export class Engine {
 
   /**
    * Returns the runs whose queue slots may go to the next runs of their queues on this node. Empty
-   * while other runs wait for a call slot. Excludes shares that have used up their slots.
+   * while other runs wait for a call slot. Runs of shares that have used up their slots are
+   * excluded.
    */
   slotsToPassOn(settlements: ReadonlyArray<Settlement>): ReadonlySet<string> {
     const placed = settlements.filter(({ id }) => this.intake.holdsSlot(id))
@@ -165,7 +191,7 @@ export class Engine {
     return new Set(placed.map(({ id }) => id).filter((id) => mayGoOn(this.intake.shareOf(id))))
   }
 
-  /** Adds runs that took over queue slots. Returns those that have call slots. */
+  /** Adds runs that took over queue slots. Returns the started runs that have call slots. */
   takeOver({ leased, started }: ClaimResult): ReadonlyArray<StartedRun> {
     const inPlace = <Run>(run: Run) => ({ ...run, holdsSlot: true })
     this.count("claimed", leased.length + started.length)
@@ -175,14 +201,17 @@ export class Engine {
     return admitted
   }
 
-  /** Call it when results were written, for the runs that were still leased to this node. */
+  /**
+   * Updates the state of this node after results were written. Runs that are not in `ids` were no
+   * longer leased to this node.
+   */
   settled(
     settlements: ReadonlyArray<Settlement>,
     { ids, next, queues, released, slots }: SettleResult,
-    { leased, started }: ClaimResult = nothingClaimed
+    { leased, started }: ClaimResult = emptyClaimResult
   ): void {
-    // This comes first, because `forget` below drops the shares of the previous steps. The targets
-    // of the new steps are not known yet.
+    // This comes first, because `forget` below removes the shares of the previous steps. The
+    // targets of the new steps are not known yet.
     const steps = next.flatMap(({ after, ...run }) => {
       const share = this.intake.shareOf(after)
       return share === undefined ? [] : [{ ...run, share, target: null }]
@@ -190,15 +219,15 @@ export class Engine {
     const written = new Set(ids)
     let again = false
     // If a run was about to await its completion and nothing was written, its completion arrived
-    // before the response did. Only a chain may then have a next step that this node does not know.
+    // before the response. Only a chain may then have a next step that this node does not know.
     for (const { completes_by_ms, id, position, status } of settlements) {
       again = this.intake.forget(id) || again
       if (written.has(id)) {
         if (completes_by_ms === null) this.count(status ?? "retried")
       } else if (completes_by_ms === null || position !== null) {
         this.count("fenced")
-        // Alternatively, an earlier attempt to write succeeded and its response was lost, together
-        // with the next step of a chain.
+        // Otherwise, an earlier attempt to write may have succeeded although its response, with the
+        // next step of a chain, was lost.
         this.doubtLeases()
       }
     }

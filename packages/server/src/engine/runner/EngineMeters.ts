@@ -26,7 +26,7 @@ export class EngineMeters {
     const batch = (statement: Statement) =>
       meters.histogram(
         "scheduling_batch_runs",
-        "The number of runs in a statement of the engine.",
+        "The number of runs that one statement of the engine changed.",
         [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000],
         { statement }
       )

@@ -11,11 +11,15 @@ import { startOfTime, type LanePosition } from "../laneTurns.ts"
 
 const batch = 500
 
-/** Firing looks seconds ahead, so gathering tasks for this long delays none of them. */
+/**
+ * How long tasks are gathered before they fire. Tasks fire seconds ahead of time, so this delays
+ * none of them.
+ */
 const gatherMs = 100
 
 /**
- * A due run without a slot is handed back after this time, because another node may have a slot.
+ * How long a due run may wait for a slot here. After that it is handed back, because another node
+ * may have a slot.
  */
 const waitForSlotMs = 1_000
 
@@ -25,8 +29,8 @@ const compareEveryMs = 30_000
 const claimsPerPass = 6
 
 /**
- * Runs that became due within this time are claimed separately, so that newcomers are found before
- * the backlog of others.
+ * Runs that became due within this time are claimed separately, so that new runs do not wait behind
+ * the backlog of other workspaces.
  */
 const freshMs = 2_000
 
@@ -37,7 +41,7 @@ const minimumPauseMs = 2
 const emptyPauseMs = 20
 
 /**
- * One pass of getting work:
+ * One pass of the loop that finds and claims work:
  *
  * 1. `findWork`: one statement returns when the next task fires and the next run is due. If the
  *    database clock was in doubt, the node first hands back all runs that it holds.
@@ -45,13 +49,13 @@ const emptyPauseMs = 20
  * 3. `claimRound`: other due runs are claimed (`transitions/claim.ts`). If the claim has started a
  *    run, its call is made.
  * 4. `handBackWaiting`: due runs without a slot are handed back, because another node may have one.
- * 5. `compare`: every half a minute, and after a lost response, the node adds runs that are leased
- *    to it in the database.
+ * 5. `compare`: every half minute, and after a lost response, the node adds runs that are leased to
+ *    it in the database but not in its memory.
  * 6. The loop sleeps until there is more work, or until `feedWaker` wakes it.
  *
  * A node leases as many future runs as it can hold, but only as many overdue runs as it can start.
  *
- * As long as all work fits into one batch, it is claimed in order of time. Otherwise lanes take
+ * As long as all work fits into one batch, runs are claimed in order of time. Otherwise lanes take
  * turns: see ADR 19.
  */
 export const makeFeed = Effect.fnUntraced(function* (
@@ -74,8 +78,8 @@ export const makeFeed = Effect.fnUntraced(function* (
     const hasMoreToFire =
       next_fire_ms !== null && next_fire_ms <= horizonMs ? yield* fireSome : false
     const claimHorizonMs = intake.roomAhead >= batch ? horizonMs : upcoming.now_ms
-    // Also set while claiming, so that a slot that becomes free during the claim wakes the next
-    // pass.
+    // The backlog is also recorded before the claim, so that a slot that becomes free during the
+    // claim starts another pass.
     const hasBacklog = next_due_ms !== null && next_due_ms <= claimHorizonMs
     engine.noteBacklog(hasBacklog)
     let hurry = hasMoreToFire
@@ -95,8 +99,8 @@ export const makeFeed = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds out when the next work is due. Returns undefined while the database clock is in doubt, and
- * starts over afterwards.
+ * Finds out when the next work is due. Returns undefined while the database clock is in doubt. Once
+ * the clock is trusted again, the node starts over.
  */
 const makeFindWork = Effect.fnUntraced(function* (
   { clock, dueFrom }: Engine,
@@ -135,7 +139,10 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
   const sql = yield* SqlClient.SqlClient
   const { clock, intake, options } = engine
   const { lookAheadMs } = options
-  /** Where the lanes that take turns continue. Null while everything due fits into one batch. */
+  /**
+   * The position at which the next walk over the lanes continues. Null while all due tasks fit into
+   * one batch.
+   */
   let fireFrom: LanePosition | null = null
 
   return Effect.gen(function* () {
@@ -160,10 +167,10 @@ const makeFireSome = Effect.fnUntraced(function* (engine: Engine) {
 })
 
 /**
- * Claims the runs that are due from `nextDueMs` on, in a few statements. The first one claims in
- * order of time. If the runs do not all fit, lanes take turns: recent runs and the backlog are
+ * Claims the runs that are due from `nextDueMs` on, in a few statements. The first statement claims
+ * in order of time. If not all runs fit, lanes take turns, and recent runs and the backlog are
  * walked separately. `left` says whether there may be runs that could not be claimed now, and
- * `hurry` whether the next pass is to begin immediately.
+ * `hurry` whether the next pass must begin immediately.
  */
 const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls) {
   const { budget, clock, intake, options } = engine
@@ -180,8 +187,8 @@ const makeClaimRound = Effect.fnUntraced(function* (engine: Engine, calls: Calls
       const now = clock.now()
       const limit = Math.min(batch, intake.room)
       const except = [...intake.saturated(now), ...budget.waiting]
-      // A few free slots are worth a statement only if they can go to shares other than those that
-      // hold most slots.
+      // A few free slots are worth a statement only if shares other than those with the most slots
+      // can use them.
       if (limit <= 0 || (limit < concurrency / 32 && except.length === 0)) {
         return { claimed, left: true, hurry: false }
       }
@@ -227,7 +234,6 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
     claiming: Pick<ClaimOptions, "limit" | "lookAheadMs" | "from" | "turns">
   ) {
     const owner = engine.node
-    const askedMs = clock.now()
     const { leased, parked, reached, started } = yield* engine.leasing(
       claim(sql, { node: owner, latestMs: clock.latestMs, ...claiming })
     )
@@ -236,12 +242,15 @@ const makeClaimSome = Effect.fnUntraced(function* (engine: Engine, calls: Calls)
     engine.hold(leased)
     const admitted = intake.admit(started, clock.now())
     if (admitted.length < started.length) startWaker.wake()
-    yield* calls.begin(admitted, owner, askedMs)
+    yield* calls.begin(admitted, owner)
     return { claimed: leased.length + started.length + parked, reached }
   }, Effect.uninterruptible)
 })
 
-/** Keeps the leases of this node in agreement with the database, and hands back idle ones. */
+/**
+ * Keeps the leases of this node in agreement with the database, and hands back runs that have waited
+ * too long for a slot.
+ */
 const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
   const sql = yield* SqlClient.SqlClient
   const { clock, intake } = engine
@@ -261,7 +270,7 @@ const makeLeases = Effect.fnUntraced(function* (engine: Engine) {
     }),
 
     /**
-     * Discards everything this node knows about times, because a step of the clock may have made it
+     * Discards all times that this node knows, because a step of the clock may have made them
      * wrong.
      */
     startOver: Effect.suspend(() => {
@@ -289,8 +298,8 @@ export const sleepMs = (
   nextFireMs === null ? pollMs : Math.min(pollMs, Math.max(gatherMs, nextFireMs - horizonMs))
 
 /**
- * A walk over the lanes that spans several claims: each claim continues where the previous one
- * ended. At the end, the walk starts over.
+ * A walk over the lanes that consists of several claims. Each claim continues where the previous
+ * claim ended. After the last lane, the walk begins again.
  */
 class Walk {
   #reached: LanePosition | null = null

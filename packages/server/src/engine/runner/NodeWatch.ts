@@ -7,17 +7,17 @@ import { elapsedMs, runAllInSequence } from "../../core/index.ts"
 import { checkNodes } from "../Nodes.ts"
 import { hold } from "../transitions/hold.ts"
 import { recover } from "../transitions/recover.ts"
-import { endUnclaimed } from "../workers/Unclaimed.ts"
+import { finishUnclaimed } from "../workers/Unclaimed.ts"
 import type { Admitter } from "./Admitter.ts"
 import type { Engine } from "./Engine.ts"
-import type { Membership } from "./Membership.ts"
+import type { NodeMembership } from "./NodeMembership.ts"
 
 const everyMs = 1_000
 
 /**
  * One pass of watching nodes, agents and jobs:
  *
- * 1. For a second, runs whose completion is overdue are finished at their deadlines.
+ * 1. For one second, runs whose completion becomes overdue are finished at their deadlines.
  * 2. One statement checks nodes and agents (`checkNodes`). It also releases blocked runs that have
  *    missed their release.
  * 3. Runs of dead nodes and agents are recovered.
@@ -30,7 +30,7 @@ const everyMs = 1_000
  */
 export const makeNodeWatch = Effect.fnUntraced(function* (
   engine: Engine,
-  { mayCheckNodes, mayCheckAgents, connectedForMs }: Membership,
+  { mayCheckNodes, mayCheckAgents, connectedForMs }: NodeMembership,
   walk: Admitter["walk"]
 ): Effect.fn.Return<
   Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient | Signals | EndSignals>,
@@ -71,7 +71,7 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
     yield* runAllInSequence([
       checked.to_take_back ? recoverLost : Effect.void,
       checked.some_stopped ? hold(sql) : Effect.void,
-      checked.unclaimed ? endUnclaimed(sql, present.isLong) : Effect.void,
+      checked.unclaimed ? finishUnclaimed(sql, present.isLong) : Effect.void,
       checked.overdue ? endOverdue(present) : Effect.void,
       checked.parked ? walk : Effect.void
     ])
@@ -82,20 +82,20 @@ export const makeNodeWatch = Effect.fnUntraced(function* (
 const gatherMs = 50
 
 /**
- * Random delay, because all nodes know the same deadline. The first node leaves nothing to the
- * others.
+ * The maximum random delay. All nodes know the same deadline, and the first node that acts on it
+ * leaves no work for the others.
  */
 const spreadMs = 50
 
 /**
- * Waits for `waitMs`, and finishes overdue attempts at their deadlines meanwhile. `dueInMs` is the
- * time until the first deadline. Without a due deadline, it runs no statement.
+ * Waits for `waitMs` and finishes overdue attempts at their deadlines during the wait. `dueInMs` is
+ * the time until the first deadline. If the wait contains no deadline, no statement runs.
  */
 const endOverdueWithin = Effect.fnUntraced(function* (
   waitMs: number,
   dueInMs: number | null,
   endOverdue: Completions["Service"]["endOverdue"],
-  /** Undefined if this node may not check others. */
+  /** Returns undefined if this node may not check others. */
   uptime: () => NodeUptime | undefined
 ) {
   const clock = yield* Clock.Clock

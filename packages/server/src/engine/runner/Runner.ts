@@ -11,14 +11,14 @@ import { makeAdmitter } from "./Admitter.ts"
 import type { Completions } from "../completions/Completions.ts"
 import type { CompletionUrls } from "../completions/CompletionUrls.ts"
 import { makeCalls } from "./Calls.ts"
-import { removeAbsences } from "../Absences.ts"
+import { removeOldAbsences } from "../Absences.ts"
 import { removeReplaced } from "../chains/ChainVersions.ts"
 import { handBack } from "../transitions/handBack.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
 import { makeEngine } from "./Engine.ts"
 import { makeFeed } from "./Feed.ts"
 import { loop, restartIfStuck, runAllInSequence, Waker } from "../../core/index.ts"
-import { join } from "./Membership.ts"
+import { joinAsNode } from "./NodeMembership.ts"
 import { removeTombstones } from "../Nodes.ts"
 import { makeNodeWatch } from "./NodeWatch.ts"
 import { deleteHistoryOfDeletedWorkspaces } from "../GoneWorkspaces.ts"
@@ -42,15 +42,16 @@ type Requirements =
   | CompletionUrls
 
 /**
- * Firing, claiming, starting and settling may each run a statement at the same time as maintenance.
+ * The number of connections of the engine. It is enough for one statement of each loop that takes,
+ * starts or settles runs, and for maintenance.
  */
 const connections = 4
 
 /**
  * The service's pool pipelines the statements of many requests over one connection. The statements
- * of the engine are few and take 10 ms each. In one pipeline they would wait for each other, and
- * requests would wait for them (6,400 runs/s instead of 19,000). The embedded store has only one
- * connection.
+ * of the engine are few and take 10 ms each. In the same pipeline they would wait for each other,
+ * and requests would wait for them (6,400 runs/s instead of 19,000). The engine therefore has its
+ * own connections. The embedded store has only one connection.
  */
 const ownConnections = (
   store: Store["Service"]
@@ -71,9 +72,9 @@ const ownConnections = (
 
 /**
  * One node of the run engine. Any number of nodes can share a database, without configuration. The
- * numbered steps below start a node. The scope undoes them in reverse order when the node stops: it
- * takes no new work, hands back the runs it holds, lets calls finish, writes the results and signs
- * off.
+ * numbered steps below start a node. When the node stops, the scope undoes them in reverse order:
+ * the node takes no new work, hands back the runs it holds, lets calls finish, writes the results
+ * and signs off.
  */
 export class Runner extends Context.Service<
   Runner,
@@ -104,7 +105,7 @@ export class Runner extends Context.Service<
       })
 
       // 1. The node. If it is declared dead, it has lost all its runs and starts over.
-      const membership = yield* join(engine, forgetAll)
+      const membership = yield* joinAsNode(engine, forgetAll)
       const watchNodes = yield* makeNodeWatch(engine, membership, walk)
 
       // 2. Results. When the node stops, it waits until all are written.
@@ -142,7 +143,7 @@ export class Runner extends Context.Service<
       yield* Effect.forkScoped(loop("taking runs", takeRuns, restartIfStuck))
       yield* Effect.forkScoped(loop("admitting runs", admitSome, restartIfStuck))
       yield* Effect.forkScoped(loop("stopping runs", clearStopped, restartIfStuck))
-      yield* Effect.forkScoped(loop("looking after nodes", watchNodes))
+      yield* Effect.forkScoped(loop("watching for dead nodes", watchNodes))
       yield* Effect.forkScoped(
         loop(
           "maintenance",
@@ -153,7 +154,7 @@ export class Runner extends Context.Service<
               isDone,
               deleteHistoryOfDeletedWorkspaces(sql),
               removeTombstones(sql),
-              removeAbsences(sql),
+              removeOldAbsences(sql),
               removeReplaced(sql)
             ])
             return yield* isDone

@@ -16,7 +16,7 @@ export interface RunnerStats extends Readonly<RunnerCounts> {
   readonly node: number
   readonly held: number
   readonly running: number
-  /** The memory that large running calls use. */
+  /** The number of bytes that large running calls use. */
   readonly bytes: number
   /** The number of results that are not written yet. */
   readonly settling: number

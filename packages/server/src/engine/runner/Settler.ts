@@ -8,7 +8,7 @@ import { handOver } from "../transitions/handOver.ts"
 import { makeNotifyFinished } from "../afterSettled.ts"
 import { finish } from "../transitions/finish.ts"
 import type { SettleResult } from "../SettleResult.ts"
-import { type ClaimResult, nothingClaimed } from "../transitions/claim.ts"
+import { type ClaimResult, emptyClaimResult } from "../transitions/claim.ts"
 import type { EndSignals } from "../../events/index.ts"
 import type { Calls } from "./Calls.ts"
 import type { Engine } from "./Engine.ts"
@@ -18,41 +18,51 @@ import { logFailures } from "./logFailures.ts"
 const batch = 1_000
 
 /**
- * The interval between two writes, in which results are gathered. At hundreds of runs per second, a
- * statement per result would cost more than anything else. A result that arrives after a longer
+ * The interval between two writes, in which results are gathered. At hundreds of runs per second,
+ * one statement per result would cost more than anything else. A result that arrives after a longer
  * pause is written immediately.
  */
 const gatherMs = 25
 
 /**
- * Shorter, because the next step of a chain starts when the result of the previous step is written.
+ * The interval between two writes if a chain may continue. It is shorter, because the next step
+ * starts when the result of the previous step is written.
  */
 const gatherForNextMs = 5
 
-/** While runs are due, starting them has priority, and results wait this long. */
+/** How long results wait while runs are due, because starting these runs has priority. */
 const yieldMs = 200
 
-/** The same if a step of a chain or a run of a named queue follows. */
+/**
+ * How long results wait while runs are due, if a step of a chain or a run of a named queue may
+ * follow.
+ */
 const yieldForNextMs = 50
 
 /**
- * If the database is up and writing a single result fails this many times, the result cannot be
- * stored.
+ * The number of failures after which an individual result counts as one that cannot be stored,
+ * provided that the database is up.
  */
 const maxTries = 3
 
-/** Results that cannot be stored even without their response are retried after this interval. */
+/**
+ * How long a result that could not be stored, even without its response, waits until it is retried.
+ */
 const unstorableRetryMs = 60_000
 
 /**
- * If more results than this cannot be stored, the store is the problem, and the loop fails visibly.
+ * The maximum number of results that cannot be stored. If there are more, the store itself is the
+ * problem, and the loop fails visibly.
  */
 const maxUnstorable = 20
 
 export interface Settler {
   /** The number of results that are not written yet. */
   readonly pending: () => number
-  /** Forgets all results, because the leases are lost, and with them the right to write. */
+  /**
+   * Forgets all results, because the node has lost its leases and may not write the results any
+   * more.
+   */
   readonly clear: () => void
   /** Writes pending results, or waits for the first one. */
   readonly settleSome: Effect.Effect<void, SqlError.SqlError>
@@ -70,11 +80,11 @@ type Write = (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, Sql
  *    slots of named queues, `writeAndHandOver` gives the slots to the next runs in the same
  *    transaction (`transitions/handOver.ts`), and their calls begin immediately (`begin`).
  * 4. A batch that fails is written again without passing slots on (`writeOnly`), and then one
- *    result at a time (`writeIndividually`). A result that cannot be stored even without its response is
- *    set aside.
+ *    result at a time (`writeIndividually`). A result that cannot be stored even without its response
+ *    is set aside.
  *
- * While the database is unavailable, results are kept. If the lease is lost by then, the fence
- * drops the result.
+ * While the database is unavailable, results are kept. If the lease is lost in the meantime, the
+ * fence drops them.
  */
 export const makeSettler = Effect.fnUntraced(function* (
   engine: Engine,
@@ -94,15 +104,15 @@ export const makeSettler = Effect.fnUntraced(function* (
   })
 
   /**
-   * Writes results one at a time, after a batch failed although the database is up: because of one
-   * of the rows, or because the disk is full. Results that cannot be stored are set aside, so that
-   * the others are written.
+   * Writes results one at a time, after writing a batch failed although the database is up. The
+   * cause may be one of the rows, or a full disk. Results that cannot be stored are set aside, so
+   * that the others are written.
    */
   const writeIndividually = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
     for (const settlement of settlements) {
       if (!(yield* writeOne(writeOnly, settlement))) {
         if (aside.count < maxUnstorable) aside.add(settlement, elapsedMs(clock))
-        // Fails again, and makes the loop fail.
+        // This fails again, so that the loop fails.
         else yield* writeOnly([settlement])
       }
       results.remove(new Set([settlement]))
@@ -115,8 +125,8 @@ export const makeSettler = Effect.fnUntraced(function* (
     writtenMs = elapsedMs(clock)
     yield* write(next).pipe(
       Effect.catch(() =>
-        // Results must be written even if passing slots on fails. If the database is unavailable,
-        // this fails too, and the results are kept.
+        // Results must be written even if the slots cannot be passed on. If the database is
+        // unavailable, this fails too, and the results are kept.
         writeOnly(next).pipe(
           Effect.catch(() => Effect.andThen(sql`SELECT 1`, writeIndividually(next)))
         )
@@ -128,7 +138,7 @@ export const makeSettler = Effect.fnUntraced(function* (
   return {
     settleSome: Effect.gen(function* () {
       if (aside.isDue(elapsedMs(clock))) yield* retryUnstorable
-      // The waker may still wake for results that were already written.
+      // The waker may wake the settler for results that were already written.
       if (results.count === 0) return yield* results.waker.wait(60_000)
       if (results.count < batch) yield* gather(engine, clock, writtenMs)
       yield* writeNext
@@ -147,8 +157,8 @@ export const makeSettler = Effect.fnUntraced(function* (
 })
 
 /**
- * Waits until the results are to be written. Sleeps in short intervals, because more runs may
- * finish meanwhile, and runs with priority may all have started.
+ * Waits until the results should be written. It sleeps in short intervals, because the end of the
+ * wait can change: further runs may finish, or all due runs may have started.
  */
 const gather = Effect.fnUntraced(function* (engine: Engine, clock: Clock.Clock, writtenMs: number) {
   const sinceMs = elapsedMs(clock)
@@ -163,21 +173,25 @@ const endOfWait = ({ intake, results }: Engine, sinceMs: number, writtenMs: numb
   const holdsSlot = results.some(({ id }) => intake.holdsSlot(id))
   const goesOn = holdsSlot || results.some(({ position }) => position !== null)
   if (intake.hasWaitingRuns) return sinceMs + (goesOn ? yieldForNextMs : yieldMs)
-  // The slot of a run of a named queue is not free until the run's result is written.
+  // A queue slot becomes free only when the result of the run that holds it is written, so this
+  // result is written without delay.
   if (holdsSlot) return sinceMs
   return writtenMs + (goesOn ? gatherForNextMs : gatherMs)
 }
 
 /**
- * `writeOnly` writes a batch of results. `write` also passes queue slots on to the next runs, where
- * this node may.
+ * `writeOnly` writes a batch of results. `write` also passes queue slots on to the next runs, if
+ * this node may do so.
  */
 const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["begin"]) {
   const sql = yield* SqlClient.SqlClient
   const notifyFinished = yield* makeNotifyFinished
   const tracer = yield* Tracing
 
-  /** The results are committed, so this must not fail, or the caller would write them again. */
+  /**
+   * Updates the state of this node after the commit. It must not fail, or the caller would write
+   * the results again.
+   */
   const afterCommit = (
     settlements: ReadonlyArray<Settlement>,
     settled: SettleResult,
@@ -194,25 +208,26 @@ const makeWrite = Effect.fnUntraced(function* (engine: Engine, begin: Calls["beg
     yield* afterCommit(settlements, yield* retryAfterDeadlock(finish(sql, settlements)))
   })
 
-  /** Passes the slots of the runs in `slotsToPassOn` on to the next runs, in the same transaction. */
+  /**
+   * Passes the slots of the runs in `slotsToPassOn` on to the next runs, in the same transaction.
+   */
   const writeAndHandOver = Effect.fnUntraced(function* (
     settlements: ReadonlyArray<Settlement>,
     slotsToPassOn: ReadonlySet<string>
   ) {
     const owner = engine.node
-    const askedMs = engine.clock.now()
     const handingOver = Effect.gen(function* () {
       const settled = yield* finish(sql, settlements)
       const slots = settled.slots.filter(({ id }) => slotsToPassOn.has(id))
-      const next = slots.length === 0 ? nothingClaimed : yield* handOver(sql, owner, slots)
+      const next = slots.length === 0 ? emptyClaimResult : yield* handOver(sql, owner, slots)
       return { settled, next }
     })
     const { next, settled } = yield* engine.leasing(
       retryAfterDeadlock(sql.withTransaction(handingOver))
     )
     yield* afterCommit(settlements, settled, next)
-    // If this fails, the calls begin a little later, like those of other runs.
-    yield* begin(engine.takeOver(next), owner, askedMs).pipe(
+    // If this fails, the calls of these runs begin a little later, like the calls of other runs.
+    yield* begin(engine.takeOver(next), owner).pipe(
       Effect.catchCause((cause) =>
         Effect.logWarning(
           `runs that took free slots could not begin immediately: ${shortMessage(cause)}`
@@ -242,7 +257,7 @@ const writeOne = (writeOnly: Write, settlement: Settlement) => {
     }
   const writeWithoutResponse = writeOnly([withoutResponse(settlement)]).pipe(
     Effect.as(true),
-    Effect.catch(orElse("the end", Effect.succeed(false)))
+    Effect.catch(orElse("the result without the response", Effect.succeed(false)))
   )
   return writeOnly([settlement]).pipe(
     Effect.retry({ times: maxTries - 1 }),

@@ -7,14 +7,14 @@ import { retryAfterDeadlock } from "../../store/index.ts"
 import { resume } from "../transitions/resume.ts"
 import { clearBatch, listStops, removeStop, type Stop } from "../transitions/stop.ts"
 
-/** Polling interval for nodes that missed the signal of a stop or of a resumed workspace. */
+/** How often a node polls for stops and resumed workspaces, because it may have missed a signal. */
 const pollMs = 5_000
 
 /** The pause if other transactions have locked all remaining runs. */
 const lockedMs = 100
 
 /**
- * Clears one batch of runs for each stop, so that a long queue does not delay the others, and
+ * Clears one batch of runs of each stop, so that a long queue does not delay other stops, and
  * releases one batch of runs of resumed workspaces. Several nodes can do this at the same time,
  * because each skips locked runs.
  */

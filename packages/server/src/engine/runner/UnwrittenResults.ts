@@ -6,7 +6,9 @@ import type { Settlement } from "../Run.ts"
  * results, and the settler removes them.
  */
 export class UnwrittenResults {
-  /** Wakes the settler when a result was added. Sometimes that result has already been written. */
+  /**
+   * Wakes the settler when a result was added. The settler may already have written that result.
+   */
   readonly waker = new Waker()
   #waiting: Array<Settlement> = []
 
@@ -35,7 +37,10 @@ export class UnwrittenResults {
     this.#waiting = this.#waiting.filter((one) => !written.has(one))
   }
 
-  /** Forgets all results, because the leases are lost, and with them the right to write. */
+  /**
+   * Forgets all results, because the node has lost its leases and may not write the results any
+   * more.
+   */
   clear(): void {
     this.#waiting = []
   }

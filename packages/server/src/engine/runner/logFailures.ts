@@ -2,10 +2,13 @@ import { errorLine } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { Settlement } from "../Run.ts"
 
-/** Per batch of up to 1,000 results. A target that is down must not fill the disk. */
+/**
+ * The maximum number of lines per batch of up to 1,000 results. It prevents a target that is down
+ * from filling the disk with log lines.
+ */
 const maxLines = 20
 
-/** Logs one line for each execution that has failed for good and was written. */
+/** Logs one line for each execution whose failure is final and was written. */
 export const logFailures = (
   settlements: ReadonlyArray<Settlement>,
   ids: ReadonlyArray<string>

@@ -3,7 +3,7 @@ import { makeSpanId, spanIdOf, traceIdOf, traceparentOf, type Tracer } from "../
 import type { SettledRun, Settlement, StartedRun } from "../Run.ts"
 import { timeOfId } from "../RunId.ts"
 
-/** A step belongs to the trace of its chain run. */
+/** Returns the id of the trace of a run. A step belongs to the trace of its chain run. */
 const traceOf = ({ id, position }: Pick<SettledRun, "id" | "position">) =>
   traceIdOf(position?.chain_run_id ?? id)
 
@@ -111,5 +111,5 @@ export const traceSettled = (
 const describeError = ({ error }: Pick<Settlement, "error">) =>
   error === null ? undefined : errorLine(error)
 
-/** Leaves out the path, which may contain a secret. */
+/** Returns only the host of a URL, because the path may contain a secret. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "")

@@ -1,9 +1,18 @@
 import { Call } from "@scheduling/calls/Call"
+import type { CallResult } from "@scheduling/calls/CallResult"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
 import type { OAuth2Auth } from "@scheduling/domain/calls/CallAuth"
 import { Clock, Context, Deferred, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Ids, mac, Meters, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
+import {
+  Ids,
+  longSecondsBounds,
+  mac,
+  Meters,
+  seal,
+  Secrets,
+  unsealIfKnown
+} from "../../core/index.ts"
 
 /** An access token issued by an authorization server. */
 export interface AccessToken extends AccessTokenId {
@@ -21,8 +30,8 @@ export interface AccessTokenId {
 type Token = Result.Result<AccessToken, string>
 
 /**
- * A token is replaced this long before it expires, or a tenth of its lifetime before if that is
- * shorter.
+ * How long before its expiry a token is replaced. If a tenth of its lifetime is shorter, that time
+ * is used instead.
  */
 const marginSeconds = 30
 
@@ -32,12 +41,18 @@ const defaultLifeSeconds = 300
 /** The pause after a token request has failed. */
 const pauseSeconds = 5
 
-/** If a token is younger than this, a 401 response has another reason than the token. */
+/**
+ * A 401 response is taken to mean that the token was revoked only if the token is at least this
+ * old. For a newer token, the cause must be something else.
+ */
 const leastAgeSeconds = 30
 
 const requestTimeoutSeconds = 20
 
-/** After this time, another node makes the request, because the node that began it may be dead. */
+/**
+ * How long the lease on a token request lasts. After this time, another node makes the request,
+ * because the node that began it may be dead.
+ */
 const leaseSeconds = requestTimeoutSeconds + 10
 
 /** The interval at which a node checks whether another node has obtained a token. */
@@ -49,7 +64,7 @@ const maxRemembered = 10_000
  * The access tokens of calls with OAuth2 client credentials. One node requests a token, and all
  * calls of all nodes use it until shortly before it expires. Tokens are encrypted in the database
  * and in memory. The id of a token is a keyed hash of everything that its request contains, so a
- * changed client secret gets a token of its own.
+ * changed client secret leads to a separate token.
  *
  * 1. `get` returns the token that this node has cached, if it is still valid.
  * 2. Calls without a valid token share one `obtain`.
@@ -59,7 +74,10 @@ const maxRemembered = 10_000
 export class AccessTokens extends Context.Service<
   AccessTokens,
   {
-    /** `request` contains the values of its secrets. */
+    /**
+     * Returns the token for a request. The references to secrets in `request` are already replaced
+     * by their values.
+     */
     readonly get: (workspaceId: string, request: OAuth2Auth) => Effect.Effect<Token>
     /**
      * Forgets a token that a server has rejected. Returns true if the call can be retried with
@@ -80,17 +98,22 @@ export class AccessTokens extends Context.Service<
       const ids = yield* Ids
       const scope = yield* Effect.scope
       const ring = (yield* Secrets).keys("access-token")
-      const count = (yield* Meters).counts(
-        "scheduling_access_token_requests_total",
-        "Requests for access tokens of calls.",
-        "outcome",
-        ["token", "failure"]
-      )
+      const meters = yield* Meters
+      const durations = (outcome: "issued" | "failed") =>
+        meters.histogram(
+          "scheduling_access_token_request_duration_seconds",
+          "The duration of requests for access tokens of calls.",
+          longSecondsBounds,
+          { outcome }
+        )
+      const issued = durations("issued")
+      const failed = durations("failed")
       const remembered = new Map<string, { readonly sealed: string; readonly untilMs: number }>()
       const flights = new Map<string, Deferred.Deferred<Token>>()
 
       /**
-       * Keyed, because the hash is stored and a client secret may be short enough to be guessed.
+       * Returns the id of a token. The hash is keyed, because it is stored and a client secret may
+       * be short enough to be guessed.
        */
       const idOf = (
         workspaceId: string,
@@ -101,7 +124,7 @@ export class AccessTokens extends Context.Service<
           JSON.stringify([workspaceId, token_url, client_id, client_secret, scopes, audience])
         )
 
-      const opened = (requestId: string, sealed: string): AccessToken | undefined => {
+      const openToken = (requestId: string, sealed: string): AccessToken | undefined => {
         const text = unsealIfKnown(ring, requestId, sealed)
         return text === undefined ? undefined : { text, requestId, sealed }
       }
@@ -112,10 +135,10 @@ export class AccessTokens extends Context.Service<
         remembered.set(id, { sealed, untilMs: now + seconds * 1_000 })
       })
 
-      const known = Effect.fnUntraced(function* (id: string) {
+      const findCached = Effect.fnUntraced(function* (id: string) {
         const token = remembered.get(id)
         if (token === undefined || token.untilMs <= (yield* Clock.currentTimeMillis)) return
-        return opened(id, token.sealed)
+        return openToken(id, token.sealed)
       })
 
       /**
@@ -149,7 +172,6 @@ export class AccessTokens extends Context.Service<
 
       const store = Effect.fnUntraced(function* (workspaceId: string, id: string, answer: Answer) {
         if (Result.isFailure(answer)) {
-          count("failure")
           yield* sql`
             UPDATE access_tokens
             SET
@@ -159,7 +181,6 @@ export class AccessTokens extends Context.Service<
               AND id = ${id}`
           return Result.fail(answer.failure)
         }
-        count("token")
         const { life_seconds, text } = answer.success
         const sealed = seal(ring, id, text)
         const usable = life_seconds - Math.min(marginSeconds, life_seconds / 10)
@@ -174,7 +195,10 @@ export class AccessTokens extends Context.Service<
         return Result.succeed({ text, requestId: id, sealed })
       })
 
-      /** Deletes the tokens of requests that are no longer made. */
+      /**
+       * Deletes access tokens that expired an hour ago, such as those of deleted tasks, which
+       * nothing replaces.
+       */
       const removeOld = (workspaceId: string) =>
         sql`
           DELETE FROM access_tokens
@@ -189,15 +213,13 @@ export class AccessTokens extends Context.Service<
         for (;;) {
           if (yield* takeLease(workspaceId, id)) {
             yield* removeOld(workspaceId)
-            return yield* store(
-              workspaceId,
-              id,
-              yield* ask(call, workspaceId, yield* ids.next, request)
-            )
+            const { answer, seconds } = yield* ask(call, workspaceId, yield* ids.next, request)
+            ;(Result.isSuccess(answer) ? issued : failed).observe(seconds)
+            return yield* store(workspaceId, id, answer)
           }
           const row = yield* find(workspaceId, id)
           if (row?.sealed_token != null && (row.usable_seconds ?? 0) > 0) {
-            const token = opened(id, row.sealed_token)
+            const token = openToken(id, row.sealed_token)
             if (token !== undefined) {
               yield* remember(id, row.sealed_token, row.usable_seconds ?? 0)
               return Result.succeed(token)
@@ -223,7 +245,7 @@ export class AccessTokens extends Context.Service<
       return AccessTokens.of({
         get: Effect.fnUntraced(function* (workspaceId, request) {
           const id = idOf(workspaceId, request)
-          const token = yield* known(id)
+          const token = yield* findCached(id)
           if (token !== undefined) return Result.succeed(token)
           const going = flights.get(id)
           if (going !== undefined) return yield* Deferred.await(going)
@@ -236,7 +258,7 @@ export class AccessTokens extends Context.Service<
               flights.delete(id)
               return Deferred.done(flight, exit)
             }),
-            // Aborting one call must not abort the token request that others wait for.
+            // Aborting one call must not abort the token request, because other calls wait for it.
             Effect.forkIn(scope)
           )
           return yield* Deferred.await(flight)
@@ -262,13 +284,13 @@ interface StoredToken {
 
 type Answer = Result.Result<{ readonly text: string; readonly life_seconds: number }, string>
 
-/** Requests a token from the authorization server (RFC 6749, 4.4). */
+/** Requests a token from the authorization server (RFC 6749, 4.4), and measures how long it takes. */
 const ask = Effect.fnUntraced(function* (
   call: Call["Service"],
   workspace_id: string,
   execution_id: string,
   { audience, client_id, client_secret, scope, token_url }: OAuth2Auth
-): Effect.fn.Return<Answer> {
+): Effect.fn.Return<{ readonly answer: Answer; readonly seconds: number }> {
   const form = new URLSearchParams({
     grant_type: "client_credentials",
     ...(scope !== undefined && { scope }),
@@ -294,6 +316,14 @@ const ask = Effect.fnUntraced(function* (
     keep_bytes: 64 * 1024
   })
   const mask = secretsMasker([client_secret, credentials])
+  return { answer: answerOf(result, token_url, mask), seconds: result.duration_ms / 1_000 }
+})
+
+const answerOf = (
+  result: CallResult,
+  token_url: string,
+  mask: (text: string) => string
+): Answer => {
   const server = `the authorization server ${new URL(token_url).origin}`
   const body = result.response_body ?? ""
   if (result.outcome !== "success") {
@@ -308,7 +338,7 @@ const ask = Effect.fnUntraced(function* (
     }),
     onFailure: () => `${server} responded without a bearer token`
   })
-})
+}
 
 const readToken = Schema.decodeUnknownResult(
   Schema.fromJsonString(

@@ -3,7 +3,7 @@ import { Array, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Secrets, unsealIfKnown } from "../../core/index.ts"
 import { Signals } from "../../events/index.ts"
-import { batched, variableLengthColumns } from "../../store/index.ts"
+import { batchRequests, variableLengthColumns } from "../../store/index.ts"
 
 /**
  * A secret of a workspace. `value` is undefined if the `APP_SECRET` that encrypted it is no longer
@@ -14,7 +14,7 @@ export interface OpenedSecret {
   readonly allowed_hosts: ReadonlyArray<AllowedHost>
 }
 
-/** The secrets of a workspace that were requested together, as far as they exist. */
+/** The secrets of a workspace that were requested together. Names that do not exist are missing. */
 export class OpenedSecrets {
   readonly #secrets: ReadonlyMap<string, OpenedSecret>
   readonly #values = new Map<string, ReadonlyArray<string>>()
@@ -39,8 +39,8 @@ export class OpenedSecrets {
 }
 
 /**
- * How long a node caches decrypted secrets. It is the maximum delay if the signal of a change is
- * lost.
+ * How long a node caches decrypted secrets. A change whose signal is lost takes effect after this
+ * time at the latest.
  */
 const cacheMs = 1_000
 
@@ -52,14 +52,14 @@ const signal = "secrets "
 
 /**
  * Decrypts the secrets that users refer to in calls and channels. A call that starts after a change
- * must use the new value, so secrets are cached for a second at most, and a signal makes every node
- * forget what has changed. Calls that start together share one statement, and each secret is
- * decrypted once for all of them.
+ * must use the new value. Secrets are therefore cached for at most a second, and a signal makes
+ * every node forget changed secrets. Calls that start together share one statement, and each secret
+ * is decrypted once for all of them.
  */
 export class CallSecrets extends Context.Service<
   CallSecrets,
   {
-    /** Returns the secrets with these names, as far as they exist. */
+    /** Returns the secrets with these names. Names that do not exist are left out. */
     readonly open: (workspaceId: string, names: ReadonlySet<string>) => Effect.Effect<OpenedSecrets>
     /** Makes all nodes read the secrets of a workspace again. The change must be committed. */
     readonly changed: (workspaceId: string) => Effect.Effect<void>
@@ -108,7 +108,7 @@ export class CallSecrets extends Context.Service<
           return asked.map(({ workspaceId }) => byWorkspace.get(workspaceId) ?? none)
         })
 
-        const open = yield* batched(
+        const open = yield* batchRequests(
           (asked: ReadonlyArray<Asked>) =>
             openAll(asked).pipe(
               Effect.retry({ schedule: Schedule.spaced("500 millis") }),

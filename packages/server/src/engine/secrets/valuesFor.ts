@@ -1,5 +1,5 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
-import { mayReceive } from "@scheduling/domain/secrets/allowedHosts"
+import { mayReceiveSecret } from "@scheduling/domain/secrets/allowedHosts"
 import { Result } from "effect"
 import type { OpenedSecrets } from "./CallSecrets.ts"
 
@@ -15,16 +15,16 @@ export const valuesFor = (
   const values = new Map<string, string>()
   for (const name of names) {
     const secret = secrets.get(name)
-    if (secret === undefined) return missing(`the workspace has no secret ${name}`)
+    if (secret === undefined) return missing(`the workspace has no secret named ${name}`)
     if (secret.value === undefined) {
       return missing(`the secret ${name} can no longer be decrypted: set its value again`)
     }
-    const refused = urls.find((url) => !mayReceive(url, secret.allowed_hosts))
+    const refused = urls.find((url) => !mayReceiveSecret(url, secret.allowed_hosts))
     if (refused !== undefined) {
       return Result.fail(
         executionError(
           "secret_refused",
-          `the secret ${name} may not be sent to ${refused.origin}: see its allowed_hosts`
+          `the secret ${name} may not be sent to ${refused.origin}: add the host to its allowed_hosts`
         )
       )
     }

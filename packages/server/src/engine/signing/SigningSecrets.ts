@@ -23,9 +23,9 @@ export class SigningSecrets extends Context.Service<
   {
     readonly insert: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
     /**
-     * Adds a secret. The previous one stays valid for a day, and older ones are deleted. The
-     * workspace must be locked: otherwise two concurrent rotations would each add a secret and not
-     * expire the other's.
+     * Adds a secret. The previous secret stays valid for a day, and older secrets are deleted. The
+     * workspace must be locked: otherwise two concurrent rotations would each add a secret, and
+     * neither would expire the secret of the other.
      */
     readonly rotate: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<SigningSecretGeneration>
     /** Returns the secrets with which the receiver at the origin verifies signatures. */
@@ -36,7 +36,7 @@ export class SigningSecrets extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<SigningSecret>>
     /**
      * Returns the active root secrets of each workspace, newest first. A workspace without one
-     * cannot send anything: see `cannotSign`.
+     * cannot send anything: see `signingError`.
      */
     readonly findLive: (
       workspaceIds: ReadonlyArray<string>
@@ -51,10 +51,10 @@ export class SigningSecrets extends Context.Service<
         const ids = yield* Ids
         const ring = (yield* Secrets).keys("signing-secret")
 
-        const opened = (rows: ReadonlyArray<SigningSecretRow>) =>
+        const openSecrets = (rows: ReadonlyArray<SigningSecretRow>) =>
           rows.flatMap((row) => {
             const text = unsealIfKnown(ring, row.workspace_id, row.sealed_secret)
-            return text === undefined ? [] : [{ row, secret: redacted(text) }]
+            return text === undefined ? [] : [{ row, secret: redactSecret(text) }]
           })
 
         const insert = Effect.fn("SigningSecrets.insert")(function* (
@@ -97,7 +97,7 @@ export class SigningSecrets extends Context.Service<
               AND id < ${page.before}
             ORDER BY id DESC
             LIMIT ${page.limit + 1}`
-            return opened(rows).map((one) => toSigningSecret(one, origin))
+            return openSecrets(rows).map((one) => toSigningSecret(one, origin))
           }, Effect.orDie),
 
           findLive: Effect.fn("SigningSecrets.findLive")(function* (workspaceIds) {
@@ -108,7 +108,7 @@ export class SigningSecrets extends Context.Service<
               AND (expires_at IS NULL OR expires_at > ${yield* DateTime.nowAsDate})
             ORDER BY id DESC`
             const live = new Map<string, Array<Redacted.Redacted>>()
-            for (const { row, secret } of opened(rows)) {
+            for (const { row, secret } of openSecrets(rows)) {
               live.set(row.workspace_id, [...(live.get(row.workspace_id) ?? []), secret])
             }
             return live
@@ -126,7 +126,7 @@ interface SigningSecretRow {
   readonly created_at: Date
 }
 
-const redacted = (text: string) => Redacted.make(text, { label: "signing_secret" })
+const redactSecret = (text: string) => Redacted.make(text, { label: "signing_secret" })
 
 const generationOf = (row: SigningSecretRow): SigningSecretGeneration => ({
   id: SigningSecretId.make(row.id),
@@ -146,15 +146,15 @@ const toSigningSecret = (
 ): SigningSecret => ({
   ...generationOf(row),
   origin,
-  call_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "call", origin))),
-  message_secret: redacted(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
+  call_secret: redactSecret(Option.getOrThrow(deriveReceiverSecret(secret, "call", origin))),
+  message_secret: redactSecret(Option.getOrThrow(deriveReceiverSecret(secret, "message", origin)))
 })
 
 /**
- * The error of a call that cannot be signed. It is not sent, because its target could not verify
- * it.
+ * The error of a call that cannot be signed. The call is not sent, because its target could not
+ * verify it.
  */
-export const cannotSign = executionError(
+export const signingError = executionError(
   "internal",
   "the workspace has no signing secret that can be decrypted: rotate it to get a new one"
 )

@@ -32,8 +32,8 @@ export const callColumns = [
 ] satisfies ReadonlyArray<keyof StartedRow>
 
 /**
- * The columns above, read from `tasks`. Large headers and bodies are left out, because a batch may
- * contain a thousand of them.
+ * The columns in `callColumns` except `withheld`, read from `tasks`. Large headers and bodies are
+ * left out, because a batch may contain a thousand of them.
  */
 export const callOfTask = [
   "tasks.method",

@@ -2,7 +2,13 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { LeasedRun } from "../Run.ts"
 import { hasBegun, isInPhase } from "../RunState.ts"
-import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
+import {
+  anyParkedRunSql,
+  firstDueTimeSql,
+  nextParkedRunsSql,
+  queueOrderSql
+} from "../queues/nextParkedRunsSql.ts"
+import { queueIsStopped } from "../stoppedWorkspace.ts"
 import { columnsOfRun, targetOf } from "./claim.ts"
 
 /**
@@ -14,7 +20,7 @@ export const admitAheadMs = 500
 const batch = 500
 
 /** SQL for whether runs of a row of `queues` may be admitted. */
-const isOpen = `(NOT queues.paused AND NOT ${isInStoppedWorkspace("queues")})`
+const isOpen = `(NOT queues.paused AND NOT ${queueIsStopped})`
 
 const horizon = `now() + ${admitAheadMs} * interval '1 millisecond'`
 
@@ -40,9 +46,9 @@ const freeSlots = `
   END`
 
 /**
- * SQL for how many more runs of a row of `queues` may be about to start. If nodes are late, all
- * admitted runs start at once, so there must not be more of them than the rate allows in
- * `admitAheadMs`. Null without a rate.
+ * SQL for how many more runs the rate of a row of `queues` allows. If nodes are late, all admitted
+ * runs start together, so there must be no more of them than the rate allows in `admitAheadMs`.
+ * Null if the queue has no rate.
  */
 const turnsLeft = `
   1 + floor(queues.rate_per_second * ${admitAheadMs / 1_000}) - CASE
@@ -56,16 +62,18 @@ const turnsLeft = `
 
 export interface OpenQueue {
   readonly id: string
-  /** False if the queue was deleted. Its runs have to leave it. */
+  /** False if the queue was deleted. Its runs must leave it. */
   readonly is_there: boolean
   readonly now_ms: number
   /** When the next run of the queue may be admitted. */
   readonly at_ms: number
 }
 
-/** Finds the queues that have a free slot and a run for it, now or later. */
+/**
+ * Finds the queues that have a free slot and a run for it, now or later. Most keys of flows have no
+ * further run, so the existence of a run is checked first.
+ */
 export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) => {
-  const parked = sql.literal(isInPhase("parked"))
   return sql<OpenQueue>`
     SELECT
       asked.id,
@@ -75,16 +83,14 @@ export const findOpen = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<strin
         first.due_at,
         CASE WHEN queues.rate_per_second IS NOT NULL THEN queues.next_at END
       )) * 1000 - ${admitAheadMs} AS at_ms
-    FROM unnest(${queueIds}::uuid[]) AS asked (id)
+    FROM (
+      SELECT given.id
+      FROM unnest(${queueIds}::uuid[]) AS given (id)
+      CROSS JOIN LATERAL (${sql.literal(anyParkedRunSql("given.id"))}) AS parked
+      OFFSET 0
+    ) AS asked
     LEFT JOIN queues ON queues.id = asked.id
-    CROSS JOIN LATERAL (
-      SELECT due_at
-      FROM runs
-      WHERE ${parked}
-        AND runs.queue_id = asked.id
-      ORDER BY due_at
-      LIMIT 1
-    ) AS first
+    CROSS JOIN LATERAL (${sql.literal(firstDueTimeSql("asked.id"))}) AS first
     WHERE queues.id IS NULL
       OR (${sql.literal(isOpen)} AND ${sql.literal(freeSlots)} > 0)`
 }
@@ -103,11 +109,11 @@ const lockQueues = (sql: SqlClient.SqlClient, queueIds: ReadonlyArray<string>) =
     FOR NO KEY UPDATE SKIP LOCKED`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
 
 /**
- * Gives the free slots of the queues to their runs, the most overdue first. Only this statement
- * gives slots, and only while it holds the lock of the queue, so that no two nodes give the same
- * slot. The lock is taken by an earlier statement, because a statement that waits for a lock counts
- * the runs as they were before. A rate spaces the times at which runs are due. Turns that an idle
- * queue does not use are lost.
+ * Gives the free slots of the queues to their runs, in the order of `queueOrderSql`. Only this
+ * statement gives slots, and only while it holds the lock of the queue, so no two nodes give the
+ * same slot. The lock is taken by an earlier statement, because a statement that waits for a lock
+ * counts the runs as they were before the wait. A rate spaces the times at which runs are due.
+ * Turns that an idle queue does not use are lost.
  *
  * 1. `open` contains the queues with the number of their free slots.
  * 2. `turns` contains the runs that get them, numbered in each queue.
@@ -179,21 +185,27 @@ const turnsOfOpen = (sql: SqlClient.SqlClient) => sql`
       SELECT
         open.id, open.base, open.spacing, open.slots, parked.row_id, parked.due_at,
         parked.run_on, parked.lane,
-        row_number() OVER (PARTITION BY open.id ORDER BY parked.due_at) - 1 AS n
+        row_number() OVER (PARTITION BY open.id ORDER BY parked.turn, parked.ordinal) - 1 AS n
       FROM open
       CROSS JOIN LATERAL (
-        SELECT ctid AS row_id, due_at, run_on, lane
+        SELECT ctid AS row_id, due_at, run_on, lane, ordinal, ${sql.literal(queueOrderSql())} AS turn
         FROM runs
-        WHERE ${sql.literal(isInPhase("parked"))}
+        WHERE ctid = ANY (ARRAY(${sql.literal(nextOfOpen)}))
+          AND ${sql.literal(isInPhase("parked"))}
           AND runs.queue_id = open.id
-          AND runs.due_at <= ${sql.literal(horizon)}
-        ORDER BY runs.due_at
-        LIMIT greatest(0, open.slots)::bigint
         FOR UPDATE SKIP LOCKED
       ) AS parked
     )`
 
-/** A run for workers, or of a share that may hold no more runs here, is not leased. */
+const nextOfOpen = nextParkedRunsSql("open.id", {
+  limit: "greatest(0, open.slots)::bigint",
+  until: horizon
+})
+
+/**
+ * `timed` contains the time at which each admitted run is due, and the node that leases it. Runs
+ * for workers, and runs of shares that may hold no more runs here, are not leased.
+ */
 const timedTurns = (sql: SqlClient.SqlClient, { except, limit, node }: LeaseOptions) => sql`
     timed AS MATERIALIZED (
       SELECT
@@ -214,14 +226,14 @@ const timedTurns = (sql: SqlClient.SqlClient, { except, limit, node }: LeaseOpti
 
 interface AdmittedRow extends LeasedRun {
   readonly queue_id: string
-  /** How many runs of the queue could be admitted. */
+  /** The number of free slots of the queue. */
   readonly slots: number
   readonly is_leased: boolean
 }
 
 /**
- * The same statement can lease admitted runs, so that their slots are not idle until the runs are
- * claimed.
+ * Decides which of the admitted runs the same statement leases. A leased run can start immediately,
+ * so its slot is not idle until a claim.
  */
 export interface LeaseOptions {
   readonly node: number
@@ -234,11 +246,11 @@ export interface AdmitResult {
   readonly leased: ReadonlyArray<LeasedRun>
   /** Whether runs were admitted that are not leased yet. */
   readonly isMore: boolean
-  /** Queues that had runs admitted and may have free slots left. */
+  /** Queues from which runs were admitted and that may have free slots left. */
   readonly open: ReadonlyArray<string>
-  /** Queues that had runs admitted and have no slot left. */
+  /** Queues from which runs were admitted and that have no slot left. */
   readonly full: ReadonlyArray<string>
-  /** Queues that another node is admitting runs of. */
+  /** Queues whose runs another node is admitting. */
   readonly busy: ReadonlyArray<string>
 }
 

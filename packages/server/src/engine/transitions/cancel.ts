@@ -3,10 +3,10 @@ import { cancelledError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
+import { type SettledRun, type Settlement, makeSettlement } from "../Run.ts"
 import type { RunState } from "../RunState.ts"
 import { finish } from "./finish.ts"
-import { nothingSettled, type SettleResult } from "../SettleResult.ts"
+import { emptySettleResult, type SettleResult } from "../SettleResult.ts"
 
 /** A row of `runs` that the transaction has locked. */
 export interface StoppableRun extends SettledRun {
@@ -69,7 +69,9 @@ export interface CancelResult {
   readonly settled: SettleResult
 }
 
-/** The attempt of a run that awaits its completion has been made. */
+/**
+ * Returns the result of a cancelled run. If the run awaits its completion, its attempt was made.
+ */
 const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
   ({
     status: "cancelled",
@@ -81,7 +83,7 @@ const endOf = ({ answered_with, now_ms, state }: StoppableRun) =>
   }) as const
 
 /** Whether no call is in progress, so that the run can be finished here. */
-export const isNotCalling = ({ state }: StoppableRun): boolean => state !== "running"
+export const hasNoCallInProgress = ({ state }: StoppableRun): boolean => state !== "running"
 
 /**
  * Finishes runs that are queued or await their completion. Call `makeAfterSettled` after the
@@ -92,11 +94,11 @@ export const recordAsCancelled = Effect.fnUntraced(function* (
   runs: ReadonlyArray<StoppableRun>
 ) {
   const settlements = runs
-    .filter(isNotCalling)
-    .map((run) => settlementOf(run, run.lease_owner, endOf(run)))
+    .filter(hasNoCallInProgress)
+    .map((run) => makeSettlement(run, run.lease_owner, endOf(run)))
   const recorded: CancelResult = {
     settlements,
-    settled: settlements.length === 0 ? nothingSettled : yield* finish(sql, settlements)
+    settled: settlements.length === 0 ? emptySettleResult : yield* finish(sql, settlements)
   }
   return recorded
 })
@@ -106,7 +108,7 @@ export const requestCancel = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runs: ReadonlyArray<StoppableRun>
 ) {
-  const running = runs.filter((run) => !isNotCalling(run))
+  const running = runs.filter((run) => !hasNoCallInProgress(run))
   const ids = running.map((run) => run.id)
   if (ids.length > 0) {
     yield* sql`

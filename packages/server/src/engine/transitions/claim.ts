@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { rowReader } from "../../store/index.ts"
 import type { Claimant, LeasedRun, StartedRun } from "../Run.ts"
-import { isInPhase } from "../RunState.ts"
+import { dueTimeWithoutSlot, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
 import {
   callColumns,
@@ -20,7 +20,7 @@ import {
   timestampSql,
   type ClockLimit
 } from "../laneTurns.ts"
-import { nothingForWorkers, upcomingForWorkers } from "../ForWorkers.ts"
+import { noUpcomingWorkerRunColumns, upcomingWorkerRunColumns } from "../ForWorkers.ts"
 
 export interface Upcoming {
   readonly now_ms: number
@@ -28,7 +28,8 @@ export interface Upcoming {
   /** The second in which the next run is due. */
   readonly next_due_ms: number | null
   /**
-   * For workers, if an agent waits at this node: whether runs are due, and when the next one is.
+   * Whether runs for workers are due. Like the next field, it is only queried while an agent waits
+   * at this node.
    */
   readonly worker_due: boolean
   readonly next_worker_due_ms: number | null
@@ -37,8 +38,8 @@ export interface Upcoming {
 /**
  * Finds when the next work is due. This is the only query of an idle node. Runs that were due
  * before `fromMs` are left out: that part of the index is full of dead entries of finished runs,
- * which cannot be vacuumed while an older transaction is open (25 ms for 200,000 of them instead of
- * 0.3).
+ * which cannot be vacuumed while an older transaction is open (the search of 200,000 dead entries
+ * takes 25 ms instead of 0.3 ms).
  */
 export const findUpcoming = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -59,18 +60,24 @@ export const findUpcoming = Effect.fnUntraced(function* (
         WHERE ${sql.literal(isFree)}
           AND ${sql.literal(second)} >= ${timestampSql(sql, fromMs)}
       ) AS next_due_ms,
-      ${sql.literal(forWorkers ? upcomingForWorkers : nothingForWorkers)}`
+      ${sql.literal(forWorkers ? upcomingWorkerRunColumns : noUpcomingWorkerRunColumns)}`
   return row ?? (yield* Effect.die(new Error("SELECT returned no row")))
 })
 
-/** The same expression as in the index of due runs, so that the index is used. */
+/**
+ * SQL for the second in which a run is due. The index of due runs has the same expression, so the
+ * index is used.
+ */
 const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
-/** Excludes runs for workers, which have indexes of their own. */
+/**
+ * SQL condition for ready runs of nodes. Runs for workers are excluded, because they have separate
+ * indexes.
+ */
 const isFree = `${isInPhase("ready")} AND run_on IS NULL`
 
 export interface ClaimResult {
-  /** Runs that are marked as running. Their calls are to be made immediately. */
+  /** Runs that are already marked as running. The caller must make their calls immediately. */
   readonly started: ReadonlyArray<StartedRun & Claimant>
   /** Runs to start when they are due. */
   readonly leased: ReadonlyArray<LeasedRun>
@@ -82,19 +89,22 @@ export interface ClaimResult {
   readonly reached: LanePosition | null
 }
 
-export const nothingClaimed: ClaimResult = { started: [], leased: [], parked: 0, reached: null }
+export const emptyClaimResult: ClaimResult = { started: [], leased: [], parked: 0, reached: null }
 
 export interface ClaimOptions extends ClockLimit {
   readonly node: number
   readonly limit: number
-  /** Only runs whose second begins within this time from now. */
+  /** Runs are claimed if they are due within this time, rounded down to the second. */
   readonly lookAheadMs: number
   readonly from: LanePosition
-  /** Null claims runs in order of time. Otherwise the lanes take turns. */
+  /**
+   * The position at which the turns of lanes begin. If null, runs are claimed in the order in which
+   * they are due.
+   */
   readonly turns: {
-    /** Shares that get nothing. */
+    /** Shares whose runs are not claimed. */
     readonly except: ReadonlyArray<number>
-    /** Shares that get nothing ahead of time. */
+    /** Shares whose runs are not claimed before they are due. */
     readonly exceptAhead: ReadonlyArray<number>
   } | null
 }
@@ -102,16 +112,16 @@ export interface ClaimOptions extends ClockLimit {
 /**
  * Leases unleased runs that are due within the look-ahead, the most overdue first. The same
  * statement starts the runs that are already due, unless the start guard has more to check: whether
- * a scheduled run may overlap with the previous one, and what the steps of a chain are. Runs of
- * stopped workspaces are parked, so that the next claim does not find them again.
+ * a scheduled run may overlap with the previous run, and which steps a chain has. Runs of stopped
+ * workspaces are parked, so that the next claim does not find them again.
  *
  * The locked rows are found again by an array of their positions. With a join, the planner would
  * read the whole table, which takes 5 to 13 ms for 20,000 runs.
  */
 export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
   options.turns === null
-    ? claimFound(sql, options.node, { due: dueFirst(sql, options), reached: sql.literal("") })
-    : claimFound(sql, options.node, {
+    ? claimFoundRuns(sql, options.node, { due: dueFirst(sql, options), reached: sql.literal("") })
+    : claimFoundRuns(sql, options.node, {
         due: dueInTurns(sql, options, options.turns),
         reached: reachedRow(sql)
       })
@@ -119,7 +129,7 @@ export const claim = (sql: SqlClient.SqlClient, options: ClaimOptions) =>
 interface Found {
   readonly due: Statement.Fragment
   readonly reached: Statement.Fragment
-  /** Whether the runs are admitted to their queues. */
+  /** Whether the claim also admits the runs to their queues. */
   readonly admits?: boolean
 }
 
@@ -127,7 +137,7 @@ interface Found {
  * Leases the rows at the positions in `due`, and starts the runs that the start guard need not
  * check.
  */
-export const claimFound = Effect.fnUntraced(function* (
+export const claimFoundRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   node: number,
   found: Found
@@ -145,9 +155,8 @@ export const claimFound = Effect.fnUntraced(function* (
         state = CASE WHEN ${parks} THEN 'parked' WHEN ${starts} THEN 'running' ELSE 'leased' END,
         started_at = CASE WHEN ${starts} THEN coalesce(runs.started_at, now()) ELSE runs.started_at END,
         attempt_started_at = CASE WHEN ${starts} THEN now() ELSE runs.attempt_started_at END,
-        slot_queue_id = CASE WHEN NOT ${parks} THEN runs.${found.admits ? "queue_id" : "slot_queue_id"} END${
-          found.admits ? ",\n        due_at = greatest(runs.due_at, now())" : ""
-        }`)
+        slot_queue_id = CASE WHEN NOT ${parks} THEN runs.${found.admits ? "queue_id" : "slot_queue_id"} END,
+        due_at = ${found.admits ? "greatest(runs.due_at, now())" : `CASE WHEN ${parks} THEN ${dueTimeWithoutSlot()} ELSE runs.due_at END`}`)
   const rows = yield* claimedRows(sql`
     WITH RECURSIVE ${found.due}, claimed AS (
       UPDATE runs
@@ -218,7 +227,7 @@ const dueInTurns = (
       ) AS picked
     )`
 
-/** Adds the lane that was reached as another row. */
+/** Adds a row that contains the last lane of the search. */
 const reachedRow = (sql: SqlClient.SqlClient) => sql`
     UNION ALL
     SELECT ${sql.literal(reachedColumns)}
@@ -231,7 +240,7 @@ interface ClaimedRow extends StartedRow, Claimant {
 
 /**
  * SQL for the origin that a run calls, read from its task or from its current step. A host that
- * contains a template is an origin of its own.
+ * contains a template counts as an origin of its own.
  */
 export const targetOf = (run: {
   readonly kind: string

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { announceFinished } from "../../events/index.ts"
-import { inSavepoint } from "../../store/index.ts"
+import { runInSavepoint } from "../../store/index.ts"
 import { type FollowUp, findFollowUps } from "../chains/ChainRuns.ts"
 import { pauseFailing } from "../pauseFailing.ts"
 import type { Settlement } from "../Run.ts"
-import { nothingSettled, type SettleResult } from "../SettleResult.ts"
-import { awaitCompletion } from "./awaitCompletion.ts"
+import { emptySettleResult, type SettleResult } from "../SettleResult.ts"
+import { awaitCompletion, type AwaitingSlot } from "./awaitCompletion.ts"
 import { input } from "./finish/input.ts"
 import { finishDelayedTasks, insertAttempts, insertExecutions } from "./finish/records.ts"
 import {
@@ -16,13 +16,14 @@ import {
   removeFinished,
   retry
 } from "./finish/runs.ts"
-import { settledOf, type WrittenRow } from "./finish/settled.ts"
+import { toSettleResult, type WrittenRow } from "./finish/toSettleResult.ts"
 
 /**
  * Writes the results of attempts:
  *
- * 1. Runs whose jobs report later await their completion, in a separate statement.
- * 2. The outlines of chains tell which steps are next.
+ * 1. `awaitCompletion`: a separate statement changes runs whose jobs will report later, and steps
+ *    that pause.
+ * 2. `findFollowUps` reads which steps of chains are next.
  * 3. One statement writes everything else. Each of its common table expressions is built by a
  *    function of its own: those in `finish/runs.ts` change `runs`, those in `finish/records.ts`
  *    other tables.
@@ -43,14 +44,34 @@ export const finish = Effect.fnUntraced(function* (
     goingOn.length === 0
       ? settlements
       : settlements.filter(({ completes_by_ms }) => completes_by_ms === null)
-  if (rest.length === 0) return { ...nothingSettled, ids: awaiting }
+  const begun = beganToAwait(awaiting)
+  if (rest.length === 0) return begun
   const followUps = yield* findFollowUps(sql, rest)
   const rows = yield* write(sql, rest, followUps)
   const paused = yield* pause(sql, rest, followUps, rows)
-  const settled = settledOf(rest, followUps, rows, paused)
-  const all: SettleResult = { ...settled, ids: [...awaiting, ...settled.ids] }
+  const settled = toSettleResult(rest, followUps, rows, paused)
+  const all: SettleResult = {
+    ...settled,
+    ids: [...begun.ids, ...settled.ids],
+    announced: begun.announced || settled.announced,
+    queues: [...new Set([...begun.queues, ...settled.queues])],
+    slots: [...begun.slots, ...settled.slots]
+  }
   return all
 })
+
+const beganToAwait = (runs: ReadonlyArray<AwaitingSlot>): SettleResult => {
+  const slots = runs.flatMap(({ id, slot_queue_id }) =>
+    slot_queue_id === null ? [] : [{ id, queue_id: slot_queue_id }]
+  )
+  return {
+    ...emptySettleResult,
+    ids: runs.map(({ id }) => id),
+    announced: runs.some(({ is_announced }) => is_announced),
+    queues: [...new Set(slots.map(({ queue_id }) => queue_id))],
+    slots
+  }
+}
 
 const write = (
   sql: SqlClient.SqlClient,
@@ -58,7 +79,7 @@ const write = (
   followUps: ReadonlyMap<string, FollowUp>
 ) => sql<WrittenRow>`
     WITH ${input(sql, settlements, followUps)}, ${lockDelayedTasks(sql, settlements)},
-      ${removeFinished(sql)}, ${retry(sql)}, ${insertExecutions(sql)}, ${insertAttempts(sql)},
+      ${removeFinished(sql)}, ${retry(sql, settlements)}, ${insertExecutions(sql)}, ${insertAttempts(sql)},
       ${insertNextSteps(sql)}, ${finishDelayedTasks(sql)}, ${releaseSuccessors(sql)},
       ${sql.literal(announceFinished)}
     SELECT
@@ -71,7 +92,10 @@ const write = (
       SELECT id, slot_queue_id, queue_id FROM retried
     ) AS written`
 
-/** The results are already written, so a failure here must not make the caller write them again. */
+/**
+ * Pauses tasks that failed too often. The results are already written, so a failure here must not
+ * make the caller write them again.
+ */
 const pause = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
@@ -83,14 +107,17 @@ const pause = (
     .filter((one) => written.has(one.id) && !followUps.get(one.id)?.next && hasFailed(one))
     .map(({ task_id }) => task_id)
   if (failed.length === 0) return Effect.succeed([])
-  return inSavepoint(sql)(pauseFailing(sql, failed)).pipe(
-    Effect.catch((error) =>
-      Effect.as(Effect.logWarning("failing tasks could not be paused", error), [])
+  return runInSavepoint(sql)(pauseFailing(sql, failed)).pipe(
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logWarning("failing tasks could not be paused", cause), [])
     )
   )
 }
 
-/** Delayed tasks are left out, because they run only once. */
+/**
+ * Returns whether the settlement is a failure that counts for a pause. Delayed tasks are left out,
+ * because they run only once.
+ */
 const hasFailed = ({ kind, position, status }: Settlement): boolean =>
   kind !== "delayed" &&
   (status === "failed" || (status === "succeeded" && position?.after_failure === true))

@@ -4,20 +4,27 @@ import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { decideFire, type DueTask } from "../firing/decideFire.ts"
 import { calendarDaysOf } from "../firing/calendarDays.ts"
-import { firedAheadUntil, markFired } from "../firing/firedAhead.ts"
+import { firedAheadLimit, markFired } from "../firing/firedAhead.ts"
 import { targetOf } from "./claim.ts"
 import type { LeasedRun } from "../Run.ts"
 import { rejectionReason } from "../firing/rejectionReason.ts"
 import { makeRunId } from "../RunId.ts"
+import { flowKeySql, flowQueuesCte } from "../queues/flows.ts"
 import { lookAheadUntil, laneTurns, type LanePosition, type ClockLimit } from "../laneTurns.ts"
 
 export interface FireOptions extends ClockLimit {
   readonly node: number
   readonly limit: number
   readonly lookAheadMs: number
-  /** Null fires tasks in order of time. Otherwise the lanes take turns, starting here. */
+  /**
+   * If null, tasks fire in the order in which they are due. Otherwise the lanes take turns,
+   * starting at this position.
+   */
   readonly turns: LanePosition | null
-  /** Decides for each run whether to lease it. If false, any node with room can claim the run. */
+  /**
+   * Returns whether to lease a run of the share to this node. Any node with room can claim the runs
+   * that are not leased.
+   */
   readonly leases: (share: number) => boolean
 }
 
@@ -42,7 +49,7 @@ export const fire = Effect.fnUntraced(
         // A run that is due much later is not leased now. It is claimed when it is due.
         const isSoon =
           fire.due_at === undefined || +fire.due_at <= task.now_ms + options.lookAheadMs
-        const mayLease = isSoon && !task.on_worker && task.queue_id === null
+        const mayLease = isSoon && !task.on_worker && task.queue_id === null && !task.in_flow
         return { ...fire, leases: mayLease && options.leases(task.share) }
       })
     )
@@ -71,37 +78,50 @@ interface FiredRun extends Pick<LeasedRun, "id" | "workspace_id" | "attempt" | "
 }
 
 /** Advances the tasks to their next slots, and adds the runs of the fired slots. */
-const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) =>
-  sql<FiredRun>`
-    WITH ${firedSlots(sql, node, fires)}
+const insertFired = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray<FireRow>) => {
+  const inFlow = fires.some(({ in_flow }) => in_flow)
+  return sql<FiredRun>`
+    WITH ${firedSlots(sql, node, fires)} ${sql.literal(inFlow ? flowsOfSlots : "")}
     INSERT INTO runs (
       id, workspace_id, task_id, kind, trigger, lane, chain_run_id, step_index,
       slot_at, scheduled_for, due_at, lease_owner, run_on, worker_wait_seconds,
-      queue_id, state
+      queue_id, priority, state
     )
     SELECT
       run_id, workspace_id, task_id, kind, 'schedule', lane,
       CASE kind WHEN 'chain' THEN run_id END,
       CASE kind WHEN 'chain' THEN 0 END,
       slot_at, coalesce(due_at, slot_at),
-      -- A worker has as long for a slot that was missed as for any other.
+      -- A worker has as much time for a missed slot as for any other.
       greatest(coalesce(due_at, slot_at), CASE WHEN on_worker THEN now() END),
       CASE WHEN leases THEN (SELECT id FROM node) END,
       CASE WHEN on_worker THEN (SELECT run_on FROM tasks WHERE tasks.id = task_id) END,
       CASE WHEN on_worker THEN (SELECT worker_wait_seconds FROM tasks WHERE tasks.id = task_id) END,
-      queue_id,
+      ${sql.literal(inFlow ? "coalesce(queue_id, flow_queue_id)" : "queue_id")}, priority,
       CASE
-        WHEN queue_id IS NOT NULL THEN 'parked'
+        WHEN queue_id IS NOT NULL OR in_flow THEN 'parked'
         WHEN leases AND EXISTS (SELECT FROM node) THEN 'leased'
         ELSE 'ready'
       END
-    FROM slots
+    FROM slots ${sql.literal(inFlow ? "LEFT JOIN flows USING (run_id)" : "")}
     WHERE refusal IS NULL
     ON CONFLICT (task_id, slot_at) DO NOTHING
     RETURNING
       id, workspace_id, attempt, queue_id,
       date_part('epoch', due_at) * 1000 AS due_ms,
       lease_owner IS NOT NULL AS leased`
+}
+
+/** `flows` contains the queues of the slots whose tasks have a flow. */
+const flowsOfSlots = `, in_flows AS (
+      SELECT
+        slots.run_id, tasks.workspace_id, tasks.flow, tasks.updated_at,
+        ${flowKeySql({ id: "slots.run_id", input: "NULL" })} AS given_key
+      FROM slots
+      JOIN tasks ON tasks.id = slots.task_id
+      WHERE slots.in_flow
+        AND slots.refusal IS NULL
+    ), ${flowQueuesCte}`
 
 /**
  * `slots` contains the slots to run, with the reason if a slot is rejected. Rejected slots are
@@ -113,7 +133,7 @@ const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray
       FROM json_to_recordset(${JSON.stringify(fires)}::json) AS fires (
         task_id uuid, workspace_id uuid, kind text, lane bigint, run_id uuid, step text,
         slot_at timestamptz, due_at timestamptz, fired_until timestamptz, next_fire_at timestamptz, leases boolean,
-        on_worker boolean, queue_id uuid, has_fired boolean
+        on_worker boolean, queue_id uuid, in_flow boolean, priority smallint, has_fired boolean
       )
     ), moved AS (
       UPDATE tasks
@@ -150,7 +170,7 @@ const firedSlots = (sql: SqlClient.SqlClient, node: number, fires: ReadonlyArray
 
 interface FoundTask extends DueTask {
   readonly fired_ahead_until_ms: number | null
-  /** Where the walk over the lanes ended. Null if it reached the end. */
+  /** The time at which the walk over the lanes ended. Null if it reached the last lane. */
   readonly reached_ms: number | null
   readonly reached_lane: string | null
 }
@@ -161,9 +181,9 @@ const findDue = (sql: SqlClient.SqlClient, options: FireOptions) => {
       id, workspace_id, kind, schedule, timezone, missed, dst_overlap, firing_options,
       lane::text AS lane, (lane >> 32)::integer AS share,
       ${targetOf({ kind: "tasks.kind", task_id: "tasks.id", version_id: "tasks.version_id", step_index: "0" })} AS target,
-      run_on IS NOT NULL AS on_worker, queue_id,
+      run_on IS NOT NULL AS on_worker, queue_id, flow IS NOT NULL AS in_flow, priority,
       date_part('epoch', next_fire_at) * 1000 AS next_fire_ms,
-      ${firedAheadUntil} AS fired_ahead_until_ms,
+      ${firedAheadLimit} AS fired_ahead_until_ms,
       date_part('epoch', now()) * 1000 AS now_ms`)
   const horizon = lookAheadUntil(sql, options)
   if (turns === null) {
@@ -206,14 +226,16 @@ interface FireRow {
   readonly workspace_id: string
   readonly kind: ExecutionKind
   readonly lane: string
+  readonly priority: number
   readonly fired_until?: Date
   readonly next_fire_at?: Date
   readonly run_id?: string
   readonly slot_at?: Date
-  /** Absent if the run is due at its slot. */
+  /** When the run is due. Absent if the run is due at its slot. */
   readonly due_at?: Date
   readonly on_worker?: true
   readonly queue_id?: string
+  readonly in_flow?: true
 }
 
 /**
@@ -222,8 +244,8 @@ interface FireRow {
  */
 const fireOf = (task: DueTask, days?: ReadonlySet<string>): Effect.Effect<FireRow> => {
   const fire = Result.try(() => decideFire(task, days))
-  const { id, kind, lane, workspace_id } = task
-  const row = { task_id: id, workspace_id, kind, lane }
+  const { id, kind, lane, priority, workspace_id } = task
+  const row = { task_id: id, workspace_id, kind, lane, priority }
   if (Result.isFailure(fire)) {
     return Effect.as(Effect.logError(`task ${task.id} cannot fire`, fire.failure), row)
   }
@@ -234,7 +256,8 @@ const fireOf = (task: DueTask, days?: ReadonlySet<string>): Effect.Effect<FireRo
     ...(next_fire_ms !== null && { next_fire_at: new Date(next_fire_ms) }),
     ...(slot_ms !== null && runOf(task, slot_ms)),
     ...(task.on_worker && { on_worker: true }),
-    ...(task.queue_id !== null && { queue_id: task.queue_id })
+    ...(task.queue_id !== null && { queue_id: task.queue_id }),
+    ...(task.in_flow && { in_flow: true })
   })
 }
 

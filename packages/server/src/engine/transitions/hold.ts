@@ -1,17 +1,18 @@
 import type { SqlClient } from "effect/sql"
 import { isForWorkers } from "../ForWorkers.ts"
+import { dueTimeWithoutSlot } from "../RunState.ts"
 
 /** Maximum number of runs that one statement parks. */
 const batch = 500
 
 /**
- * Parks due runs for workers whose workspace is stopped, so that they do not fail because no worker
- * claims them. Runs for nodes are parked when they are claimed.
+ * Parks due runs for workers whose workspace is stopped. Otherwise they would fail, because no
+ * worker claims them. Runs for nodes are parked when they are claimed.
  */
 export const hold = (sql: SqlClient.SqlClient) =>
   sql`
     UPDATE runs
-    SET state = 'parked', slot_queue_id = NULL
+    SET state = 'parked', slot_queue_id = NULL, due_at = ${sql.literal(dueTimeWithoutSlot())}
     WHERE ctid = ANY (ARRAY(
         SELECT runs.ctid
         FROM stopped_workspaces

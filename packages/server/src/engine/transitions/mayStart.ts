@@ -1,3 +1,4 @@
+import { missedAfterMs } from "../firing/decideFire.ts"
 import { isStopped } from "./stop.ts"
 
 /**
@@ -7,15 +8,23 @@ import { isStopped } from "./stop.ts"
 export const mustEnd = `(runs.cancel_requested OR ${isStopped})`
 
 /**
- * Maximum number of waiting runs of a task. A queue behind a run that never finishes must not grow
- * forever.
+ * The maximum number of waiting runs of a task, because a queue behind a run that never finishes
+ * must not grow forever.
  */
 export const maxWaiting = 100
 
 /**
  * SQL for whether a row of `runs` starts without a check for overlap. Only the slots of a schedule
- * have rules for overlapping. Manual runs, retries, further steps of a chain and runs of delayed
- * tasks are not slots.
+ * and of a backfill have rules for overlapping. Manual runs, retries, further steps of a chain and
+ * runs of delayed tasks are not slots.
  */
 export const startsWithoutCheck =
-  "(runs.kind = 'delayed' OR runs.trigger <> 'schedule' OR runs.started_at IS NOT NULL)"
+  "(runs.kind = 'delayed' OR runs.trigger NOT IN ('schedule', 'backfill') OR runs.started_at IS NOT NULL)"
+
+/**
+ * SQL for whether a slot was missed and its task catches up on each missed slot. The runs of such
+ * slots wait for each other, regardless of the overlap of the task. Otherwise all but the first
+ * would be skipped.
+ */
+export const catchesUp = (scheduledFor: string) =>
+  `(tasks.missed = 'all' AND ${scheduledFor} < now() - interval '${missedAfterMs / 1_000} seconds')`

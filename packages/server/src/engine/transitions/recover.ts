@@ -7,19 +7,19 @@ import { Signals } from "../../events/index.ts"
 import { retryAfterDeadlock } from "../../store/index.ts"
 import {
   holdSlots,
-  lockQueuesOfLostSlots,
+  lockQueuesOfHeldSlots,
   type LostSlot,
   lostSlotColumns
 } from "../queues/heldSlots.ts"
-import { deadNodes } from "../Nodes.ts"
-import { type SettledRun, type Settlement, settlementOf } from "../Run.ts"
-import { waitingState } from "../RunState.ts"
+import { deadNodeIds } from "../Nodes.ts"
+import { type SettledRun, type Settlement, makeSettlement } from "../Run.ts"
+import { dueTimeWithoutSlot, waitingState } from "../RunState.ts"
 import { makeAfterSettled } from "../afterSettled.ts"
 import { finish } from "./finish.ts"
 
 /**
- * A run fails after this many lost attempts, so that a run that crashes its node does not crash all
- * nodes.
+ * The number of lost attempts after which a run fails. The limit prevents a run that crashes its
+ * node from crashing all nodes.
  */
 const maxLost = 5
 
@@ -52,7 +52,7 @@ export const recover = Effect.fnUntraced(function* (
 ) {
   const signals = yield* Signals
   const afterSettled = yield* makeAfterSettled
-  const owners = nodes === "dead" ? sql.literal(deadNodes) : sql`SELECT ${nodes}::integer`
+  const owners = nodes === "dead" ? sql.literal(deadNodeIds) : sql`SELECT ${nodes}::integer`
   const left = yield* takeBackLeased(sql, owners)
   if (left.length > 0) yield* signals.admit(left.map(({ queue_id }) => queue_id))
   let lost = 0
@@ -70,7 +70,10 @@ export const recover = Effect.fnUntraced(function* (
   }
 })
 
-/** Returns the queues whose runs have to wait for their turn again. */
+/**
+ * Takes back runs that had not started. Returns the queues whose runs must wait for their turn
+ * again.
+ */
 const takeBackLeased = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
   sql<{ readonly queue_id: string }>`
     WITH back AS (
@@ -78,7 +81,8 @@ const takeBackLeased = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
       SET
         lease_owner = NULL,
         state = ${sql.literal(waitingState())},
-        slot_queue_id = NULL
+        slot_queue_id = NULL,
+        due_at = ${sql.literal(dueTimeWithoutSlot())}
       WHERE lease_owner IN (${owners})
         AND state = 'leased'
       RETURNING queue_id
@@ -99,9 +103,7 @@ const findRunning = (sql: SqlClient.SqlClient, owners: Statement.Fragment) =>
       AND state = 'running'
     LIMIT ${batch}`
 
-/**
- * Writes the lost attempts. In the same transaction, the slots of the runs in `keepSlots` are held.
- */
+/** Writes the lost attempts. The same transaction holds the slots of the runs in `keepSlots`. */
 const settleLost = (
   sql: SqlClient.SqlClient,
   settlements: ReadonlyArray<Settlement>,
@@ -109,7 +111,7 @@ const settleLost = (
 ) => {
   if (keepSlots.length === 0) return retryAfterDeadlock(finish(sql, settlements))
   const finishAndHold = Effect.gen(function* () {
-    yield* lockQueuesOfLostSlots(sql, keepSlots)
+    yield* lockQueuesOfHeldSlots(sql, keepSlots)
     const settled = yield* finish(sql, settlements)
     const ids = new Set(settled.ids)
     yield* holdSlots(
@@ -125,7 +127,7 @@ const settleLost = (
 export const settlementOfLostRun = (run: Omit<LostRun, keyof LostSlot>): Settlement => {
   const isPoisonous = run.lost + 1 >= maxLost
   const holder = run.on_worker ? "worker" : "node"
-  return settlementOf(run, run.lease_owner, {
+  return makeSettlement(run, run.lease_owner, {
     status: isPoisonous ? "failed" : null,
     retry_delay_ms: 0,
     lost: true,

@@ -2,8 +2,8 @@ import type { SqlClient, Statement } from "effect/sql"
 import { isInPhase } from "../RunState.ts"
 
 /**
- * Releases the oldest blocked run of each task that the condition on `runs` selects. In a queue, it
- * then waits for its turn. Runs for which `unless` holds stay blocked.
+ * Releases the oldest blocked run of each task that the condition on `runs` selects. A run of a
+ * queue then waits there for its turn. Runs for which `unless` holds stay blocked.
  */
 export const releaseBlocked = (
   sql: SqlClient.SqlClient,
@@ -23,7 +23,8 @@ export const releaseBlocked = (
         AND ${ofTasks}
       ORDER BY task_id, id
     )
-    -- Somebody else may have released it since this statement began, and a node may have it.
+    -- Another transaction may have released the run since this statement began, and a node may have
+    -- leased it.
     AND ${isBlocked}
     AND NOT ${unless}
   RETURNING id`

@@ -12,14 +12,17 @@ import {
   toStartedRun,
   withheldOfTask
 } from "./StartedRow.ts"
-import { hasBegun, isInPhase } from "../RunState.ts"
+import { dueTimeWithoutSlot, hasBegun, isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
-import { maxWaiting, mustEnd, startsWithoutCheck } from "./mayStart.ts"
+import { catchesUp, maxWaiting, mustEnd, startsWithoutCheck } from "./mayStart.ts"
 
 export interface GuardResult {
   /** Runs that start. */
   readonly started: ReadonlyArray<StartedRun>
-  /** Runs that could not start now and are not due yet. Query them again when they are due. */
+  /**
+   * Runs that could not start now and are not due yet. Query the start guard for them again when
+   * they are due.
+   */
   readonly early: ReadonlySet<string>
   /**
    * Runs that must not start, with the reason. Runs that are in none of these lists are no longer
@@ -33,8 +36,8 @@ export interface GuardResult {
 }
 
 /**
- * The version of a chain's steps that a run has, or takes as it starts. All other data about chains
- * is read in subqueries that are not executed for other kinds.
+ * SQL for the version of a chain's steps that a run has, or takes when it starts. All other data
+ * about chains is read in subqueries, which are not executed for other kinds of tasks.
  */
 const version = "coalesce(runs.version_id, tasks.version_id)"
 
@@ -47,14 +50,14 @@ const stepOf = (column: "name" | "weight", version: string) => `(
 
 /**
  * SQL for the decision about a row of `runs`, joined with its row of `tasks`. Older runs of a task
- * go first: if two start at the same time, the newer one yields.
+ * go first: if two runs start at the same time, the newer run yields.
  */
 const result = `
   CASE
     WHEN tasks.id IS NULL OR ${mustEnd} THEN 'cancelled'
     WHEN runs.state = 'leased' AND ${isInStoppedWorkspace()} THEN 'park'
     WHEN ${startsWithoutCheck} THEN 'start'
-    WHEN tasks.status = 'paused' THEN 'cancelled'
+    WHEN tasks.status = 'paused' AND runs.trigger <> 'backfill' THEN 'cancelled'
     WHEN tasks.overlap IS NULL OR tasks.overlap = 'allow' THEN 'start'
     WHEN NOT EXISTS (
       SELECT
@@ -63,6 +66,7 @@ const result = `
         AND other.id <> runs.id
         AND (${hasBegun("other")} OR coalesce(other.chain_run_id, other.id) < runs.id)
     ) THEN 'start'
+    WHEN runs.trigger = 'backfill' OR ${catchesUp("runs.scheduled_for")} THEN 'wait'
     WHEN tasks.overlap = 'queue' AND (
       SELECT count(*)
       FROM runs AS other
@@ -112,17 +116,18 @@ const asked = (sql: SqlClient.SqlClient, node: number, runs: ReadonlyArray<Lease
 
 /**
  * The start guard: the last check before calls are made, slightly ahead of time and for many runs
- * at once. A run starts if it is still leased to the node, was not cancelled, its task exists, and
- * no earlier run of the task is in progress, unless the task allows that. A run that an earlier
- * statement has marked as running passes too: the response of that statement was lost, so the call
- * was not made. A run of a stopped workspace is parked.
+ * together. A run starts if it is still leased to the node and was not cancelled, its task exists,
+ * and no earlier run of the task is in progress, unless the task allows runs to overlap. A run that
+ * an earlier statement has marked as running passes too: the response of that statement was lost,
+ * so the call was not made. A run of a stopped workspace is parked.
  *
- * `OFFSET 0` and `lease_owner + 0` keep the planner from using the index of owners. It estimates
- * that an owner has one run when it has thousands, and then joins them with the batch row by row
- * (200 ms instead of 8).
+ * `OFFSET 0` and `lease_owner + 0` keep the planner from using the index of owners. The planner
+ * estimates that an owner has one run when it has thousands, and would join them with the batch row
+ * by row (200 ms instead of 8).
  *
- * Overlap is checked here and not when the slot fires. That was seconds ago, and the previous run
- * may have finished since. For the same reason, a slot is not skipped ahead of its time.
+ * Overlap is checked here and not when the slot fires, because the slot fires seconds earlier and
+ * the previous run may finish in between. For the same reason, a slot is not skipped ahead of its
+ * time.
  */
 export const start = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -151,7 +156,11 @@ export const start = Effect.fnUntraced(function* (
       SET
         state = CASE asked.result WHEN 'wait' THEN 'blocked' ELSE 'parked' END,
         lease_owner = NULL,
-        slot_queue_id = NULL
+        slot_queue_id = NULL,
+        due_at = CASE asked.result
+          WHEN 'park' THEN ${sql.literal(dueTimeWithoutSlot())}
+          ELSE runs.due_at
+        END
       FROM asked
       WHERE runs.workspace_id = asked.workspace_id
         AND runs.id = asked.id

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import {
-  isNotCalling,
+  hasNoCallInProgress,
   recordAsCancelled,
   requestCancel,
   type StoppableRun,
@@ -9,16 +9,17 @@ import {
   type StopResult
 } from "./cancel.ts"
 import type { TaskOfRun } from "../Run.ts"
-import { nothingSettled } from "../SettleResult.ts"
+import { emptySettleResult } from "../SettleResult.ts"
 
 /**
- * Maximum number of runs that one transaction stops, so that others do not wait for it for long.
+ * The maximum number of runs that one transaction stops, so that other transactions do not wait for
+ * it for long.
  */
 const batch = 500
 
 /**
- * One row that stops all runs of a task, or of a deleted workspace, up to a certain run, regardless
- * of the length of the queue. Every statement that starts runs checks it. The runs are cleared
+ * A row that stops all runs of a task, or of a deleted workspace, up to a certain run, however long
+ * the queue is. Every statement that starts runs checks for such rows. The runs are cleared
  * afterwards, in batches.
  */
 export interface Stop {
@@ -30,9 +31,9 @@ export interface Stop {
 }
 
 /**
- * SQL for whether a row of `runs` was queued before its task or workspace was stopped. Usually,
- * there are no stops. The first condition finds that out once per statement, because a lookup per
- * run takes 3 µs.
+ * SQL for whether a row of `runs` was queued before its task or workspace was stopped. Usually
+ * there are no stops, and the first condition finds that out once per statement. A lookup per run
+ * would take 3 µs.
  */
 export const isStopped = `(
   EXISTS (SELECT FROM stops)
@@ -46,7 +47,7 @@ export const isStopped = `(
 
 /**
  * Stops all current runs of a task. The row of the task must be locked or deleted, so that no run
- * is added meanwhile.
+ * is added in the meantime.
  */
 export const stopTask = (sql: SqlClient.SqlClient, { task_id, workspace_id }: TaskOfRun) =>
   insertStop(sql, { id: task_id, workspace_id })
@@ -74,7 +75,7 @@ export const listStops = (sql: SqlClient.SqlClient) =>
 
 export interface ClearResult extends StopResult {
   readonly found: number
-  /** Whether there may be more. */
+  /** Whether there may be more runs to stop. */
   readonly isFull: boolean
 }
 
@@ -96,7 +97,7 @@ export const clearBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     ...(isOfWorkspace(stop)
       ? {
           settlements: [],
-          settled: { ...nothingSettled, finished: yield* removeQueued(sql, stop, runs) }
+          settled: { ...emptySettleResult, finished: yield* removeQueued(sql, stop, runs) }
         }
       : yield* recordAsCancelled(sql, runs)),
     requested: yield* requestCancel(sql, runs)
@@ -104,13 +105,13 @@ export const clearBatch = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return cleared
 })
 
-/** Returns the removed ids. */
+/** Deletes the runs whose call is not in progress, and returns their ids. */
 const removeQueued = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { workspace_id }: Stop,
   runs: ReadonlyArray<StoppableRun>
 ) {
-  const ids = runs.filter(isNotCalling).map((run) => run.id)
+  const ids = runs.filter(hasNoCallInProgress).map((run) => run.id)
   if (ids.length > 0) {
     yield* sql`
       DELETE FROM runs
@@ -122,7 +123,10 @@ const removeQueued = Effect.fnUntraced(function* (
 
 const isOfWorkspace = (stop: Stop) => stop.id === stop.workspace_id
 
-/** Removes the stop if no run is left to clear. Running calls were asked to abort. */
+/**
+ * Deletes the row of a stop if no run is left to clear. The nodes of running calls were already
+ * asked to abort them.
+ */
 export const removeStop = (sql: SqlClient.SqlClient, stop: Stop) =>
   sql`
     DELETE FROM stops

@@ -21,7 +21,8 @@ export const withdrawDelayed = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes the runs of future slots, which were fired ahead. These slots count as not fired again.
+ * Removes the runs of future slots, which were added ahead of time. After that, these slots count
+ * as not fired.
  */
 export const withdrawSlots = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -61,7 +62,8 @@ interface Slots {
 
 /**
  * Returns the time after which a schedule that was just changed or resumed fires. A slot that has
- * fired does not fire twice. A withdrawn slot is not lost, even if its time has passed meanwhile.
+ * fired does not fire twice. A withdrawn slot is not lost, even if its time passes before the
+ * change is written.
  */
 export const firesAfter = ({ fired_until, first_withdrawn }: Slots, now: Date): Date =>
   first_withdrawn === null

@@ -1,13 +1,13 @@
 import { Context, Layer } from "effect"
 import type { AgentRun } from "./WorkerHeld.ts"
 
-/** This many entries take a few megabytes. */
+/** The maximum number of cached runs. They take a few megabytes. */
 const maxRemembered = 8_192
 
 /**
- * A cache of the runs that this node has given to agents, so that they need not be read again when
- * their results arrive. Missing runs are read from the database: the oldest entries are evicted
- * first, and the result of a run may be sent to any node.
+ * A cache of the runs that this node has given to agents, so that a run need not be read again when
+ * its result arrives. A run that is not cached is read from the database, because the oldest
+ * entries are evicted and the result of a run may be sent to any node.
  */
 export class AgentRuns extends Context.Service<
   AgentRuns,

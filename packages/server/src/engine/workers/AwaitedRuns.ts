@@ -8,12 +8,14 @@ import type { Upcoming } from "../transitions/claim.ts"
  * are elapsed times.
  */
 export class AwaitedRuns {
-  /** The number of waiting agents. At 0, the runner does not query for workers' runs. */
+  /** The number of waiting agents. If it is 0, the runner does not query for runs of workers. */
   waiting = 0
   /** Wakes the dispatcher when runs may be due for an agent. */
   readonly waker = new Waker()
 
-  /** False if this node has no runner, or the runner has not queried since an agent connected. */
+  /**
+   * False if this node has no runner, or if the runner has not queried since an agent connected.
+   */
   #isKnown = false
   #isDue = false
   #searchAtMs = Number.POSITIVE_INFINITY
@@ -24,9 +26,8 @@ export class AwaitedRuns {
     if (!this.#isKnown) return
     this.#isDue = worker_due
     const dueInMs = worker_due ? 0 : (next_worker_due_ms ?? Number.POSITIVE_INFINITY) - now_ms
-    // A query finds runs this long before they are due. They are given to an agent when they are
-    // due.
-    this.#searchAtMs = nowMs + Math.max(0, dueInMs - seenAheadMs)
+    // A query finds runs ahead of their due time. An agent gets a run only when it is due.
+    this.#searchAtMs = nowMs + Math.max(0, dueInMs - workerLookAheadMs)
     if (this.#searchAtMs < Number.POSITIVE_INFINITY) this.waker.wake()
   }
 
@@ -40,23 +41,26 @@ export class AwaitedRuns {
     return Math.max(0, (this.#isKnown ? this.#searchAtMs : this.#searchedAtMs + pollMs) - nowMs)
   }
 
-  /** Call it when a due run was not given to any agent. */
+  /** Makes the runner search again. Call it when a due run was not given to any agent. */
   searchAgain(nowMs: number): void {
     this.#searchAtMs = nowMs
     this.waker.wake()
   }
 
-  /** Call it after a query. The runner says when more runs are due. */
+  /** Records that the database was queried. The runner says when more runs are due. */
   searched(nowMs: number): void {
     this.#searchAtMs = Number.POSITIVE_INFINITY
     this.#searchedAtMs = nowMs
   }
 }
 
-/** How far ahead a query for agents finds runs. Tasks fire equally far ahead. */
-export const seenAheadMs = 2_000
+/**
+ * How long before its due time a query finds a run for agents. Tasks create their runs equally
+ * early.
+ */
+export const workerLookAheadMs = 2_000
 
-/** Belongs to one node, even if a process has several. */
+/** Each node has its own, even if several nodes run in one process. */
 export const AwaitedRunsOfNode = Context.Reference<AwaitedRuns>(
   "@scheduling/server/engine/workers/AwaitedRuns",
   { defaultValue: () => new AwaitedRuns() }

@@ -2,7 +2,7 @@ import { cancelledError, executionError } from "@scheduling/domain/executions/Ex
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { positionColumn } from "../chains/ChainRuns.ts"
-import { type SettledRun, settlementOf } from "../Run.ts"
+import { type SettledRun, makeSettlement } from "../Run.ts"
 import { makeSettleRuns } from "../settleRuns.ts"
 import { isAbandoned, isUnclaimed } from "../ForWorkers.ts"
 
@@ -16,11 +16,11 @@ interface UnclaimedRun extends SettledRun {
 
 /**
  * Finishes runs that were cancelled while their worker was lost, and runs that no worker claimed in
- * time, once all agents have had time to reconnect after the service was down. Several nodes can do
- * this at the same time: the fence of `finish` finishes each run only once, and no run that a
- * worker claims meanwhile.
+ * time. Call it only after all agents have had time to reconnect after downtime of the service.
+ * Several nodes can do this at the same time: the fence of `finish` finishes each run only once,
+ * and never a run that a worker has claimed in the meantime.
  */
-export const endUnclaimed = Effect.fnUntraced(function* (
+export const finishUnclaimed = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   agentsToo: boolean
 ) {
@@ -39,7 +39,7 @@ export const endUnclaimed = Effect.fnUntraced(function* (
     WHERE ${sql.literal(isAbandoned)}
     LIMIT ${batch}`
   const settleRuns = yield* makeSettleRuns(sql)
-  yield* settleRuns(runs.map((run) => settlementOf(run, null, endOf(run))))
+  yield* settleRuns(runs.map((run) => makeSettlement(run, null, endOf(run))))
 })
 
 const endOf = ({ cancel_requested, labels, worker_wait_seconds }: UnclaimedRun) =>

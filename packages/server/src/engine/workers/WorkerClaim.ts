@@ -1,8 +1,8 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { claimFound } from "../transitions/claim.ts"
-import { seenAheadMs } from "./AwaitedRuns.ts"
+import { claimFoundRuns } from "../transitions/claim.ts"
+import { workerLookAheadMs } from "./AwaitedRuns.ts"
 import { variableLengthColumns } from "../../store/index.ts"
 import { isForWorkers } from "../ForWorkers.ts"
 
@@ -19,13 +19,13 @@ export interface DueWorkerRuns {
 const maxCounted = 500
 
 /**
- * Maximum number of distinct label sets per workspace in one query; usually there are only a few.
- * Runs with other sets are found once runs of these sets are served.
+ * The maximum number of distinct label sets per workspace in one query. Usually there are only a
+ * few. Runs with other sets are found after runs with these sets were claimed.
  */
 const maxSets = 64
 
 /**
- * Finds the runs that are due for the workers of the workspaces, now and within `seenAheadMs`. The
+ * Finds the runs that are due for the workers of the workspaces, now and within `workerLookAheadMs`. The
  * query skips from one set of labels to the next, so that its cost does not depend on the number of
  * waiting runs.
  */
@@ -79,7 +79,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
           WHERE ${sql.literal(isForWorkers)}
             AND workspace_id = sets.workspace_id
             AND run_on = sets.run_on
-            AND ${sql.literal(second)} <= now() + ${seenAheadMs} * interval '1 millisecond'
+            AND ${sql.literal(second)} <= now() + ${workerLookAheadMs} * interval '1 millisecond'
           ORDER BY ${sql.literal(second)}
           LIMIT ${maxCounted}
         ) AS found
@@ -93,7 +93,7 @@ export const findDueWorkerRuns = Effect.fnUntraced(function* (
   }
 })
 
-/** A row without a workspace only carries the time. */
+/** A row of the query. A row without a workspace contains only the time. */
 interface DueRow {
   readonly now_ms: number
   readonly workspace_id: string | null
@@ -106,9 +106,9 @@ const second = "date_bin('1 second', due_at, timestamptz 'epoch')"
 
 /**
  * Leases due runs with these sets of labels to the session of a worker, the most overdue runs of
- * each set first. Sets are served in the given order. The worker is checked again, because its
- * agent may have waited since authentication. The planner does not see the number of sets, or it
- * would plan the statement anew each time (`variableLengthColumns`).
+ * each set first, and the sets in the given order. The worker is checked again, because its agent
+ * may have waited since authentication. `variableLengthColumns` hides the number of sets from the
+ * planner, which would otherwise plan the statement again each time.
  */
 export const claimForWorker = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -122,7 +122,7 @@ export const claimForWorker = Effect.fnUntraced(function* (
   const sets = variableLengthColumns(sql, options.sets)("text", (labels) =>
     JSON.stringify({ labels })
   )
-  return yield* claimFound(sql, options.session, {
+  return yield* claimFoundRuns(sql, options.session, {
     due: sql`
       due AS (
         SELECT picked.row_id

@@ -13,7 +13,7 @@ import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerPr
 import { ExecutionId, WorkerId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Processes } from "../../monitoring/index.ts"
+import { PlaceProbes, Processes } from "../../monitoring/index.ts"
 import { type EndSignals, Outbox, Signals } from "../../events/index.ts"
 import { loop } from "../../core/index.ts"
 import { agentLeaseMs, handBack, recover } from "../../engine/index.ts"
@@ -23,20 +23,20 @@ import { AgentSessionsRepo } from "./AgentSessionsRepo.ts"
 type Worker = CurrentWorker["Service"]
 
 /**
- * The longest wait of a claim. It is shorter than the lease, so that a request that is five seconds
+ * The longest wait of a claim. It is shorter than the lease, so that a claim that is five seconds
  * late still finds its session.
  */
 const waitSeconds = agentLeaseMs / 1_000 - 5
 
 /**
- * The heartbeat interval. It is short because the responses carry cancellations, for which users
- * wait.
+ * The interval between heartbeats. It is short, because users wait for cancellations and the
+ * responses to heartbeats contain them.
  */
 const heartbeatSeconds = 1
 
 /**
- * Manages the sessions of agents. To the engine, a session is a node: runs are leased to it and
- * recovered when its lease expires, and its results are fenced.
+ * Manages the sessions of agents. For the engine, a session is a node: runs are leased to it, they
+ * are recovered when its lease expires, and its results are fenced.
  */
 export class AgentSessions extends Context.Service<
   AgentSessions,
@@ -46,7 +46,7 @@ export class AgentSessions extends Context.Service<
       hello: WorkerHello
     ) => Effect.Effect<WorkerWelcome, AgentOutdated | InvalidWorkerToken>
     readonly beat: (worker: Worker, beat: WorkerBeat) => Effect.Effect<WorkerOrders, SessionEnded>
-    /** Announces workers whose agents went offline and did not return in time. */
+    /** Announces the workers whose agents went offline and did not return in time. */
     readonly announceOffline: Effect.Effect<void>
     readonly check: (worker: Worker, session: number) => Effect.Effect<void, SessionEnded>
   }
@@ -54,7 +54,13 @@ export class AgentSessions extends Context.Service<
   static readonly layer: Layer.Layer<
     AgentSessions,
     never,
-    EndSignals | Outbox | Processes | AgentSessionsRepo | Signals | SqlClient.SqlClient
+    | EndSignals
+    | Outbox
+    | PlaceProbes
+    | Processes
+    | AgentSessionsRepo
+    | Signals
+    | SqlClient.SqlClient
   > = Layer.effect(
     AgentSessions,
     Effect.gen(function* () {
@@ -62,6 +68,7 @@ export class AgentSessions extends Context.Service<
       const transaction = transactionOf(sql)
       const context = yield* Effect.context<EndSignals | Signals>()
       const outbox = yield* Outbox
+      const places = yield* PlaceProbes
       const processes = yield* Processes
       const repo = yield* AgentSessionsRepo
       const signals = yield* Signals
@@ -111,7 +118,7 @@ export class AgentSessions extends Context.Service<
             at,
             data: {
               name,
-              reason: `The service has lost its agent${host === null ? "" : ` on ${host}`}.`,
+              reason: `The service lost contact with its agent${host === null ? "" : ` on ${host}`}.`,
               facts: [{ name: "last seen", value: seen_at?.toISOString() ?? "never" }],
               about: { worker: { id: WorkerId.make(id) } }
             }
@@ -144,7 +151,7 @@ export class AgentSessions extends Context.Service<
 
         beat: Effect.fnUntraced(function* (
           worker,
-          { leaving = false, reports = [], running, session }
+          { leaving = false, probes = [], reports = [], running, session }
         ) {
           yield* check(worker, session)
           if (leaving) {
@@ -154,10 +161,17 @@ export class AgentSessions extends Context.Service<
           }
           const renewal = yield* repo.renew({ session, running })
           if (Option.isNone(renewal)) return yield* new SessionEnded({ reason: "lost" })
-          const { cancelled, unknown, watch, watching } = renewal.value
+          const { cancelled, has_probes, unknown, watch, watching } = renewal.value
           yield* returnRuns(session, unknown)
           if (reports.length > 0) yield* processes.report(worker, reports)
-          return { cancel: cancelled.map((id) => ExecutionId.make(id)), watch, watching }
+          if (probes.length > 0) yield* places.take(worker, probes)
+          const given = has_probes ? yield* places.give(worker) : []
+          return {
+            cancel: cancelled.map((id) => ExecutionId.make(id)),
+            watch,
+            watching,
+            ...(given.length > 0 && { probes: given })
+          }
         }),
 
         announceOffline: Effect.andThen(repo.updateLost, announceOffline),
@@ -169,8 +183,8 @@ export class AgentSessions extends Context.Service<
 }
 
 /**
- * Runs on every node. Each worker's row is updated by only one node, so the worker is announced
- * once.
+ * Announces offline workers. It runs on every node, but the row of each worker is updated by only
+ * one node, so the worker is announced once.
  */
 export const OfflineWorkersLayer: Layer.Layer<never, never, AgentSessions> = Layer.effectDiscard(
   Effect.flatMap(AgentSessions, ({ announceOffline }) =>

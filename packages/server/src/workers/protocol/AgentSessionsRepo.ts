@@ -4,9 +4,9 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../../events/index.ts"
-import { batched, variableLengthColumns } from "../../store/index.ts"
+import { batchRequests, variableLengthColumns } from "../../store/index.ts"
 import { heartbeatBatch } from "./batchSettings.ts"
-import { watchSql, watchHashSql } from "./watchSql.ts"
+import { hasProbesSql, watchSql, watchHashSql } from "./watchSql.ts"
 
 type Worker = Pick<CurrentWorker["Service"], "id" | "workspace_id">
 
@@ -18,7 +18,7 @@ export interface Agent {
   readonly offered_labels: ReadonlyArray<string> | null
 }
 
-export interface Beat {
+export interface AgentHeartbeat {
   readonly session: number
   readonly running: ReadonlyArray<string>
 }
@@ -27,12 +27,14 @@ export interface SessionRenewal {
   readonly session: number
   readonly cancelled: ReadonlyArray<string>
   /**
-   * Runs that are leased to the session but unknown to the agent, because the response that
-   * contained them was lost.
+   * The runs that are leased to the session but that the agent does not know, because the response
+   * that contained them was lost.
    */
   readonly unknown: ReadonlyArray<string>
   readonly watch: ReadonlyArray<WatchedProcess>
   readonly watching: string
+  /** True if the worker must check targets of monitors. */
+  readonly has_probes: boolean
 }
 
 /** The time after which a response to the agent counts as lost. */
@@ -46,8 +48,8 @@ export class AgentSessionsRepo extends Context.Service<
   AgentSessionsRepo,
   {
     /**
-     * Inserts a session and ends the previous one, whose id is `replaced`. `was_missed` is true if
-     * the worker was announced as offline.
+     * Inserts a session and ends the previous session, whose id is `replaced`. `was_missed` is true
+     * if the worker was announced as offline.
      */
     readonly insert: (
       worker: Worker,
@@ -66,7 +68,7 @@ export class AgentSessionsRepo extends Context.Service<
      * Renews the lease of a session, or returns none if the session has ended. Many heartbeats
      * share one statement.
      */
-    readonly renew: (beat: Beat) => Effect.Effect<Option.Option<SessionRenewal>>
+    readonly renew: (beat: AgentHeartbeat) => Effect.Effect<Option.Option<SessionRenewal>>
     /** Ends a session. The worker is announced as offline if its agent does not return in time. */
     readonly remove: (worker: Worker, session: number) => Effect.Effect<void>
     /** Marks the workers of expired sessions as lost. */
@@ -90,7 +92,7 @@ export class AgentSessionsRepo extends Context.Service<
       const publish = publishAfterCommit(sql, yield* LiveChanges)
       const lease = sql`${agentLeaseMs} * interval '1 millisecond'`
 
-      const renewAll = (beats: ReadonlyArray<Beat>) => {
+      const renewAll = (beats: ReadonlyArray<AgentHeartbeat>) => {
         const column = variableLengthColumns(sql, beats)
         return sql<SessionRenewal>`
           WITH beats AS (
@@ -123,7 +125,8 @@ export class AgentSessionsRepo extends Context.Service<
                 AND id <> ALL (renewed.running)
             ) AS unknown,
             watched.watch,
-            ${sql.literal(watchHashSql("watched.watch"))} AS watching
+            ${sql.literal(watchHashSql("watched.watch"))} AS watching,
+            ${sql.literal(hasProbesSql("renewed.worker_id"))} AS has_probes
           FROM renewed
           JOIN workers ON workers.id = renewed.worker_id
           CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("workers"))} AS watch) AS watched`.pipe(
@@ -184,7 +187,7 @@ export class AgentSessionsRepo extends Context.Service<
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        renew: yield* batched(renewAll, heartbeatBatch),
+        renew: yield* batchRequests(renewAll, heartbeatBatch),
 
         remove: Effect.fn("AgentSessionsRepo.remove")(function* ({ id, workspace_id }, session) {
           yield* sql`

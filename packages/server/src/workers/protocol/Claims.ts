@@ -27,10 +27,10 @@ import { SqlClient } from "effect/sql"
 import {
   type AccessTokens,
   agentLeaseMs,
-  asksForCallback,
+  hasCompletionUrl,
   type CallSecrets,
-  cannotCall,
-  cannotSign,
+  failWithoutCall,
+  signingError,
   claimForWorker,
   CompletionUrls,
   type AgentRun,
@@ -43,16 +43,16 @@ import {
   makeDecryptBatch,
   makeSecretsCache,
   makeSettleRuns,
-  noCall,
+  missingCallFailure,
   resultWithoutCall,
   type Settlement,
-  settlementOf,
+  makeSettlement,
   type SigningSecrets,
   start,
   type StartedRun,
   notifyStarted
 } from "../../engine/index.ts"
-import { waitWithoutPermit, Stopping } from "../../http/index.ts"
+import { waitWithoutPermit, Shutdown } from "../../http/index.ts"
 import { elapsedMs } from "../../core/index.ts"
 import { type EndSignals, LiveChanges, type Signals } from "../../events/index.ts"
 import { timestampOf } from "../../store/index.ts"
@@ -63,27 +63,42 @@ import { AgentSessions } from "./AgentSessions.ts"
 type Worker = CurrentWorker["Service"]
 
 /**
- * The approximate maximum size of large calls in one response. Further calls go into the next
+ * The approximate maximum size of large calls in one response. Further calls are put into the next
  * response.
  */
 const maxResponseBytes = 4 * 1024 * 1024
 
-/** Maximum number of responses with large calls built at the same time, to limit memory. */
+/**
+ * The maximum number of responses with large calls that are built at the same time. It limits the
+ * memory.
+ */
 const maxLargeResponses = 4
 
-/** The longest wait of a paused worker. Its next claim checks whether it was resumed. */
+/**
+ * The longest wait of a claim of a paused worker. The next claim checks whether the worker was
+ * resumed.
+ */
 const pausedWaitMs = 5_000
 
-/** Gives due runs to agents, with the same claim and start as for nodes. */
+interface ClaimAnswer {
+  readonly calls: ReadonlyArray<WorkerCall>
+  /** True if the agent should send a heartbeat now. */
+  readonly beat: boolean
+}
+
+/** Gives due runs to agents. Runs are claimed and started in the same way as for nodes. */
 export class Claims extends Context.Service<
   Claims,
   {
     readonly claim: (
       worker: Worker,
       claim: WorkerClaim,
-      /** Whether to respond immediately, because the response carries other news for the agent. */
+      /**
+       * True if the response must be sent immediately, because it contains other information for
+       * the agent.
+       */
       atOnce: boolean
-    ) => Effect.Effect<ReadonlyArray<WorkerCall>, SessionEnded, HttpServerRequest.HttpServerRequest>
+    ) => Effect.Effect<ClaimAnswer, SessionEnded, HttpServerRequest.HttpServerRequest>
   }
 >()("@scheduling/server/workers/protocol/Claims") {
   static readonly layer: Layer.Layer<
@@ -99,7 +114,7 @@ export class Claims extends Context.Service<
     | Signals
     | SigningSecrets
     | SqlClient.SqlClient
-    | Stopping
+    | Shutdown
   > = Layer.effect(
     Claims,
     Effect.gen(function* () {
@@ -110,7 +125,7 @@ export class Claims extends Context.Service<
       const dispatch = yield* Dispatch
       const given = yield* AgentRuns
       const sessions = yield* AgentSessions
-      const stopping = yield* Stopping
+      const stopping = yield* Shutdown
       const secretsOf = yield* makeSecretsCache
       const settleRuns = yield* makeSettleRuns(sql)
       const large = yield* Semaphore.make(maxLargeResponses)
@@ -120,7 +135,7 @@ export class Claims extends Context.Service<
 
       const read = Effect.fnUntraced(function* (run: StartedRun) {
         if (run.withheld === 0) {
-          return run.call === null ? noCall : Result.succeed({ call: run.call })
+          return run.call === null ? missingCallFailure : Result.succeed({ call: run.call })
         }
         return yield* loadWholeCall(run, loads).pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
@@ -144,10 +159,10 @@ export class Claims extends Context.Service<
         session: number,
         refused: ReadonlyArray<{
           readonly run: StartedRun
-          readonly result: Parameters<typeof settlementOf>[2]
+          readonly result: Parameters<typeof makeSettlement>[2]
         }>
       ) {
-        yield* settleRuns(refused.map(({ result, run }) => settlementOf(run, session, result)))
+        yield* settleRuns(refused.map(({ result, run }) => makeSettlement(run, session, result)))
       })
 
       /**
@@ -167,18 +182,18 @@ export class Claims extends Context.Service<
           readonly run: StartedRun
           readonly result: Pick<Settlement, "status" | "error">
         }> = []
-        const left: Array<string> = []
+        const remainingIds: Array<string> = []
         const started_ms = dispatch.nowMs()
         let bytes = 0
         for (const run of started) {
           if (bytes > 0 && bytes + run.withheld > maxResponseBytes) {
-            left.push(run.id)
+            remainingIds.push(run.id)
             continue
           }
           bytes += run.withheld
           const filled =
             secrets.length === 0
-              ? cannotCall(cannotSign)
+              ? failWithoutCall(signingError)
               : yield* prepare(run, started_ms, fillings.get(run))
           if (Result.isFailure(filled)) {
             const result = resultWithoutCall(run, filled.failure, started_ms, yield* Random.next)
@@ -190,7 +205,7 @@ export class Claims extends Context.Service<
             )
           }
         }
-        if (left.length > 0) yield* handBack(sql, session, left)
+        if (remainingIds.length > 0) yield* handBack(sql, session, remainingIds)
         yield* end(session, failed)
         return calls
       })
@@ -232,10 +247,13 @@ export class Claims extends Context.Service<
           yield* sessions.check(worker, claim.session)
           const waitMs = atOnce ? 0 : yield* longestWaitMs(worker, claim)
           const endsAtMs = elapsedMs(clock) + waitMs
-          const left = () => endsAtMs - elapsedMs(clock)
+          const remainingMs = () => endsAtMs - elapsedMs(clock)
           if (worker.paused) {
-            yield* waitWithoutPermit(left(), Effect.raceFirst(Effect.sleep(left()), stopping.begun))
-            return []
+            yield* waitWithoutPermit(
+              remainingMs(),
+              Effect.raceFirst(Effect.sleep(remainingMs()), stopping.begun)
+            )
+            return { calls: [], beat: atOnce }
           }
           const claimant: ClaimingAgent = {
             worker_id: worker.id,
@@ -245,19 +263,19 @@ export class Claims extends Context.Service<
           }
           const remaining = yield* take(worker, claim, dispatch.remaining(claimant))
           if (remaining.length < claim.slots) dispatch.forget(claimant)
-          if (remaining.length > 0) return remaining
+          if (remaining.length > 0) return { calls: remaining, beat: atOnce }
           const due = yield* take(worker, claim, yield* dispatch.findDue(claimant))
-          if (due.length > 0 || left() < 1) return due
+          if (due.length > 0 || remainingMs() < 1) return { calls: due, beat: atOnce }
           return yield* waitWithoutPermit(
-            left(),
+            remainingMs(),
             Effect.gen(function* () {
-              if (stopping.isStopping()) return []
-              const sets = yield* dispatch.wait(claimant, left())
-              // No run is left if other agents claimed them first or the worker was paused. The
-              // agent claims again.
+              if (stopping.isStopping()) return { calls: [], beat: atOnce }
+              const { hasProbes, sets } = yield* dispatch.wait(claimant, remainingMs())
+              // No run is left if other agents claimed the runs first, or if the worker was paused.
+              // The agent then claims again.
               const taken = yield* take(worker, claim, sets)
               if (sets.length > 0 && taken.length === 0) yield* dispatch.miss
-              return taken
+              return { calls: taken, beat: hasProbes }
             })
           )
         })
@@ -267,8 +285,8 @@ export class Claims extends Context.Service<
 }
 
 /**
- * Returns how long a claim may wait. The wait ends when the token expires, so that no run is given
- * to an expired token.
+ * Returns how long a claim may wait. The wait ends before the token expires, so that no run is
+ * given to an agent with an expired token.
  */
 const longestWaitMs = Effect.fnUntraced(function* (
   { expires_at, paused }: Worker,
@@ -325,7 +343,7 @@ const toWorkerCall = (
     timeout_seconds: Math.min(call.timeout_seconds, maxResponseSeconds),
     ...(call.call_options !== null && { success: successRuleOf(call.call_options) }),
     ...(secrets.length > 0 && { secrets }),
-    ...(asksForCallback(call.call_options) && { complete_url: with_.completionUrls.make(run) }),
+    ...(hasCompletionUrl(call.call_options) && { complete_url: with_.completionUrls.make(run) }),
     task: { id: TaskId.make(run.task_id), scheduled_ms: run.scheduled_ms },
     signature: {
       id: run.id,
@@ -338,7 +356,10 @@ const toWorkerCall = (
   }
 }
 
-/** The agent decides success itself, and needs no other call options for it. */
+/**
+ * Returns the options by which the agent decides whether a call succeeded. The agent needs no other
+ * options.
+ */
 const successRuleOf = ({ body_contains, body_lacks, success_codes }: CallOptions): SuccessRule => ({
   ...(success_codes !== undefined && { success_codes }),
   ...(body_contains !== undefined && { body_contains }),

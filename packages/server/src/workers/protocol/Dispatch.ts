@@ -1,7 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Stopping } from "../../http/index.ts"
+import { Signals } from "../../events/index.ts"
+import { Shutdown } from "../../http/index.ts"
+import { probesSignal } from "../../monitoring/index.ts"
 import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import {
   AwaitedRunsOfNode,
@@ -9,9 +11,9 @@ import {
   findDueWorkerRuns,
   RunnerOptions
 } from "../../engine/index.ts"
-import { batched, DatabaseClock } from "../../store/index.ts"
-import { Agenda } from "./Agenda.ts"
-import { Remaining } from "./Remaining.ts"
+import { batchRequests, DatabaseClock } from "../../store/index.ts"
+import { KnownDueRuns } from "./KnownDueRuns.ts"
+import { RemainingDueRuns } from "./RemainingDueRuns.ts"
 
 export interface ClaimingAgent {
   readonly worker_id: string
@@ -20,21 +22,21 @@ export interface ClaimingAgent {
   readonly slots: number
 }
 
-/** Sets of labels that due runs require. The worker has all labels of each set. */
+/** The sets of labels that due runs require. The worker has all labels of each set. */
 export type LabelSets = ReadonlyArray<ReadonlyArray<string>>
 
 interface Waiter {
   readonly claimant: ClaimingAgent
   readonly endsAtMs: number
-  readonly give: (sets: LabelSets) => void
+  readonly give: (sets: LabelSets, hasProbes?: boolean) => void
 }
 
 /** The minimum time between two reads of due runs for waiting agents. */
 const pauseMs = 10
 
 /**
- * The minimum time after a read that found nothing for the waiting agents, because other agents get
- * those runs.
+ * The minimum time after a read that found no runs for the waiting agents. The due runs are then
+ * for other agents.
  */
 const emptyPauseMs = 100
 
@@ -44,16 +46,22 @@ const emptyPauseMs = 100
  */
 const longestPauseMs = 250
 
-/** Margin for clock differences, because a claim before the due time finds nothing. */
+/** The margin for clock differences. A claim before the due time would find nothing. */
 const marginMs = 1
 
 /**
- * How long a workspace is still read after its last agent got runs, because that agent will claim
- * again soon.
+ * How long the runs of a workspace are still read after its last waiting agent received runs,
+ * because that agent will soon claim again.
  */
 const rememberedMs = 5_000
 
-/** The interval at which expired waits end. A timer per agent would cost more. */
+/**
+ * The maximum number of workers with probes that are remembered. If they are forgotten, their
+ * agents still find the probes later.
+ */
+const maxProbed = 10_000
+
+/** How often expired waits are ended. A timer per agent would cost more. */
 const sweepMs = 250
 
 /**
@@ -66,15 +74,25 @@ export class Dispatch extends Context.Service<
   {
     /** Reads the runs that are due now. Concurrent claims share one statement. */
     readonly findDue: (claimant: ClaimingAgent) => Effect.Effect<LabelSets>
-    /** Takes due runs that a recent read has found. Call `forget` if fewer could be claimed. */
+    /**
+     * Takes due runs that a recent read has found. Call `forget` if not all of them could be
+     * claimed.
+     */
     readonly remaining: (claimant: ClaimingAgent) => LabelSets
     readonly forget: (claimant: ClaimingAgent) => void
     /**
-     * Waits for due runs. The result is empty if the wait times out, the worker claims again or the
-     * process stops.
+     * Waits for due runs. The result is empty if the wait times out, if the worker claims again or
+     * if the process stops.
      */
-    readonly wait: (claimant: ClaimingAgent, ms: number) => Effect.Effect<LabelSets>
-    /** Makes the loop read again, because due runs could not be claimed. */
+    readonly wait: (
+      claimant: ClaimingAgent,
+      ms: number
+    ) => Effect.Effect<{
+      readonly sets: LabelSets
+      /** True if the wait ended because the worker has probes to make. */
+      readonly hasProbes: boolean
+    }>
+    /** Makes the loop read again. Call it when due runs could not be claimed. */
     readonly miss: Effect.Effect<void>
     /**
      * Returns the current time on the database clock. Valid only after the first read of due runs.
@@ -82,7 +100,7 @@ export class Dispatch extends Context.Service<
     readonly nowMs: () => number
   }
 >()("@scheduling/server/workers/protocol/Dispatch") {
-  static readonly layer: Layer.Layer<Dispatch, never, SqlClient.SqlClient | Stopping> =
+  static readonly layer: Layer.Layer<Dispatch, never, Signals | SqlClient.SqlClient | Shutdown> =
     Layer.effect(
       Dispatch,
       Effect.gen(function* () {
@@ -90,29 +108,35 @@ export class Dispatch extends Context.Service<
         const awaited = yield* AwaitedRunsOfNode
         const clock = yield* Clock.Clock
         const { pollMs } = yield* RunnerOptions
-        const stopping = yield* Stopping
+        const signals = yield* Signals
+        const stopping = yield* Shutdown
         /** The waiting agents by worker. A new claim of a worker replaces the earlier one. */
         const waiters = new Map<string, Waiter>()
+        /**
+         * Workers that were given probes while they were not waiting at this node. Their next wait
+         * ends immediately, because its claim may have looked for probes before they existed.
+         */
+        const probed = new Set<string>()
         const newcomers = new Waker()
         /** Wakes the loop that serves waiting agents. */
         const waker = new Waker()
         /**
-         * The workspaces whose agents have received runs, with the time when the last agent stopped
-         * waiting.
+         * For each workspace, the time when an agent most recently stopped waiting because it received
+         * runs.
          */
         const left = new Map<AuthorizedWorkspaceId, number>()
-        const agenda = new Agenda()
-        const remaining = new Remaining()
+        const agenda = new KnownDueRuns()
+        const remaining = new RemainingDueRuns()
         const dbClock = yield* DatabaseClock
 
         const read = (workspaces: ReadonlyArray<AuthorizedWorkspaceId>) =>
           Effect.map(dbClock.sample(findDueWorkerRuns(sql, workspaces)), ({ found }) => found)
 
         /**
-         * Reads the runs of workspaces. The claiming agent takes the due ones, so waiting agents
-         * get only upcoming ones.
+         * Reads the due runs of workspaces. The claiming agent takes the runs that are due, and the
+         * waiting agents get only upcoming runs.
          */
-        const readDue = yield* batched((asked: ReadonlyArray<AuthorizedWorkspaceId>) =>
+        const readDue = yield* batchRequests((asked: ReadonlyArray<AuthorizedWorkspaceId>) =>
           read([...new Set(asked)]).pipe(
             Effect.orDie,
             Effect.map((found) => {
@@ -191,6 +215,18 @@ export class Dispatch extends Context.Service<
           )
         )
 
+        yield* signals.subscribe({
+          received: (payload) => {
+            const workerId = probesSignal.decode(payload)
+            if (workerId === undefined) return
+            const waiter = waiters.get(workerId)
+            if (waiter !== undefined) return waiter.give([], true)
+            if (probed.size >= maxProbed) probed.clear()
+            probed.add(workerId)
+          },
+          connected: () => {}
+        })
+
         return Dispatch.of({
           findDue: (claimant) =>
             awaited.mayBeDue
@@ -219,15 +255,16 @@ export class Dispatch extends Context.Service<
               const waiter: Waiter = {
                 claimant,
                 endsAtMs: elapsedMs(clock) + ms,
-                give: (sets) => {
+                give: (sets, hasProbes = false) => {
                   leave()
-                  resume(Effect.succeed(sets))
+                  resume(Effect.succeed({ sets, hasProbes }))
                 }
               }
               waiters.get(worker_id)?.give([])
               waiters.set(worker_id, waiter)
               awaited.waiting = waiters.size
               if (serve(waiter)) return
+              if (probed.delete(worker_id)) return waiter.give([], true)
               if (waiters.size === 1) waker.wake()
               newcomers.wake()
               return Effect.sync(leave)

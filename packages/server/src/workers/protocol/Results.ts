@@ -22,11 +22,11 @@ import {
   settlementOfLostRun,
   makeSettleRuns,
   type Settlement,
-  settlementOf,
+  makeSettlement,
   classifyResult
 } from "../../engine/index.ts"
 import { type EndSignals, Signals } from "../../events/index.ts"
-import { batched } from "../../store/index.ts"
+import { batchRequests } from "../../store/index.ts"
 import { attemptInLease } from "./lease.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Dispatch } from "./Dispatch.ts"
@@ -47,12 +47,12 @@ interface Held {
 }
 
 /**
- * Maximum number of requests that share a statement. Together they have up to a thousand results,
- * as many as a node writes at once.
+ * The maximum number of requests that share a statement. Together they have up to a thousand
+ * results, which is the number of results that a node writes at once.
  */
 const requestsAtOnce = 5
 
-/** Writes the results of agents, with the same settling as for nodes. */
+/** Writes the results of agents. They are settled in the same way as the results of nodes. */
 export class Results extends Context.Service<
   Results,
   {
@@ -78,8 +78,8 @@ export class Results extends Context.Service<
       const tokens = yield* AccessTokens
 
       /**
-       * Returns the run of a finished call from memory. For other results the row must be read, to
-       * see whether the run was cancelled.
+       * Returns the run of a finished call from memory. For other results, the row of the run must
+       * be read, to see whether the run was cancelled.
        */
       const recall = (one: Submitted): HeldRun | undefined => {
         const run = given.recall(one)
@@ -89,7 +89,8 @@ export class Results extends Context.Service<
       }
 
       /**
-       * Returns the calls whose access token was rejected. They are repeated with another token.
+       * Returns the calls whose access token was rejected. These calls are repeated with another
+       * token.
        */
       const refusedOf = <A extends Held>(known: ReadonlyArray<A>) =>
         Effect.filter(
@@ -127,7 +128,7 @@ export class Results extends Context.Service<
         return new Set([...settled, ...returned.map(({ id }) => id)])
       }, Effect.orDie)
 
-      const writeTogether = yield* batched(
+      const writeTogether = yield* batchRequests(
         (requests: ReadonlyArray<ReadonlyArray<Submitted>>) =>
           Effect.map(write(requests.flat()), (written) => requests.map(() => written)),
         { maxBatch: requestsAtOnce }
@@ -188,7 +189,7 @@ const toSettlement = (
     case "success":
     case "retryable":
     case "failed":
-      return settlementOf(run, session, {
+      return makeSettlement(run, session, {
         ...end,
         ...classifyResult(
           { outcome, retry_after_seconds, completes_later },
@@ -197,10 +198,10 @@ const toSettlement = (
         )
       })
     default:
-      // The call was aborted although nobody cancelled the run, so the agent was stopped. Another
-      // worker retries the call.
+      // If nobody has cancelled the run, the call was aborted because the agent was stopped.
+      // Another worker then retries the call.
       return run.cancel_requested
-        ? settlementOf(run, session, { ...end, status: "cancelled", error: cancelledError })
+        ? makeSettlement(run, session, { ...end, status: "cancelled", error: cancelledError })
         : settlementOfLostRun({ ...run, lease_owner: session, on_worker: true })
   }
 }

@@ -6,7 +6,7 @@ import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AppConfig, elapsedMs, hashesOf, Secrets } from "../../core/index.ts"
-import { authorizationHeaders, bearerOf, RateLimits } from "../../http/index.ts"
+import { authorizationHeaders, bearerTokenOf, RateLimits } from "../../http/index.ts"
 import { isWellFormed } from "../workerToken.ts"
 import { type KnownWorker, WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
@@ -46,7 +46,7 @@ export class WorkerAdmission extends Context.Service<
         find: Find<Known>
       ) {
         const [header = "", ...others] = authorizationHeaders(request)
-        const token = others.length === 0 ? bearerOf(header) : undefined
+        const token = others.length === 0 ? bearerTokenOf(header) : undefined
         if (token === undefined || !isWellFormed(token)) return yield* new InvalidWorkerToken()
         const hashes = hashesOf(ring, token)
         const found = yield* find(hashes)
@@ -76,8 +76,8 @@ export class WorkerAdmission extends Context.Service<
 }
 
 /**
- * The rate limit of a worker, as a multiple of that of an API key. A busy agent sends about a
- * hundred requests per second.
+ * The rate limit of a worker, as a multiple of the rate limit of an API key. A busy agent sends
+ * about a hundred requests per second.
  */
 const keyLimitFactor = 20
 

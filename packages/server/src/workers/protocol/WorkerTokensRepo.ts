@@ -4,9 +4,9 @@ import { WorkerId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { agentLeaseMs } from "../../engine/index.ts"
-import { batched, variableLengthColumns } from "../../store/index.ts"
+import { batchRequests, variableLengthColumns } from "../../store/index.ts"
 import { heartbeatBatch, idleClaimBatch } from "./batchSettings.ts"
-import { watchSql, watchHashSql } from "./watchSql.ts"
+import { hasProbesSql, watchSql, watchHashSql } from "./watchSql.ts"
 
 export interface KnownWorker {
   readonly token_hash: string
@@ -14,8 +14,9 @@ export interface KnownWorker {
 }
 
 export interface ClaimingWorker extends KnownWorker {
-  /** The hash of the list of processes that the agent should watch, see `watchHashSql`. */
+  /** The hash of the list of processes that the agent should watch: see `watchHashSql`. */
   readonly watching: string
+  readonly has_probes: boolean
 }
 
 interface Claiming {
@@ -56,10 +57,10 @@ export class WorkerTokensRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return WorkerTokensRepo.of({
-        findByHash: yield* batched(findByHashes(sql)),
-        findByHashForBeat: yield* batched(findByHashes(sql), heartbeatBatch),
-        findForClaim: yield* batched(findForClaims(sql)),
-        findForIdleClaim: yield* batched(findForClaims(sql), idleClaimBatch),
+        findByHash: yield* batchRequests(findByHashes(sql)),
+        findByHashForBeat: yield* batchRequests(findByHashes(sql), heartbeatBatch),
+        findForClaim: yield* batchRequests(findForClaims(sql)),
+        findForIdleClaim: yield* batchRequests(findForClaims(sql), idleClaimBatch),
         updateHash: Effect.fn("WorkerTokensRepo.updateHash")(function* (from, to) {
           yield* sql`
             UPDATE worker_tokens
@@ -70,8 +71,6 @@ export class WorkerTokensRepo extends Context.Service<
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 interface TokenRow {
   readonly token_hash: string
@@ -98,12 +97,12 @@ const findByHashes = (sql: SqlClient.SqlClient) => (asked: ReadonlyArray<Readonl
     })
   )
 
-/** A session is not renewed again within this time. */
+/** The minimum interval between two renewals of a session. */
 const minRenewalIntervalMs = 1_000
 
 /**
- * Finds workers for claims. Renews only the current session of a worker, and none if the token has
- * expired.
+ * Finds workers for claims. Only the current session of a worker is renewed, and no session if the
+ * token has expired.
  */
 const findForClaims = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (claims: ReadonlyArray<Claiming>) {
@@ -113,7 +112,7 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
     )
     const column = variableLengthColumns(sql, asked)
     const lease = sql`now() + ${agentLeaseMs} * interval '1 millisecond'`
-    const rows = yield* sql<TokenRow & { readonly watching: string }>`
+    const rows = yield* sql<TokenRow & Pick<ClaimingWorker, "has_probes" | "watching">>`
       WITH known AS (
         SELECT
           asked.session, token_hash, expires_at, workers.id, workspace_id, node_id, paused, labels,
@@ -137,13 +136,18 @@ const findForClaims = (sql: SqlClient.SqlClient) =>
       SELECT
         token_hash, expires_at, known.id, workspace_id, paused, labels, offered_labels,
         CASE WHEN nodes.died_at IS NULL THEN nodes.id END AS node_id,
-        ${sql.literal(watchHashSql("watched.watch"))} AS watching
+        ${sql.literal(watchHashSql("watched.watch"))} AS watching,
+        ${sql.literal(hasProbesSql("known.id"))} AS has_probes
       FROM known
       LEFT JOIN nodes ON nodes.id = known.node_id
       CROSS JOIN LATERAL (SELECT ${sql.literal(watchSql("known"))} AS watch) AS watched`
     const found = new Map(rows.map((row) => [row.token_hash, row]))
     return claims.map(({ hashes }) =>
-      Option.map(firstOf(found, hashes), (row) => ({ ...toKnown(row), watching: row.watching }))
+      Option.map(firstOf(found, hashes), (row) => ({
+        ...toKnown(row),
+        watching: row.watching,
+        has_probes: row.has_probes
+      }))
     )
   }, Effect.orDie)
 

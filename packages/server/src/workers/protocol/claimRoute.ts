@@ -3,7 +3,7 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { WorkerCalls, WorkerClaim } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { issuesIn, noteRoute, respond } from "../../http/index.ts"
+import { issuesIn, recordRoute, respondWithError } from "../../http/index.ts"
 import { Claims } from "./Claims.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
@@ -14,7 +14,7 @@ const path = "/v1/worker/claim"
  * Handles claims before the router, because most requests of agents are claims that find nothing.
  * All other requests are passed to `answer`.
  */
-export const handleClaimsOr = <E, R>(
+export const withClaimRoute = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.gen(function* () {
@@ -23,25 +23,27 @@ export const handleClaimsOr = <E, R>(
     const tokens = yield* WorkerTokensRepo
 
     const answerClaim = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      noteRoute(NodeHttpServerRequest.toIncomingMessage(request), path)
+      recordRoute(NodeHttpServerRequest.toIncomingMessage(request), path)
       const asked = readClaim(request.url)
       const session = Result.isSuccess(asked) ? asked.success.session : 0
       const find =
         Result.isSuccess(asked) && asked.success.idle === true
           ? tokens.findForIdleClaim
           : tokens.findForClaim
-      const { watching, worker } = yield* admit(request, (hashes) => find({ hashes, session }))
+      const { has_probes, watching, worker } = yield* admit(request, (hashes) =>
+        find({ hashes, session })
+      )
       if (Result.isFailure(asked)) {
         return yield* new ValidationFailed({
           issues: issuesIn(asked.failure.issue, { whole: "The query", part: "parameter" })
         })
       }
       const { watching: knows = "" } = asked.success
-      const given = yield* claims.claim(worker, asked.success, watching !== knows)
-      if (given.length === 0 && watching === knows) return nothing
-      const beat = watching === knows ? undefined : { beat: true }
-      return HttpServerResponse.jsonUnsafe(encode({ calls: given, ...beat }))
-    }, Effect.catch(respond))
+      const hasNews = has_probes || watching !== knows
+      const { beat, calls } = yield* claims.claim(worker, asked.success, hasNews)
+      if (calls.length === 0 && !beat) return emptyClaimResponse
+      return HttpServerResponse.jsonUnsafe(encode({ calls, ...(beat && { beat }) }))
+    }, Effect.catch(respondWithError))
 
     return Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
@@ -58,9 +60,7 @@ export const handleClaimsOr = <E, R>(
     )
   })
 
-// ---------------------------------------------------------------------------
-
-const nothing = HttpServerResponse.jsonUnsafe({ calls: [] })
+const emptyClaimResponse = HttpServerResponse.jsonUnsafe({ calls: [] })
 
 const encode = Schema.encodeSync(WorkerCalls)
 

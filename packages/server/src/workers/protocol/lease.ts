@@ -3,8 +3,8 @@ export const toLease = (session: number, attempt: number): string => `${session}
 
 /** Returns the attempt of a lease, or undefined if the lease belongs to another session. */
 export const attemptInLease = (lease: string, session: number): number | undefined => {
-  const [of, attempt] = form.exec(lease)?.slice(1).map(Number) ?? []
+  const [of, attempt] = leasePattern.exec(lease)?.slice(1).map(Number) ?? []
   return of === session ? attempt : undefined
 }
 
-const form = /^(\d{1,10})\.(\d{1,9})$/
+const leasePattern = /^(\d{1,10})\.(\d{1,9})$/

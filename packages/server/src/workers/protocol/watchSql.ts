@@ -27,6 +27,19 @@ export const watchSql = (worker: string) => `
     LIMIT ${maxWatched}
   )`
 
-/** SQL that hashes the list of processes. The agent sends back the hash of its list. */
+/**
+ * SQL that hashes the list of processes. The agent sends the hash of its list, so that the service
+ * can compare them.
+ */
 export const watchHashSql = (watch: string) =>
   `CASE WHEN cardinality(${watch}) = 0 THEN '' ELSE md5(${watch}::text) END`
+
+/** SQL for whether a worker has probes that its agent has not received yet. */
+export const hasProbesSql = (workerId: string) => `
+  EXISTS (
+    SELECT
+    FROM monitor_places AS p
+    WHERE p.worker_id = ${workerId}
+      AND p.is_open
+      AND NOT p.is_given
+  )`

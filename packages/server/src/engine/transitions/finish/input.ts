@@ -37,9 +37,9 @@ export const input = (
         ${column("float8", ({ started_ms }) => started_ms)},
         ${column("float8", ({ finished_ms }) => finished_ms)},
         ${column("int4", ({ status_code }) => status_code)},
-        ${column("text", ({ response_body }) => storable(response_body))},
-        ${column("text", ({ error }) => storable(error && errorLine(error)))},
-        ${column("text", ({ exchange }) => storable(exchangeText(exchange)))},
+        ${column("text", ({ response_body }) => toStorableText(response_body))},
+        ${column("text", ({ error }) => toStorableText(error && errorLine(error)))},
+        ${column("text", ({ exchange }) => toStorableText(exchangeText(exchange)))},
         ${column("uuid", (settlement) => nextOf(settlement)?.id)},
         ${column("int2", (settlement) => nextOf(settlement)?.step_index)},
         ${column("text", (settlement) => nextOf(settlement)?.step)},
@@ -56,13 +56,13 @@ export const input = (
  * Replaces NUL characters and lone surrogates, which PostgreSQL cannot store. One such response
  * would make the statement fail for all runs.
  */
-export const storable = (text: string | null): string | null =>
+export const toStorableText = (text: string | null): string | null =>
   text === null ? null : text.replaceAll("\0", "\ufffd").toWellFormed()
 
 /**
- * SQL for the fence: only the holder of the lease of this attempt writes anything about a run. A
- * run that awaits its completion, or that no worker claimed, is not leased. The fence checks these
- * by their state.
+ * SQL for the fence: only the holder of the lease of this attempt may write about a run. A run that
+ * awaits its completion, or that no worker claimed, has no lease. For these runs, the fence checks
+ * the state instead.
  */
 export const isHeld = `(
   runs.workspace_id = input.workspace_id

@@ -4,15 +4,15 @@ import type { SqlClient } from "effect/sql"
 export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
     history AS (
       INSERT INTO executions (
-        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, flow_key, status,
         scheduled_for, started_at, finished_at, lateness_ms, duration_ms,
         attempts_count, attempt_started_at, status_code, response_body, error,
         node, worker_id, exchange
       )
       SELECT
-        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status,
+        id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, flow_key, status,
         scheduled_for, started_at, coalesce(finished_at, now()),
-        CASE WHEN trigger <> 'rerun' THEN date_part('epoch', started_at - scheduled_for) * 1000 END,
+        CASE WHEN trigger NOT IN ('rerun', 'backfill') THEN date_part('epoch', started_at - scheduled_for) * 1000 END,
         date_part('epoch', coalesce(finished_at, now()) - started_at) * 1000,
         CASE WHEN started THEN attempt ELSE attempt - 1 END,
         CASE WHEN started AND finished_at IS NOT NULL THEN attempt_started_at END,
@@ -26,7 +26,7 @@ export const insertExecutions = (sql: SqlClient.SqlClient) => sql`
       UNION ALL
       SELECT
         passed.id, workspace_id, task_id, kind, 'chain', chain_run_id,
-        passed.step_index, passed.step, 'skipped',
+        passed.step_index, passed.step, NULL, 'skipped',
         now(), NULL, now(), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM finished,
         json_to_recordset(skipped::json) AS passed (id uuid, step_index smallint, step text)

@@ -1,20 +1,21 @@
 /**
- * A new run may have been due this long ago, because its transaction may take this long to commit.
+ * The maximum time between the due time of a new run and its commit. A search must look back this
+ * far.
  */
 const lateMs = 10_000
 
-/** A search of the whole index is followed by a pause of this many times its duration. */
+/** The ratio of the pause after a search of the whole index to the duration of the search. */
 const restPerSearch = 100
 
 const longestRestMs = 5_000
 
 /**
  * The time at which the next search for due runs begins. A search from the beginning of the index
- * passes over everything that was finished since the oldest transaction began, so the longer it
- * takes, the less often it is done. It finds runs that are added with an old time: runs of lost
- * nodes and of missed slots.
+ * passes over the dead entries of all runs that finished since the oldest transaction began. The
+ * longer such a search takes, the less often it is done. It is needed for runs that are added with
+ * an old due time, such as runs of lost nodes and of missed slots.
  */
-export class DueFrom {
+export class DueSearchStart {
   #fromMs = 0
   #allAgainAtMs = Number.NEGATIVE_INFINITY
 

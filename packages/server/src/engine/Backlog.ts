@@ -2,24 +2,24 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { isInPhase } from "./RunState.ts"
 
-export interface Depth {
+export interface Backlog {
   /**
-   * Runs that are due and not leased, counted up to `countTo`. Excludes runs for workers, as do the
-   * fields below: their wait depends on the users' machines.
+   * The number of due runs that are not leased, counted up to `countTo`. This field and
+   * `oldest_due_seconds` exclude runs for workers, whose wait depends on the users' machines.
    */
   readonly due: number
   /** How long the oldest due run has been due. 0 if no run is due. */
   readonly oldest_due_seconds: number
-  /** How long the next slot of a schedule is overdue. 0 if no slot is overdue. */
+  /** How long the next slot of a schedule has been overdue. 0 if no slot is overdue. */
   readonly unfired_seconds: number
   readonly nodes: number
-  /** Workers whose agents are online. */
+  /** The number of workers whose agents are online. */
   readonly workers: number
   /** Due runs that no worker has claimed, counted up to `countTo`. */
   readonly due_for_workers: number
 }
 
-export const noDepth: Depth = {
+export const emptyBacklog: Backlog = {
   due: 0,
   oldest_due_seconds: 0,
   unfired_seconds: 0,
@@ -28,12 +28,12 @@ export const noDepth: Depth = {
   due_for_workers: 0
 }
 
-/** Counting stops here, so that measuring a long queue costs no more than a claim does. */
+/** Counting stops at this number, so that measuring a long queue costs no more than a claim. */
 const countTo = 10_000
 
 /** Measures the backlog of the whole database with the indexes that claiming and firing use. */
-export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {
-  const [depth] = yield* sql<Depth>`
+export const measureBacklog = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, now: Date) {
+  const [depth] = yield* sql<Backlog>`
     SELECT
       ${countOf(
         sql,
@@ -65,7 +65,7 @@ export const findDepth = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
         WHERE died_at IS NULL
           AND worker_id IS NOT NULL
       ) AS workers`
-  return depth ?? noDepth
+  return depth ?? emptyBacklog
 })
 
 const isReady = (sql: SqlClient.SqlClient) => sql.literal(isInPhase("ready"))

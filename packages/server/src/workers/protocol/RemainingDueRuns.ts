@@ -1,18 +1,18 @@
 import type { DueWorkerRuns } from "../../engine/index.ts"
-import { Agenda } from "./Agenda.ts"
+import { KnownDueRuns } from "./KnownDueRuns.ts"
 
 /**
- * How long claims use the result of an earlier read. A busy agent notices runs with other labels
- * later by this time.
+ * How long claims use the result of an earlier read. A busy agent notices runs with other labels up
+ * to this much later.
  */
 const cacheTtlMs = 500
 
 /**
- * The due runs that a read found and that no agent on this node has taken. They save a busy agent a
- * read per claim. They may be outdated, because other nodes also claim runs.
+ * The due runs that a read has found and that no agent at this node has taken. They save a busy
+ * agent a read per claim. They may be outdated, because other nodes claim runs too.
  */
-export class Remaining {
-  readonly #agenda = new Agenda()
+export class RemainingDueRuns {
+  readonly #agenda = new KnownDueRuns()
   readonly #foundAtMs = new Map<string, number>()
 
   learn(

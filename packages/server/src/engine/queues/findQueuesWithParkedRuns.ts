@@ -7,34 +7,36 @@ const isParked = isInPhase("parked")
 export const maxQueuesPerPass = 500
 
 /**
- * Finds the next queues after `after` that have parked runs. The query skips from queue to queue,
- * so that its cost does not depend on the number of parked runs.
+ * Finds the next queues after `after`, up to `last`, that have parked runs. The query skips from
+ * queue to queue, so that its cost does not depend on the number of parked runs.
  */
-export const findParked = (sql: SqlClient.SqlClient, after: string) =>
-  sql<{ readonly id: string; readonly due_ms: number }>`
+export const findQueuesWithParkedRuns = (sql: SqlClient.SqlClient, after: string, last: string) =>
+  sql<{ readonly id: string }>`
     WITH RECURSIVE passed AS (
       SELECT 1 AS n, first.*
       FROM (
-        SELECT queue_id, due_at
+        SELECT queue_id
         FROM runs
         WHERE ${sql.literal(isParked)}
           AND queue_id > ${after}::uuid
-        ORDER BY queue_id, due_at
+          AND queue_id <= ${last}::uuid
+        ORDER BY queue_id
         LIMIT 1
       ) AS first
       UNION ALL
       SELECT passed.n + 1, next.*
       FROM passed
       CROSS JOIN LATERAL (
-        SELECT queue_id, due_at
+        SELECT queue_id
         FROM runs
         WHERE ${sql.literal(isParked)}
           AND queue_id > passed.queue_id
-        ORDER BY queue_id, due_at
+          AND queue_id <= ${last}::uuid
+        ORDER BY queue_id
         LIMIT 1
       ) AS next
       WHERE passed.n < ${maxQueuesPerPass}
     )
-    SELECT queue_id AS id, date_part('epoch', due_at) * 1000 AS due_ms
+    SELECT queue_id AS id
     FROM passed
     ORDER BY queue_id`

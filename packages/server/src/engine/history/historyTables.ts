@@ -2,25 +2,25 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
 import { firstIdAt, timeOfId } from "../RunId.ts"
-import type { Part } from "./planDays.ts"
+import type { HistoryPartition } from "./planPartitions.ts"
 
-export const tables = ["earlier_attempts", "executions", "monitor_events"] as const
-export type HistoryTable = (typeof tables)[number]
+export const historyTables = ["earlier_attempts", "executions", "monitor_events"] as const
+export type HistoryTable = (typeof historyTables)[number]
 
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
-export const nameOfDay = (table: HistoryTable, day: number): string =>
+export const dayPartitionName = (table: HistoryTable, day: number): string =>
   `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`
 
-export const beforeOf = (table: HistoryTable): string => `${table}_before`
+export const beforePartitionName = (table: HistoryTable): string => `${table}_before`
 
-export const aheadOf = (table: HistoryTable): string => `${table}_ahead`
+export const aheadPartitionName = (table: HistoryTable): string => `${table}_ahead`
 
 export const findToday = (sql: SqlClient.SqlClient) =>
   sql<{ readonly ms: number }>`
     SELECT date_part('epoch', now()) * 1000 AS ms`.pipe(Effect.map(([row]) => dayOf(row?.ms ?? 0)))
 
-export const listParts = (sql: SqlClient.SqlClient, table: HistoryTable) =>
+export const listHistoryPartitions = (sql: SqlClient.SqlClient, table: HistoryTable) =>
   sql<{ readonly name: string; readonly bounds: string }>`
     SELECT relname AS name, pg_get_expr(relpartbound, oid) AS bounds
     FROM pg_inherits
@@ -28,7 +28,7 @@ export const listParts = (sql: SqlClient.SqlClient, table: HistoryTable) =>
     WHERE inhparent = ${table}::regclass`.pipe(Effect.map((rows) => rows.map(toPart)))
 
 /** Lists partitions that are detached from the history and can be dropped. */
-export const listDetached = (sql: SqlClient.SqlClient, table: HistoryTable) =>
+export const listDetachedPartitions = (sql: SqlClient.SqlClient, table: HistoryTable) =>
   sql<{ readonly name: string }>`
     SELECT relname AS name
     FROM pg_class
@@ -39,36 +39,43 @@ export const listDetached = (sql: SqlClient.SqlClient, table: HistoryTable) =>
     Effect.map((rows) => rows.map(({ name }) => name))
   )
 
-/** Returns whether more than `count` rows belong to days before `to`. */
-export const hasMoreThan = (
+/** Returns whether `ahead` contains more than `count` rows of days before `to`. */
+export const hasMoreRowsThan = (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
   { count, to }: { readonly count: number; readonly to: number }
 ) =>
   sql`
     SELECT
-    FROM ${sql(aheadOf(table))}
+    FROM ${sql(aheadPartitionName(table))}
     WHERE ${ids(sql, table, { to })}
     OFFSET ${count}
     LIMIT 1`.pipe(Effect.map((rows) => rows.length > 0))
 
-export const makePart = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
-  sql`CREATE TABLE ${sql(name)} (LIKE ${sql(table)} INCLUDING ALL)`
+export const createHistoryPartition = (
+  sql: SqlClient.SqlClient,
+  table: HistoryTable,
+  name: string
+) => sql`CREATE TABLE ${sql(name)} (LIKE ${sql(table)} INCLUDING ALL)`
 
 /**
- * ATTACH takes a much weaker lock on the history than CREATE TABLE ... PARTITION OF: reads and
- * writes continue.
+ * Adds a table as a partition. Unlike CREATE TABLE ... PARTITION OF, ATTACH takes a lock on the
+ * history that lets reads and writes continue.
  */
-export const attach = (sql: SqlClient.SqlClient, table: HistoryTable, { from, name, to }: Part) =>
+export const attachPartition = (
+  sql: SqlClient.SqlClient,
+  table: HistoryTable,
+  { from, name, to }: HistoryPartition
+) =>
   sql`
     ALTER TABLE ${sql(table)}
     ATTACH PARTITION ${sql(name)}
     FOR VALUES FROM (${boundary(sql, from)}) TO (${boundary(sql, to)})`
 
-export const detach = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
+export const detachPartition = (sql: SqlClient.SqlClient, table: HistoryTable, name: string) =>
   sql`ALTER TABLE ${sql(table)} DETACH PARTITION ${sql(name)}`
 
-/** Moves rows between two tables that are not attached. */
+/** Moves rows between two tables. Neither may be attached as a partition. */
 export const moveRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
@@ -93,25 +100,26 @@ export const moveRows = Effect.fnUntraced(function* (
     FROM moved`
 })
 
-/** Deletes rows of earlier days that have no partition of their own. */
-export const removeBefore = Effect.fnUntraced(function* (
+/**
+ * Deletes the rows of days before `day` from `before`, the partition of days that have no partition
+ * of their own.
+ */
+export const removeOldRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: HistoryTable,
   day: number
 ) {
   const removeSome = sql`
-    DELETE FROM ${sql(beforeOf(table))}
+    DELETE FROM ${sql(beforePartitionName(table))}
     WHERE ctid = ANY (ARRAY (
       SELECT ctid
-      FROM ${sql(beforeOf(table))}
+      FROM ${sql(beforePartitionName(table))}
       WHERE ${ids(sql, table, { to: day })}
       LIMIT ${deleteBatch}
     ))
     RETURNING 1`
   while ((yield* removeSome).length === deleteBatch);
 })
-
-// ---------------------------------------------------------------------------
 
 const deleteBatch = 5_000
 
@@ -133,7 +141,13 @@ const boundary = (sql: SqlClient.SqlClient, day: number) => {
   return sql.literal(day === Infinity ? "MAXVALUE" : `'${firstIdAt(day * dayMs)}'`)
 }
 
-const toPart = ({ bounds, name }: { readonly name: string; readonly bounds: string }): Part => {
+const toPart = ({
+  bounds,
+  name
+}: {
+  readonly name: string
+  readonly bounds: string
+}): HistoryPartition => {
   const [, from, to] = /FROM \((\S+)\) TO \((\S+)\)/.exec(bounds) ?? []
   return { name, from: dayIn(from) ?? -Infinity, to: dayIn(to) ?? Infinity }
 }

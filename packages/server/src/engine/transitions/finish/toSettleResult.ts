@@ -1,5 +1,5 @@
 import type { FollowUp, NextStep } from "../../chains/ChainRuns.ts"
-import type { PausedTask } from "../../pauseFailing.ts"
+import type { PausedTask } from "../../TaskPauses.ts"
 import type { Settlement } from "../../Run.ts"
 import type { SettleResult } from "../../SettleResult.ts"
 
@@ -15,7 +15,7 @@ export interface WrittenRow {
 }
 
 /** Returns the effects of the settlements. */
-export const settledOf = (
+export const toSettleResult = (
   settlements: ReadonlyArray<Settlement>,
   followUps: ReadonlyMap<string, FollowUp>,
   rows: ReadonlyArray<WrittenRow>,
@@ -41,7 +41,8 @@ export const settledOf = (
     announced: paused.length > 0 || rows.some(({ announced }) => announced),
     next: settlements.flatMap((settlement) => {
       const next = nextOf(settlement)
-      const isLeased = next?.on_worker === false && waitsForTurn.get(settlement.id) === false
+      const isLeased =
+        next?.on_worker === false && (next.is_pause || waitsForTurn.get(settlement.id) === false)
       if (next === null || !isLeased) return []
       const { id: after, workspace_id } = settlement
       return [{ id: next.id, after, workspace_id, attempt: 1, due_ms: 0 }]

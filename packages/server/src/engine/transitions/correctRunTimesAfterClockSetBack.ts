@@ -2,7 +2,7 @@ import { nextSlot } from "@scheduling/schedules/slots"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
-import { isAhead, retryAfterDeadlock, runInOwnTransactions } from "../../store/index.ts"
+import { isAheadOfClock, retryAfterDeadlock, runInOwnTransactions } from "../../store/index.ts"
 import { longestLostCallSeconds } from "../queues/heldSlots.ts"
 import { calendarDaysOf } from "../firing/calendarDays.ts"
 import type { DueTask } from "../firing/decideFire.ts"
@@ -10,16 +10,16 @@ import { agentLeaseMs } from "../Nodes.ts"
 import { hasBegun } from "../RunState.ts"
 
 /**
- * Returns whether the clock was set back since a node was last up: the time it recorded is in the
- * future.
+ * Returns whether the clock was set back since a node was last up: the time that the node recorded
+ * is in the future.
  */
-export const wasSetBack = (sql: SqlClient.SqlClient) =>
+export const wasClockSetBack = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ readonly yes: boolean }>`
       SELECT EXISTS (
         SELECT
         FROM absences
-        WHERE ${sql.literal(isAhead("began_at"))}
+        WHERE ${sql.literal(isAheadOfClock("began_at"))}
       ) AS yes`,
     ([row]) => row?.yes === true
   )
@@ -28,13 +28,16 @@ export const wasSetBack = (sql: SqlClient.SqlClient) =>
  * Corrects the times of the engine that were written before the database clock was set back. ADR 47
  * lists all of them. It can be run at any time and repeatedly.
  *
- * 1. `refireSome`: tasks that have fired ahead fire from now on, in one transaction per batch.
+ * 1. `refireSome`: tasks that have fired ahead of the corrected clock continue from the current
+ *    time, in one transaction per batch.
  * 2. `correctDueTimes` and the functions after it each correct one kind of time, in transactions of
  *    their own.
  * 3. `correctAbsences` comes last: until then, a node that starts sees that the clock was set back
  *    and repeats all of this.
  */
-export const correctRunTimes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+export const correctRunTimesAfterClockSetBack = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient
+) {
   for (let after = firstTask; after !== undefined;) {
     after = yield* retryAfterDeadlock(sql.withTransaction(refireSome(sql, after)))
   }
@@ -70,9 +73,9 @@ const correctDueTimes = (sql: SqlClient.SqlClient) => {
       FROM runs
       LEFT JOIN tasks ON tasks.id = runs.task_id AND runs.trigger = 'schedule'
       WHERE NOT ${begun}
-        AND ${sql.literal(isAhead("due_at"))}
+        AND ${sql.literal(isAheadOfClock("due_at"))}
         AND CASE
-          WHEN attempt > 1 THEN ${sql.literal(isAhead("attempt_started_at"))}
+          WHEN attempt > 1 THEN ${sql.literal(isAheadOfClock("attempt_started_at"))}
           WHEN trigger = 'schedule' THEN tasks.run_at < due_at
           ELSE true
         END
@@ -82,14 +85,20 @@ const correctDueTimes = (sql: SqlClient.SqlClient) => {
       AND NOT ${begun}`
 }
 
-/** Gives runs that await their completion the same time limit from now on. */
+/**
+ * Restarts the time limit of runs that await their completion. A step that waits until a given time
+ * keeps that time.
+ */
 const correctCompletionDeadlines = (sql: SqlClient.SqlClient) => sql`
     UPDATE runs
     SET
-      completes_by = now() + (completes_by - attempt_started_at),
+      completes_by = CASE
+        WHEN pause ->> 'until' IS NULL THEN now() + (completes_by - attempt_started_at)
+        ELSE completes_by
+      END,
       awaiting_since = least(awaiting_since, now())
     WHERE completes_by IS NOT NULL
-      AND ${sql.literal(isAhead("attempt_started_at"))}`
+      AND ${sql.literal(isAheadOfClock("attempt_started_at"))}`
 
 const correctStartTimes = (sql: SqlClient.SqlClient) => sql`
     UPDATE runs
@@ -97,9 +106,11 @@ const correctStartTimes = (sql: SqlClient.SqlClient) => sql`
       started_at = least(started_at, now()),
       attempt_started_at = least(attempt_started_at, now()),
       awaiting_since = least(awaiting_since, now())
-    WHERE ${sql.literal(isAhead("greatest(started_at, attempt_started_at, awaiting_since)"))}`
+    WHERE ${sql.literal(isAheadOfClock("greatest(started_at, attempt_started_at, awaiting_since)"))}`
 
-/** Corrects the next turns of queues with a rate, and the slots that are held for lost calls. */
+/**
+ * Corrects the next start times of queues with a rate, and the slots that are held for lost calls.
+ */
 const correctQueues = (sql: SqlClient.SqlClient) => sql`
     UPDATE queues
     SET
@@ -108,7 +119,7 @@ const correctQueues = (sql: SqlClient.SqlClient) => sql`
         SELECT least(until, now() + ${longestLostCallSeconds} * interval '1 second')
         FROM unnest(held_until) AS until
       )
-    WHERE ${sql.literal(isAhead("next_at"))}
+    WHERE ${sql.literal(isAheadOfClock("next_at"))}
       OR held_until <> '{}'`
 
 const correctNodes = (sql: SqlClient.SqlClient) => sql`
@@ -127,14 +138,14 @@ const correctWorkers = (sql: SqlClient.SqlClient) => sql`
     SET missed_at = least(missed_at, now() + interval '1 minute')
     WHERE missed_at > now() + interval '1 minute'`
 
-/** Makes calendars that were fetched in the future be fetched again now. */
+/** Makes calendars due for another fetch if their last fetch is dated in the future. */
 const correctCalendars = (sql: SqlClient.SqlClient) => sql`
     UPDATE calendars
     SET check_at = now()
-    WHERE ${sql.literal(isAhead("fetched_at"))}
+    WHERE ${sql.literal(isAheadOfClock("fetched_at"))}
       AND check_at > now()`
 
-/** Corrects absences, by which `wasSetBack` recognizes that the clock was set back. */
+/** Corrects absences, by which `wasClockSetBack` recognizes that the clock was set back. */
 const correctAbsences = (sql: SqlClient.SqlClient) => sql`
     UPDATE absences
     SET began_at = least(began_at, now()), ended_at = least(ended_at, now())
@@ -151,10 +162,10 @@ type AheadTask = Pick<
 >
 
 /**
- * Makes a batch of tasks fire from now on that have fired ahead, or were changed while the clock
- * was ahead. Runs of future slots are withdrawn, so that they fire at their times. Slots whose runs
- * have started are not fired again: see `firedAhead.ts`. Returns the last task of the batch, or
- * undefined if there are no more.
+ * Makes a batch of tasks fire from the current time on. These are tasks that have fired ahead, or
+ * that were changed while the clock was ahead. Runs of future slots are withdrawn, so that these
+ * slots fire at their times. Slots whose runs have started are not fired again: see
+ * `firedAhead.ts`. Returns the last task of the batch, or undefined if there are no more.
  */
 const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after: string) {
   const tasks = yield* sql<AheadTask>`
@@ -164,7 +175,7 @@ const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after:
     FROM tasks
     WHERE id > ${after}
       AND next_fire_at IS NOT NULL
-      AND ${sql.literal(isAhead("greatest(fired_until, updated_at)"))}
+      AND ${sql.literal(isAheadOfClock("greatest(fired_until, updated_at)"))}
     ORDER BY id
     LIMIT ${batch}
     FOR NO KEY UPDATE`
@@ -189,7 +200,7 @@ const refireSome = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, after:
     DELETE FROM runs
     WHERE task_id = ANY (${ids}::uuid[])
       AND started_at IS NULL
-      AND ${sql.literal(isAhead("slot_at"))}`
+      AND ${sql.literal(isAheadOfClock("slot_at"))}`
   yield* sql`
     UPDATE tasks
     SET next_fire_at = next.next_fire_at, fired_until = least(fired_until, now())

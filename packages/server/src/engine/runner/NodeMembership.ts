@@ -2,22 +2,30 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { elapsedMs, loop } from "../../core/index.ts"
-import { onConnection, Store } from "../../store/index.ts"
-import { type EndSignals, listenOn, Signals } from "../../events/index.ts"
-import { declareAllDead, nodeLocks, register, renewLease, unregister } from "../Nodes.ts"
+import { runOnConnection, Store } from "../../store/index.ts"
+import { type EndSignals, listenForSignals, Signals } from "../../events/index.ts"
+import {
+  declareAllNodesDead,
+  nodeLocks,
+  registerNode,
+  renewLease,
+  suspectMs,
+  unregisterNode
+} from "../Nodes.ts"
 import { recover } from "../transitions/recover.ts"
 import type { Engine } from "./Engine.ts"
 import { RunnerOptions } from "../RunnerOptions.ts"
 
 /**
- * Maximum interval between renewals of the lease. It is shorter for a short lease: one of five
- * renewals must succeed.
+ * The maximum interval between renewals of the lease. The interval is shorter if the lease is
+ * short: even if four of five renewals fail, the lease must not end.
  */
 const maxRenewalMs = 2_000
 
 /**
- * How long to retry the lock. Until the server notices that the node's previous session is gone,
- * that session still holds the lock. While no session holds it, other nodes suspect this node.
+ * The delay before the node tries again to take its lock. The node's previous session holds the
+ * lock until the server notices that the session is gone. While no session holds the lock, other
+ * nodes suspect that this node is dead.
  */
 const lockRetryMs = 200
 
@@ -28,17 +36,17 @@ const lockRetryMs = 200
 const graceMs = 3_000
 const agentsGraceMs = 10_000
 
-export interface Membership {
-  /** Whether this node has been healthy for long enough to check other nodes. */
+export interface NodeMembership {
+  /** Returns whether this node has been healthy for long enough to check other nodes. */
   readonly mayCheckNodes: () => boolean
   /**
-   * Whether this node has been healthy for long enough to check agents, which poll every few
-   * seconds, and less often while no node responds.
+   * Returns whether this node has been healthy for long enough to check agents. Agents poll every
+   * few seconds, and less often while no node responds.
    */
   readonly mayCheckAgents: () => boolean
   /**
-   * How long this node has been connected without interruption, and without a step of the database
-   * clock. Negative if the node is not connected.
+   * Returns how long this node has been connected without interruption, and without a step of the
+   * database clock. Negative if the node is not connected.
    */
   readonly connectedForMs: () => number
 }
@@ -50,17 +58,17 @@ export interface Membership {
  *    recovers their runs.
  * 2. `enroll` inserts the row of the node.
  * 3. On PostgreSQL, the loop runs `session`: a dedicated connection that listens for signals.
- * 4. `makeLeaseRenewal`: on that connection, the node repeatedly takes its advisory lock, renews its lease
- *    and learns which runs were cancelled. If the node was declared dead and others have its runs,
- *    `onLost` runs and the node enrolls again.
+ * 4. `makeLeaseRenewal`: on that connection, the node repeatedly takes its advisory lock, renews
+ *    its lease, and reads which runs were cancelled. If the node was declared dead and other nodes
+ *    have its runs, `onLost` runs and the node enrolls again.
  * 5. A session that fails is reopened. When the scope closes, `signOff` hands back the runs that
  *    the node still holds and deletes its row.
  */
-export const join = Effect.fnUntraced(function* (
+export const joinAsNode = Effect.fnUntraced(function* (
   engine: Engine,
   onLost: Effect.Effect<void>
 ): Effect.fn.Return<
-  Membership,
+  NodeMembership,
   SqlError.SqlError,
   Scope.Scope | SqlClient.SqlClient | PgClient.PgClient | Store | Signals | EndSignals
 > {
@@ -71,12 +79,15 @@ export const join = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const { leaseMs } = yield* RunnerOptions
   const onPostgres = store.kind === "postgres"
-  const enroll = Effect.map(register(sql, { holdsLock: onPostgres, leaseMs }), (node) =>
-    engine.enroll(node)
-  )
+  const enroll = Effect.suspend(() => {
+    const untilMs = onPostgres ? engine.clock.elapsedMs + leaseMs : Number.POSITIVE_INFINITY
+    return Effect.map(registerNode(sql, { holdsLock: onPostgres, leaseMs }), (node) =>
+      engine.enroll(node, untilMs)
+    )
+  })
 
   if (!onPostgres) {
-    yield* declareAllDead(sql)
+    yield* declareAllNodesDead(sql)
     yield* recover(sql, "dead", "gone")
   }
   yield* enroll
@@ -87,7 +98,9 @@ export const join = Effect.fnUntraced(function* (
 
   const session = Effect.gen(function* () {
     const config = { ...pg.config, applicationName: "scheduling-service node", multiplex: false }
-    const { connection, receive } = yield* listenOn(config, signals).pipe(Effect.timeout(leaseMs))
+    const { connection, receive } = yield* listenForSignals(config, signals).pipe(
+      Effect.timeout(leaseMs)
+    )
     cameAtMs = elapsedMs(clock)
     const beat = yield* makeLeaseRenewal(engine, connection, Effect.andThen(onLost, enroll))
     yield* Effect.raceFirst(beat.pipe(Effect.timeout(leaseMs), Effect.forever), receive)
@@ -96,14 +109,14 @@ export const join = Effect.fnUntraced(function* (
     Effect.ensuring(
       Effect.sync(() => {
         cameAtMs = Number.POSITIVE_INFINITY
+        engine.endLeaseIn(suspectMs)
       })
     )
   )
 
   if (onPostgres) yield* Effect.forkScoped(loop("the node's session", session))
 
-  // Uses elapsed time. With the time of day, a node whose clock was set back would not check
-  // others.
+  // Elapsed time is used, because a node whose clock was set back would otherwise not check others.
   const connectedForMs = () => Math.min(elapsedMs(clock) - cameAtMs, engine.clock.steadyForMs)
   return {
     mayCheckNodes: () => connectedForMs() >= checksAfterMs,
@@ -115,14 +128,14 @@ export const join = Effect.fnUntraced(function* (
 /** Renews the node's lease once, then sleeps until the next renewal is due. */
 const makeLeaseRenewal = Effect.fnUntraced(function* (
   engine: Engine,
-  connection: Parameters<typeof onConnection>[0],
+  connection: Parameters<typeof runOnConnection>[0],
   startOver: Effect.Effect<void, SqlError.SqlError>
 ) {
   const sql = yield* SqlClient.SqlClient
   const signals = yield* Signals
   const { leaseMs } = yield* RunnerOptions
   const renewalMs = Math.min(maxRenewalMs, leaseMs / 5)
-  const ask = onConnection(connection)
+  const ask = runOnConnection(connection)
   let lockedAs: number | undefined
 
   return Effect.gen(function* () {
@@ -135,12 +148,16 @@ const makeLeaseRenewal = Effect.fnUntraced(function* (
       )
       if (lock?.taken === true) lockedAs = node
     }
+    const untilMs = engine.clock.elapsedMs + leaseMs
     const [pulse] = yield* ask(renewLease(sql, node, leaseMs))
     if (pulse?.alive !== true) {
-      yield* Effect.logWarning(`node ${node} was declared dead and its runs went to others`)
+      yield* Effect.logWarning(
+        `node ${node} was declared dead, and its runs were reassigned to other nodes`
+      )
       yield* startOver
       return
     }
+    engine.renewLease(untilMs)
     yield* Effect.forEach(pulse.cancelled, (id) => signals.receive(`cancel ${id}`), {
       discard: true
     })
@@ -150,11 +167,11 @@ const makeLeaseRenewal = Effect.fnUntraced(function* (
 
 const signOff = (sql: SqlClient.SqlClient, node: number) =>
   recover(sql, node, "gone").pipe(
-    Effect.andThen(unregister(sql, node)),
+    Effect.andThen(unregisterNode(sql, node)),
     Effect.timeout("2 seconds"),
     Effect.catchCause(() =>
       Effect.logWarning(
-        `node ${node} could not sign off; the other nodes will notice that it is gone`
+        `node ${node} could not sign off; the other nodes take over its runs when its lease expires`
       )
     )
   )

@@ -1,5 +1,5 @@
 /** A partition of the history. Days are counted from 1970. */
-export interface Part {
+export interface HistoryPartition {
   readonly name: string
   /** The first day in the partition, or -Infinity. */
   readonly from: number
@@ -7,28 +7,32 @@ export interface Part {
   readonly to: number
 }
 
-export interface DaysPlan {
+export interface PartitionPlan {
   /** The first day that has a partition. Earlier ids are in `before`. */
   readonly from: number
   /** The first day that has no partition yet. Ids from then on are in `ahead`. */
   readonly to: number
   readonly missing: ReadonlyArray<number>
   /** Partitions beyond the retention. */
-  readonly expired: ReadonlyArray<Part>
+  readonly expired: ReadonlyArray<HistoryPartition>
 }
 
-/** How many days ahead partitions are created. If a lock prevents it, a later pass does it. */
-export const daysAhead = 3
+/**
+ * The number of days ahead for which partitions are created. If a lock prevents the creation, a
+ * later pass creates the partition.
+ */
+export const partitionDaysAhead = 3
 
 /**
- * Returns how the partitions should be arranged, or undefined if they already are. Together they
- * contain every possible id: after weeks without a node, the days in between are created too.
+ * Returns how the partitions should be arranged, or undefined if nothing has to change. All
+ * partitions together contain every possible id. If no node was up for weeks, the partitions of the
+ * days in between are created too.
  */
-export const planDays = (
-  parts: ReadonlyArray<Part>,
+export const planPartitions = (
+  parts: ReadonlyArray<HistoryPartition>,
   today: number,
   retentionDays: number
-): DaysPlan | undefined => {
+): PartitionPlan | undefined => {
   const ahead = parts.find(({ to }) => to === Infinity)?.from ?? -Infinity
   const before = parts.find(({ from, to }) => from === -Infinity && to !== Infinity)?.to
   const days = parts.filter(({ from, to }) => from !== -Infinity && to !== Infinity)
@@ -41,7 +45,7 @@ export const planDays = (
     ahead === -Infinity ? Infinity : Math.max(ahead, oldest)
   )
   const from = Math.max(first, before ?? -Infinity)
-  const to = Math.max(today + daysAhead + 1, ahead)
+  const to = Math.max(today + partitionDaysAhead + 1, ahead)
   const isCovered = (day: number) => kept.some((part) => part.from <= day && day < part.to)
   const missing = Array.from({ length: to - from }, (_, index) => from + index).filter(
     (day) => !isCovered(day)

@@ -5,16 +5,19 @@ interface Entry {
   readonly labels: ReadonlyArray<string>
   due: number
   readonly upcomingMs: ReadonlyArray<number>
-  /** The number of times in `upcomingMs` that have passed and are counted in `due`. */
+  /** The number of times in `upcomingMs` that have passed. They are already counted in `due`. */
   passed: number
 }
 
 /** The runs for agents that are due now or soon, as far as this node knows. */
-export class Agenda {
+export class KnownDueRuns {
   readonly #byWorkspace = new Map<string, ReadonlyArray<Entry>>()
   nextMs = Number.POSITIVE_INFINITY
 
-  /** Replaces the entries of these workspaces. Drops other workspaces unless `keepsOthers`. */
+  /**
+   * Replaces the entries of these workspaces. Entries of other workspaces are dropped, unless
+   * `keepsOthers` is true.
+   */
   learn(
     workspaceIds: ReadonlyArray<string>,
     found: ReadonlyArray<DueWorkerRuns>,
