@@ -4,17 +4,17 @@ import { Context, Effect, Layer } from "effect"
 import type { RequestOrigin } from "../http/index.ts"
 
 /**
- * The handlers of other modules for changes of accounts and workspaces. Each handler runs in the
- * transaction of the change.
+ * Handlers with which other modules react to changes of accounts and workspaces. Each handler runs
+ * in the transaction of the change.
  */
 export interface AccountSubscriber {
   readonly workspaceCreated: (
     workspaceId: AuthorizedWorkspaceId,
     ownerId: UserId
   ) => Effect.Effect<void>
-  /** Called when a user has verified an address. */
+  /** Called when a user has verified an email address. */
   readonly emailVerified: (userId: string, email: string, now: Date) => Effect.Effect<void>
-  /** Called when an address no longer belongs to a member of these workspaces. */
+  /** Called when an email address no longer belongs to any member of these workspaces. */
   readonly memberEmailRemoved: (
     email: string,
     workspaceIds: ReadonlyArray<string>,

@@ -19,14 +19,16 @@ import { PasskeysRepo } from "./passkeys/PasskeysRepo.ts"
 import { AccountReclaimsRepo } from "./AccountReclaimsRepo.ts"
 import { SecondFactors } from "./totp/SecondFactors.ts"
 
-/** Returns an account to the owner of its email, in case somebody else registered it. */
+/**
+ * Gives an account to the owner of its email address, in case somebody else registered the account.
+ */
 export class AccountReclaims extends Context.Service<
   AccountReclaims,
   {
     /**
-     * Revokes all access that others could have to an account with an unverified email. A person
-     * who used a link that was mailed to the address owns it. Call it in the transaction that locks
-     * the account.
+     * Marks an account's email as verified. If it was not verified before, also revokes all access
+     * that others could have to the account. Call it for a person who has proved that they own the
+     * address, in the transaction that locks the account.
      */
     readonly reclaim: (
       user: Pick<UserRow, "id" | "email">,

@@ -14,7 +14,7 @@ export class AccountReclaimsRepo extends Context.Service<
     readonly lockSolelyOwned: (
       userId: string
     ) => Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
-    /** Expires the tokens of the workspace's workers and ends their agents' sessions. */
+    /** Makes the tokens of the workspace's workers expire, and ends the agents' sessions. */
     readonly revokeWorkers: (
       workspaceId: AuthorizedWorkspaceId,
       now: Date

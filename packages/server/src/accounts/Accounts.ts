@@ -2,11 +2,12 @@ import {
   EmailTaken,
   InvalidCredentials,
   InvalidToken,
+  type PasswordLoginOff,
   RegistrationClosed
 } from "@scheduling/domain/auth/AuthErrors"
 import type { TokenPair } from "@scheduling/domain/auth/TokenPair"
 import type { User } from "@scheduling/domain/auth/User"
-import { type Conflict, type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import type { Conflict, RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { UserId } from "@scheduling/domain/shared/Ids"
 import type { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Context, DateTime, Effect, Layer, Option, type Redacted } from "effect"
@@ -23,12 +24,14 @@ import { Workspaces } from "./workspaces/Workspaces.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { checkNewPassword } from "./passwords/checkNewPassword.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
+import { makeOwnerCheck } from "./passwords/makeOwnerCheck.ts"
 import { makePasswordCheck } from "./passwords/makePasswordCheck.ts"
 import type { Actor } from "./audit/currentActor.ts"
-import { ChangeMails } from "./auth/ChangeMails.ts"
+import { AccountChangeMails } from "./auth/AccountChangeMails.ts"
 import { deriveLane } from "./auth/deriveLane.ts"
 import { Logins } from "./sessions/Logins.ts"
 import { Throttle } from "./throttle/Throttle.ts"
+import { passwordLoginCheck } from "./passwords/passwordLoginCheck.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { SessionsRepo } from "./sessions/SessionsRepo.ts"
 import { findTokenUser } from "./users/findTokenUser.ts"
@@ -37,10 +40,10 @@ import { toUser, type UserRow, UsersRepo } from "./users/UsersRepo.ts"
 
 interface Registration {
   readonly email: string
-  /** If undefined, nobody knows the password. */
+  /** Undefined if nobody is to know the account's password. */
   readonly password?: Redacted.Redacted
   readonly name?: string
-  /** The name of the first workspace. Defaults to the name of its owner. */
+  /** The first workspace's name. Defaults to its owner's name. */
   readonly workspace?: string | undefined
 }
 
@@ -52,7 +55,7 @@ export class Accounts extends Context.Service<
       origin: RequestOrigin
     ) => Effect.Effect<
       { readonly user: User; readonly workspace: Workspace },
-      EmailTaken | RegistrationClosed | RateLimited | ValidationFailed
+      EmailTaken | PasswordLoginOff | RegistrationClosed | RateLimited | ValidationFailed
     >
     /**
      * Creates an account for an operator, even if registration is closed. Without a password, the
@@ -65,20 +68,25 @@ export class Accounts extends Context.Service<
       EmailTaken | RateLimited
     >
     /**
-     * Creates an account for somebody whose email the identity provider has verified, without a
-     * known password. Call it in a transaction.
+     * Creates an account without a known password, for somebody whose email the identity provider
+     * has verified. Call it in a transaction.
      */
     readonly createVerified: (
       input: Pick<Registration, "email"> & {
-        /** The result of `unknownPassword`, which takes too long for a transaction. */
+        /**
+         * The result of `unknownPassword`. The caller computes it before the transaction, because
+         * it takes long.
+         */
         readonly password_hash: string
         readonly name: string | undefined
-        /** False if the person gets into another workspace. */
+        /**
+         * False if no workspace is created, because the person becomes a member of an existing one.
+         */
         readonly hasWorkspace: boolean
       },
       origin: RequestOrigin
     ) => Effect.Effect<UserRow, EmailTaken>
-    /** Returns the hash of a password that nobody knows. */
+    /** Generates a random password that nobody will know, and returns its hash. */
     readonly unknownPassword: (origin: RequestOrigin) => Effect.Effect<string, RateLimited>
     readonly get: (id: string) => Effect.Effect<User, InvalidToken>
     readonly update: (
@@ -95,7 +103,7 @@ export class Accounts extends Context.Service<
     readonly resendEmailLink: (
       actor: Actor
     ) => Effect.Effect<void, Conflict | InvalidToken | RateLimited>
-    /** Ends every session of the account and returns the tokens of a new one. */
+    /** Ends all of the account's sessions, and returns the tokens of a new session. */
     readonly changePassword: (
       actor: Actor,
       passwords: {
@@ -104,12 +112,12 @@ export class Accounts extends Context.Service<
       }
     ) => Effect.Effect<
       TokenPair,
-      InvalidCredentials | InvalidToken | RateLimited | ValidationFailed
+      InvalidCredentials | InvalidToken | PasswordLoginOff | RateLimited | ValidationFailed
     >
     readonly remove: (
       actor: Actor,
-      currentPassword: Redacted.Redacted
-    ) => Effect.Effect<void, InvalidCredentials | InvalidToken | RateLimited>
+      currentPassword: Redacted.Redacted | undefined
+    ) => Effect.Effect<void, InvalidCredentials | InvalidToken | RateLimited | ValidationFailed>
   }
 >()("@scheduling/server/accounts/Accounts") {
   static readonly layer: Layer.Layer<
@@ -117,7 +125,7 @@ export class Accounts extends Context.Service<
     never,
     | AppConfig
     | AuditLog
-    | ChangeMails
+    | AccountChangeMails
     | AccountEvents
     | EmailLinks
     | EndSignals
@@ -138,9 +146,10 @@ export class Accounts extends Context.Service<
     Accounts,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
-      const { registration } = yield* AppConfig
+      const config = yield* AppConfig
+      const { registration } = config
       const audit = yield* AuditLog
-      const changeMails = yield* ChangeMails
+      const changeMails = yield* AccountChangeMails
       const events = yield* AccountEvents
       const emailLinks = yield* EmailLinks
       const endSignals = yield* EndSignals
@@ -155,12 +164,17 @@ export class Accounts extends Context.Service<
       const usage = yield* UsageRepo
       const users = yield* UsersRepo
       const workspaces = yield* Workspaces
+      const requirePasswordLogin = yield* passwordLoginCheck
       const [laneKey] = (yield* Secrets).keys("lane")
 
-      /** Fails if the account was deleted after the request was authenticated. */
-      const own = (id: string) => findTokenUser(users, id)
+      /**
+       * Returns the account of the user who made the request. Fails if the account was deleted
+       * after the request was authenticated.
+       */
+      const findOwnAccount = (id: string) => findTokenUser(users, id)
 
-      const confirm = makePasswordCheck(throttle, passwords)
+      const confirmPassword = makePasswordCheck(throttle, passwords)
+      const confirmOwner = makeOwnerCheck(throttle, passwords, sessions, config)
 
       const insertUser = Effect.fnUntraced(function* (
         user: Pick<
@@ -206,8 +220,8 @@ export class Accounts extends Context.Service<
         return yield* transaction(
           Effect.gen(function* () {
             const row = yield* insertUser(user, origin)
-            // Mails are counted by address, so that nobody can flood an address by registering and
-            // deleting accounts.
+            // Emails are counted per address, so that nobody can flood an address by repeatedly
+            // registering and deleting accounts.
             if (by === "owner") yield* emailLinks.count(row, email)
             return { row, workspace: yield* createFirstWorkspace(toUser(row), origin, workspace) }
           })
@@ -216,6 +230,7 @@ export class Accounts extends Context.Service<
 
       return Accounts.of({
         register: Effect.fn("Accounts.register")(function* (input, origin) {
+          yield* requirePasswordLogin
           if (registration === "closed") return yield* new RegistrationClosed()
           yield* checkNewPassword(input.password, input.email, "password")
           yield* throttle.count("registrations", origin.ip)
@@ -248,14 +263,13 @@ export class Accounts extends Context.Service<
           return row
         }),
 
-        get: (id) => Effect.map(own(id), toUser),
+        get: (id) => Effect.map(findOwnAccount(id), toUser),
 
         update: Effect.fn("Accounts.update")(function* (actor, change) {
-          const row = yield* own(actor.user_id)
+          const row = yield* findOwnAccount(actor.user_id)
           const email = change.email ?? row.pending_email ?? row.email
           if (email !== (row.pending_email ?? row.email)) {
-            if (change.current_password === undefined) return yield* passwordRequired
-            yield* confirm(row, change.current_password, actor)
+            yield* confirmOwner(row, change.current_password, actor)
             if (email !== row.email && Option.isSome(yield* users.findByEmail(email))) {
               return yield* new EmailTaken()
             }
@@ -287,15 +301,18 @@ export class Accounts extends Context.Service<
         }),
 
         resendEmailLink: (actor) =>
-          Effect.flatMap(own(actor.user_id), (row) => emailLinks.postAgain(row, actor.origin)),
+          Effect.flatMap(findOwnAccount(actor.user_id), (row) =>
+            emailLinks.postAgain(row, actor.origin)
+          ),
 
         changePassword: Effect.fn("Accounts.changePassword")(function* (
           actor,
           { current_password, new_password }
         ) {
-          const row = yield* own(actor.user_id)
+          yield* requirePasswordLogin
+          const row = yield* findOwnAccount(actor.user_id)
           yield* checkNewPassword(new_password, row.email, "new_password")
-          yield* confirm(row, current_password, actor)
+          yield* confirmPassword(row, current_password, actor)
           const passwordHash = yield* passwords.hash(new_password, actor.origin.ip)
           return yield* transaction(
             Effect.gen(function* () {
@@ -321,8 +338,8 @@ export class Accounts extends Context.Service<
         }),
 
         remove: Effect.fn("Accounts.remove")(function* (actor, currentPassword) {
-          const row = yield* own(actor.user_id)
-          yield* confirm(row, currentPassword, actor)
+          const row = yield* findOwnAccount(actor.user_id)
+          yield* confirmOwner(row, currentPassword, actor)
           yield* transaction(
             Effect.gen(function* () {
               // The account is locked, because a workspace created during the deletion would have
@@ -352,7 +369,3 @@ export class Accounts extends Context.Service<
 
 const firstWorkspaceName = ({ email, name }: User) =>
   `${name ?? email.slice(0, email.indexOf("@"))}'s workspace`
-
-const passwordRequired = Effect.suspend(() =>
-  ValidationFailed.at(["current_password"], "required", "is required to change the email")
-)

@@ -1,5 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
+import { AppConfig } from "../core/index.ts"
 import { implement, requestOrigin } from "../http/index.ts"
 import { Accounts } from "./Accounts.ts"
 import { currentActor } from "./audit/currentActor.ts"
@@ -14,6 +15,7 @@ export const AuthHandlers = implement(
   Api,
   "auth",
   Effect.fnUntraced(function* (handlers) {
+    const { authProxyHeader, passwordLogin } = yield* AppConfig
     const accounts = yield* Accounts
     const emailLinks = yield* EmailLinks
     const logins = yield* Logins
@@ -24,9 +26,10 @@ export const AuthHandlers = implement(
       getOptions: () => {
         const { name } = providerLogins
         return Effect.succeed({
-          password: true,
+          password: passwordLogin === "on",
           passkey: passkeys.areAvailable,
-          provider: name === undefined ? null : { name }
+          provider: name === undefined ? null : { name },
+          proxy: authProxyHeader !== undefined
         })
       },
 
@@ -60,7 +63,7 @@ export const AuthHandlers = implement(
 
       logout: Effect.fnUntraced(function* () {
         const actor = yield* currentActor
-        // Another request may already have ended the session. That counts as success.
+        // Another request may already have ended the session. The logout succeeds in this case too.
         yield* Effect.ignore(logins.end(actor, actor.session_id))
       }),
 

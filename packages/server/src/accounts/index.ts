@@ -1,6 +1,6 @@
 /**
- * Users, sessions, passwords, second factors, service accounts, API keys, workspaces, their members, and the audit
- * log.
+ * Users, sessions, passwords, second factors, service accounts, API keys, workspaces, their
+ * members, and the audit log.
  */
 import { Layer } from "effect"
 import { AccountEvents } from "./AccountEvents.ts"
@@ -18,11 +18,12 @@ import { AuditChain } from "./audit/AuditChain.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { ChangeLog } from "./audit/ChangeLog.ts"
 import { Auth } from "./auth/Auth.ts"
-import { ChangeMails } from "./auth/ChangeMails.ts"
+import { AccountChangeMails } from "./auth/AccountChangeMails.ts"
 import { ApiKeysRefusedLayer, AuthenticationLayer } from "./auth/Authentication.ts"
 import { BootstrapLayer } from "./auth/Bootstrap.ts"
 import { FirstAccount } from "./auth/FirstAccount.ts"
 import { RequestRates } from "./auth/RequestRates.ts"
+import { SignInMethodsOfAccount } from "./auth/SignInMethodsOfAccount.ts"
 import { EmailLinks } from "./email/EmailLinks.ts"
 import { emailLinkRoutesLayer } from "./email/linkRoutes.ts"
 import { AuthHandlers, TotpHandlers } from "./http.ts"
@@ -34,11 +35,13 @@ import { InvitationsHandlers, MembersHandlers } from "./members/http.ts"
 import { ClaimedRoles } from "./oidc/ClaimedRoles.ts"
 import { IdentitiesRepo } from "./oidc/IdentitiesRepo.ts"
 import { IdentityProvider } from "./oidc/IdentityProvider.ts"
+import { LinkedAccounts } from "./oidc/LinkedAccounts.ts"
 import { ProviderLogins } from "./oidc/ProviderLogins.ts"
 import { ProviderSessions } from "./oidc/ProviderSessions.ts"
 import { Challenges } from "./passkeys/Challenges.ts"
 import { Passkeys } from "./passkeys/Passkeys.ts"
 import { PasskeysRepo } from "./passkeys/PasskeysRepo.ts"
+import { ProxyLogins } from "./proxy/ProxyLogins.ts"
 import { PasswordResets } from "./passwords/PasswordResets.ts"
 import { Passwords } from "./passwords/Passwords.ts"
 import { Logins } from "./sessions/Logins.ts"
@@ -46,6 +49,7 @@ import { ServiceAccountsHandlers } from "./service-accounts/http.ts"
 import { ServiceAccounts } from "./service-accounts/ServiceAccounts.ts"
 import { ServiceAccountsRepo } from "./service-accounts/ServiceAccountsRepo.ts"
 import { tokenRouteLayer } from "./service-accounts/tokenRoute.ts"
+import { SignInLinks } from "./sessions/SignInLinks.ts"
 import { SessionsRepo } from "./sessions/SessionsRepo.ts"
 import { Tokens } from "./sessions/Tokens.ts"
 import { Throttle } from "./throttle/Throttle.ts"
@@ -61,6 +65,7 @@ import { WorkspacesHandlers } from "./workspaces/http.ts"
 export { AccountEvents } from "./AccountEvents.ts"
 export { Accounts } from "./Accounts.ts"
 export { authorize } from "./access/authorize.ts"
+export { mayWrite } from "./access/mayWrite.ts"
 export { AuditChain } from "./audit/AuditChain.ts"
 export { type AccountAction, AuditLog, type AuditRow, toAuditEvent } from "./audit/AuditLog.ts"
 export {
@@ -72,20 +77,23 @@ export {
 } from "./audit/ChangeLog.ts"
 export { type DefinitionColumns, makeNamedDefinitions } from "./audit/makeNamedDefinitions.ts"
 export { type Actor, currentActor } from "./audit/currentActor.ts"
-export { actingAs, currentAuthor } from "./audit/currentAuthor.ts"
+export { withServiceAuthor, currentAuthor } from "./audit/currentAuthor.ts"
 export { versionHandlers } from "./audit/versionHandlers.ts"
 export { Auth } from "./auth/Auth.ts"
 export { type Denial, makeAccessCheck } from "./auth/Authentication.ts"
-export { ChangeMails } from "./auth/ChangeMails.ts"
+export { AccountChangeMails } from "./auth/AccountChangeMails.ts"
 export { FirstAccount } from "./auth/FirstAccount.ts"
 export { RequestRates } from "./auth/RequestRates.ts"
 export { EmailLinks, emailToVerify } from "./email/EmailLinks.ts"
 export type { SignInSecrets } from "./oidc/IdentityProvider.ts"
 export { ProviderLogins } from "./oidc/ProviderLogins.ts"
+export { SignInMethodsOfAccount } from "./auth/SignInMethodsOfAccount.ts"
 export { Passkeys } from "./passkeys/Passkeys.ts"
+export { ProxyLogins } from "./proxy/ProxyLogins.ts"
 export { PasswordResets } from "./passwords/PasswordResets.ts"
 export { operatorOrigin } from "./operatorOrigin.ts"
 export { Logins } from "./sessions/Logins.ts"
+export { SignInLinks } from "./sessions/SignInLinks.ts"
 export { SessionsRepo } from "./sessions/SessionsRepo.ts"
 export { Throttle } from "./throttle/Throttle.ts"
 export { SecondFactors } from "./totp/SecondFactors.ts"
@@ -121,8 +129,16 @@ const PrivateRepositories = Layer.mergeAll(
 
 export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, BootstrapLayer).pipe(
   Layer.provideMerge(Layer.mergeAll(AuthenticationLayer, ApiKeysRefusedLayer)),
-  Layer.provideMerge(Layer.mergeAll(ProviderLogins.layer, Passkeys.layer)),
-  Layer.provide(Challenges.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      ProviderLogins.layer,
+      ProxyLogins.layer,
+      Passkeys.layer,
+      SignInLinks.layer,
+      SignInMethodsOfAccount.layer
+    )
+  ),
+  Layer.provide([Challenges.layer, LinkedAccounts.layer]),
   Layer.provideMerge(
     Layer.mergeAll(Accounts.layer, FirstAccount.layer, PasswordResets.layer, Auth.layer)
   ),
@@ -131,7 +147,9 @@ export const AccountsLayer = Layer.mergeAll(Handlers, ExpiringKeysLayer, Bootstr
   Layer.provide([ProviderSessions.layer, Workspaces.layer, Members.layer]),
   Layer.provide(ClaimedRoles.layer),
   Layer.provide(AccountReclaims.layer),
-  Layer.provideMerge(Layer.mergeAll(SecondFactors.layer, AuditChain.layer, ChangeMails.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(SecondFactors.layer, AuditChain.layer, AccountChangeMails.layer)
+  ),
   Layer.provide([Passwords.layer, Tokens.layer, KeyUses.layer, IdentityProvider.layer]),
   Layer.provideMerge(ChangeLog.layer),
   Layer.provideMerge(

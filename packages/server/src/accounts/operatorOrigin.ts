@@ -1,6 +1,6 @@
 import type { RequestOrigin } from "../http/index.ts"
 
-/** The origin of changes that an operator makes by a command or a setting. */
+/** The origin of changes that an operator makes with a command or a setting. */
 export const operatorOrigin: RequestOrigin = {
   ip: null,
   user_agent: null,

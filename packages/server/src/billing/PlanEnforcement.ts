@@ -1,30 +1,34 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
 import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { Cause, Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { actingAs, AuditLog, ChangeLog, currentAuthor } from "../accounts/index.ts"
+import { withServiceAuthor, AuditLog, ChangeLog, currentAuthor } from "../accounts/index.ts"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { AppConfig, loop, runAllInSequence, shortMessage } from "../core/index.ts"
 import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
 import type { RunQueue } from "../engine/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { schedulesOf } from "../tasks/index.ts"
-import { type PlannedKind, type PlannedRow, PlanPausesRepo } from "./PlanPausesRepo.ts"
+import { pauseChange, schedulesOf } from "../tasks/index.ts"
+import {
+  type PlanLimitedTaskKind,
+  type PlanLimitedTaskRow,
+  PlanPausesRepo
+} from "./PlanPausesRepo.ts"
 
 /**
- * Pauses tasks and chains that the plan of a workspace does not allow: those that fire too often,
- * and the newest ones beyond the limit. When the plan allows it, resumes them, oldest first. Never
- * deletes anything.
+ * Pauses tasks and chains that a workspace's plan does not allow: those that run too often, and the
+ * newest ones beyond the limit. Resumes them, oldest first, when the plan allows it. Never deletes
+ * anything.
  */
 export class PlanEnforcement extends Context.Service<
   PlanEnforcement,
   {
     readonly enforce: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void>
     /**
-     * Checks the monthly limit of these workspaces, and sends a notification if it is nearly
-     * reached.
+     * Checks these workspaces' monthly limits: sends a notification at 80% and at 100%, and pauses
+     * tasks once the limit is reached.
      */
     readonly enforceMonths: (workspaceIds: ReadonlyArray<string>) => Effect.Effect<void>
     /**
@@ -59,38 +63,31 @@ export class PlanEnforcement extends Context.Service<
       const repo = yield* PlanPausesRepo
       const usage = yield* UsageRepo
       const workspaces = yield* LimitsRepo
-      const schedules = yield* schedulesOf<PlannedRow>({ insert: Effect.die, update: repo.update })
+      const schedules = yield* schedulesOf<PlanLimitedTaskRow>({ update: repo.update })
       const monthly = [...plans.plans.values()].flatMap(
         (plan) => plan.limits.executions_a_month ?? []
       )
 
       /** Pauses or resumes a task, and records the change. */
-      const changed = Effect.fnUntraced(function* <E>(
-        kind: PlannedKind,
-        row: PlannedRow,
-        change: (row: PlannedRow) => Effect.Effect<PlannedRow, E>,
+      const changeAndRecord = Effect.fnUntraced(function* <E>(
+        kind: PlanLimitedTaskKind,
+        row: PlanLimitedTaskRow,
+        change: (row: PlanLimitedTaskRow) => Effect.Effect<PlanLimitedTaskRow, E>,
         details: { readonly reason?: string } = {}
       ) {
         const after = yield* change({ ...row, updated_by: (yield* currentAuthor).actor })
-        yield* changeLog.record({
-          kind: kind === "cron" ? "cron_task" : "chain",
-          workspace_id: row.workspace_id,
-          id: row.id,
-          before: definitionOf(row),
-          after: definitionOf(after),
-          details
-        })
+        yield* changeLog.record(pauseChange(kind, row, after, details))
       })
 
       const pause = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        kind: PlannedKind,
-        rows: ReadonlyArray<PlannedRow>,
+        kind: PlanLimitedTaskKind,
+        rows: ReadonlyArray<PlanLimitedTaskRow>,
         reason: string
       ) {
         const at = yield* DateTime.nowAsDate
-        const pauseOne = (row: PlannedRow) => schedules.pause(row, reason)
-        yield* Effect.forEach(rows, (row) => changed(kind, row, pauseOne, { reason }), {
+        const pauseOne = (row: PlanLimitedTaskRow) => schedules.pause(row, reason)
+        yield* Effect.forEach(rows, (row) => changeAndRecord(kind, row, pauseOne, { reason }), {
           discard: true
         })
         yield* repo.insert(workspaceId, rows, at)
@@ -108,25 +105,27 @@ export class PlanEnforcement extends Context.Service<
 
       const resume = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        kind: PlannedKind,
-        rows: ReadonlyArray<PlannedRow>
+        kind: PlanLimitedTaskKind,
+        rows: ReadonlyArray<PlanLimitedTaskRow>
       ) {
         yield* repo.remove(workspaceId, rows)
         yield* Effect.orDie(
-          Effect.forEach(rows, (row) => changed(kind, row, schedules.resume), { discard: true })
+          Effect.forEach(rows, (row) => changeAndRecord(kind, row, schedules.resume), {
+            discard: true
+          })
         )
       })
 
       /** Pauses or resumes one batch. Returns true if there may be more to do. */
       const enforceBatch = Effect.fnUntraced(
-        function* (workspaceId: AuthorizedWorkspaceId, kind: PlannedKind) {
+        function* (workspaceId: AuthorizedWorkspaceId, kind: PlanLimitedTaskKind) {
           if (!(yield* workspaces.lock(workspaceId))) return false
           const plan = yield* limits.planOf(workspaceId)
           const { shortest_interval_seconds: seconds } = plan.limits
           const tooFrequent = yield* findTooFrequent(workspaceId, kind, seconds)
           if (tooFrequent.length > 0) {
             const rows = yield* repo.listActive(workspaceId, kind, batch, tooFrequent)
-            const reason = `The plan ${plan.name} allows schedules that fire at most every ${seconds} seconds.`
+            const reason = `The plan ${plan.name} allows schedules to fire at most once every ${seconds} seconds.`
             yield* pause(workspaceId, kind, rows, reason)
             if (rows.length === batch) return true
           }
@@ -154,17 +153,17 @@ export class PlanEnforcement extends Context.Service<
           if (paused.length > 0) yield* resume(workspaceId, kind, paused)
           return paused.length === batch
         },
-        audit.together,
+        audit.collectEvents,
         transaction,
-        actingAs("plan", "billing")
+        withServiceAuthor("plan", "billing")
       )
 
       const findTooFrequent = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        kind: PlannedKind,
+        kind: PlanLimitedTaskKind,
         seconds: number
       ) {
-        if (seconds <= leastGapSeconds) return []
+        if (seconds <= minGapSeconds) return []
         const schedules = yield* repo.listSchedules(workspaceId, kind)
         return schedules.filter((schedule) => shortestGapSeconds(schedule) < seconds)
       })
@@ -196,7 +195,10 @@ export class PlanEnforcement extends Context.Service<
         yield* limits.notifyNear(near, firstOfMonth(now))
       }, transaction)
 
-      /** Lists workspaces that have used at least 80% of the smallest monthly limit of any plan. */
+      /**
+       * Lists workspaces that have used at least 80% of the smallest monthly limit that any plan
+       * has.
+       */
       const listUsing = (now: Date, of?: ReadonlyArray<string>) =>
         monthly.length === 0
           ? Effect.succeed([])
@@ -235,11 +237,6 @@ export class PlanEnforcement extends Context.Service<
       })
     })
   )
-}
-
-const definitionOf = ({ name, status, updated_at, updated_by, version }: PlannedRow) => {
-  const fields = { name, paused: status === "paused" }
-  return { version, updated_at, updated_by, shown: fields, stored: fields }
 }
 
 /** Adds the workspace id to the error of a failed check. */

@@ -5,9 +5,9 @@ import { SqlClient } from "effect/sql"
 import { authorize } from "../accounts/index.ts"
 import { scheduledColumns, type ScheduledRow } from "../tasks/index.ts"
 
-export type PlannedKind = "cron" | "chain"
+export type PlanLimitedTaskKind = "cron" | "chain"
 
-export interface PlannedRow extends ScheduledRow {
+export interface PlanLimitedTaskRow extends ScheduledRow {
   readonly name: string
   readonly tags: ReadonlyArray<string>
   readonly updated_by: Actor | null
@@ -18,41 +18,41 @@ export class PlanPausesRepo extends Context.Service<
   {
     readonly countActive: (
       workspaceId: AuthorizedWorkspaceId,
-      kind: PlannedKind
+      kind: PlanLimitedTaskKind
     ) => Effect.Effect<number>
     /** Locks the newest active tasks, optionally only those with one of the given schedules. */
     readonly listActive: (
       workspaceId: AuthorizedWorkspaceId,
-      kind: PlannedKind,
+      kind: PlanLimitedTaskKind,
       limit: number,
       schedules?: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    /** Lists the distinct schedules of all tasks, regardless of their status. */
+    ) => Effect.Effect<ReadonlyArray<PlanLimitedTaskRow>>
+    /** Lists the distinct schedules of all tasks, regardless of the tasks' status. */
     readonly listSchedules: (
       workspaceId: AuthorizedWorkspaceId,
-      kind: PlannedKind
+      kind: PlanLimitedTaskKind
     ) => Effect.Effect<ReadonlyArray<string>>
     /** Locks the oldest tasks paused by a plan, except those with one of the given schedules. */
     readonly listPaused: (
       workspaceId: AuthorizedWorkspaceId,
-      kind: PlannedKind,
+      kind: PlanLimitedTaskKind,
       except: ReadonlyArray<string>,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<PlannedRow>>
-    readonly update: (row: PlannedRow) => Effect.Effect<void>
+    ) => Effect.Effect<ReadonlyArray<PlanLimitedTaskRow>>
+    readonly update: (row: PlanLimitedTaskRow) => Effect.Effect<void>
     readonly insert: (
       workspaceId: AuthorizedWorkspaceId,
-      rows: ReadonlyArray<PlannedRow>,
+      rows: ReadonlyArray<PlanLimitedTaskRow>,
       now: Date
     ) => Effect.Effect<void>
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
-      rows: ReadonlyArray<PlannedRow>
+      rows: ReadonlyArray<PlanLimitedTaskRow>
     ) => Effect.Effect<void>
     readonly listWorkspaces: Effect.Effect<ReadonlyArray<AuthorizedWorkspaceId>>
     /**
-     * Lists workspaces, optionally limited to the given ones, with at least this many executions
-     * since a day.
+     * Lists workspaces with at least this many executions since the day `since`. `of` limits the
+     * list to the given workspaces.
      */
     readonly listUsing: (
       executions: number,
@@ -68,9 +68,9 @@ export class PlanPausesRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(
-        `${scheduledColumns}, coalesce(name, '') AS name, tags, updated_by`
+        `${scheduledColumns}, tags, coalesce(updated_by, created_by) AS updated_by`
       )
-      const idsOf = (rows: ReadonlyArray<PlannedRow>) => rows.map(({ id }) => id)
+      const idsOf = (rows: ReadonlyArray<PlanLimitedTaskRow>) => rows.map(({ id }) => id)
 
       return PlanPausesRepo.of({
         countActive: Effect.fn("PlanPausesRepo.countActive")(function* (workspaceId, kind) {
@@ -89,7 +89,7 @@ export class PlanPausesRepo extends Context.Service<
           limit,
           schedules
         ) {
-          return yield* sql<PlannedRow>`
+          return yield* sql<PlanLimitedTaskRow>`
             SELECT ${columns}
             FROM tasks
             WHERE workspace_id = ${workspaceId}
@@ -117,7 +117,7 @@ export class PlanPausesRepo extends Context.Service<
           except,
           limit
         ) {
-          return yield* sql<PlannedRow>`
+          return yield* sql<PlanLimitedTaskRow>`
             SELECT ${columns}
             FROM tasks
             WHERE workspace_id = ${workspaceId}

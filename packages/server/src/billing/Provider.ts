@@ -5,7 +5,7 @@ import { AppConfig } from "../core/index.ts"
 
 const apiVersion = "2026-10-28.endive"
 
-/** The address of Stripe's API. Null uses the default; tests set their own. */
+/** The address of Stripe's API. Null for the client's default. Tests set their own address. */
 export const ProviderAddress = Context.Reference<Pick<
   Stripe.StripeConfig,
   "host" | "port" | "protocol"
@@ -22,15 +22,15 @@ export interface OpenProvider {
     question: (stripe: Stripe) => Promise<A>
   ) => Effect.Effect<A, BillingUnavailable | PaymentFailed>
   /**
-   * Parses a webhook. Returns undefined if the signature is invalid or its time is not within five
-   * minutes of now.
+   * Parses a webhook. Returns undefined if its signature is invalid or its time differs from the
+   * current time by more than five minutes.
    */
   readonly readHint: (body: string, signature: string, nowMs: number) => CustomerHint | undefined
 }
 
 /**
- * The payment provider. `open` is null if no key is configured. The client takes 240 ms to load, so
- * it is loaded only with a key.
+ * The payment provider. `open` is null if no key is configured. Loading the client takes 240 ms, so
+ * it is loaded only if there is a key.
  */
 export class Provider extends Context.Service<Provider, { readonly open: OpenProvider | null }>()(
   "@scheduling/server/billing/Provider"
@@ -88,7 +88,7 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
                   )
                 )
               } catch {
-                // The signature does not match this secret.
+                // The signature does not match this secret. The next secret is tried.
               }
             }
             return undefined
@@ -101,7 +101,10 @@ export class Provider extends Context.Service<Provider, { readonly open: OpenPro
 
 const toleranceSeconds = 300
 
-/** Returns the time in the signature, because Stripe's client accepts times in the future. */
+/**
+ * Returns the time in the signature. The caller must reject a time in the future, because Stripe's
+ * client accepts it.
+ */
 const signedAt = (signature: string): number =>
   Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? Infinity) * 1_000
 

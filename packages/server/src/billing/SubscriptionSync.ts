@@ -17,19 +17,19 @@ import { type CustomerHint, type OpenProvider, Provider } from "./Provider.ts"
 import { type SubscriptionRow, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
- * Keeps the stored subscriptions up to date. A webhook only says which customer has changed; the
- * subscription is then read from the provider. So webhooks may arrive in any order, twice or never:
- * each subscription is also read once a day.
+ * Keeps the stored subscriptions up to date. A webhook only says which customer has changed, and
+ * the subscription is then read from the provider. Webhooks can therefore arrive late, twice or in
+ * any order. In case a webhook is lost, each subscription is also read once a day.
  */
 export class SubscriptionSync extends Context.Service<
   SubscriptionSync,
   {
-    /** Marks the customer of a webhook to be read. */
+    /** Marks the subscription of the webhook's customer as due to be read from the provider. */
     readonly noteHint: (hint: CustomerHint) => Effect.Effect<void>
     readonly syncNow: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<void, BillingUnavailable>
-    /** Reads the due subscriptions, and returns their number. */
+    /** Reads the due subscriptions, and returns how many were read. */
     readonly syncDue: Effect.Effect<number>
     readonly waker: Waker
   }
@@ -94,7 +94,7 @@ export class SubscriptionSync extends Context.Service<
         return isWritten
       })
 
-      /** Cancels all subscriptions of a deleted workspace, so that nobody is charged for it. */
+      /** Cancels all of a deleted workspace's subscriptions, so that nobody is charged for them. */
       const end = Effect.fnUntraced(function* (row: SubscriptionRow, stripe: OpenProvider) {
         const { data } = yield* callStripe(stripe, (api) =>
           api.subscriptions.list({ customer: row.customer_id, limit: 100 })
@@ -140,7 +140,7 @@ export class SubscriptionSync extends Context.Service<
   )
 }
 
-/** Syncs on every node. Each customer is read by one node at a time. */
+/** Syncs subscriptions on every node. Only one node reads a customer at a time. */
 export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | SubscriptionSync> =
   Layer.effectDiscard(
     Effect.gen(function* () {

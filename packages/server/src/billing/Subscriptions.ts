@@ -100,7 +100,8 @@ export class Subscriptions extends Context.Service<
       })
 
       /**
-       * Runs a change exclusively, so that changes of one subscription do not overlap on any node.
+       * Runs a change while the subscription is reserved, so that no other request, on any node,
+       * changes it at the same time.
        */
       const runAlone = <A, E>(
         workspaceId: AuthorizedWorkspaceId,
@@ -136,7 +137,10 @@ export class Subscriptions extends Context.Service<
           })
         )
 
-      /** Creates the customer of a workspace, only once even if several nodes try. */
+      /**
+       * Creates the provider's customer for a workspace that has none. If several nodes try this,
+       * the idempotency key prevents a second customer.
+       */
       const withCustomer = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         stripe: OpenProvider
@@ -292,9 +296,10 @@ export class Subscriptions extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
-/** The timeout of a change. It is longer than all calls of a change including their retries. */
+/**
+ * How long a change reserves the subscription. It is longer than all of the change's requests to
+ * the provider can take, including their retries.
+ */
 const reservationMs = 2 * 60 * 1_000
 
 const monthly = ({ amount, interval }: Price) => (interval === "year" ? amount / 12 : amount)

@@ -8,7 +8,7 @@ export interface SubscriptionRow extends SubscriptionState {
   readonly customer_id: string
   readonly past_due_since: Date | null
   readonly checkout_id: string | null
-  /** Incremented by each change, so that an older response of the provider is not written. */
+  /** Incremented by each change, so that an outdated response from the provider is not written. */
   readonly version: number
 }
 
@@ -54,7 +54,10 @@ export class SubscriptionsRepo extends Context.Service<
     readonly remove: (row: SubscriptionRow) => Effect.Effect<void>
     /** Records a webhook. Returns false if it was already recorded. */
     readonly insertEvent: (id: string, now: Date) => Effect.Effect<boolean>
-    /** Marks the subscription as due, and invalidates earlier responses of the provider. */
+    /**
+     * Marks the subscription as due to be read. If the provider still responds to an earlier
+     * request, that response is not written.
+     */
     readonly updateToStale: (customerId: string, now: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/billing/SubscriptionsRepo") {

@@ -6,8 +6,8 @@ import { PlanEnforcement } from "./PlanEnforcement.ts"
 const batchSize = 50_000
 
 /**
- * Counts the daily executions of each workspace, and enforces the monthly limits of plans after
- * each count. Without such limits, it counts less often.
+ * Counts each workspace's daily executions, and enforces the plans' monthly limits after each
+ * count. If no plan has such a limit, it counts less often.
  */
 export const UsageCounterLayer: Layer.Layer<
   never,

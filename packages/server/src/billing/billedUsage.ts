@@ -1,13 +1,13 @@
 import { type Day, daysBetween, type UsageOfDay } from "@scheduling/domain/billing/Usage"
-import type { UsageBefore, UsageRow } from "../plans/index.ts"
+import type { CountsBeforeDay, UsageRow } from "../plans/index.ts"
 
 /**
- * Computes the usage of each day in a range. The numbers of seats and monitors last until the next
- * change, so a day with changes also counts the state before them.
+ * Computes the usage of each day in a range. Seats and monitors are billed by the day's highest
+ * count, which includes the count before the day's first change.
  */
 export const billedUsage = (
   rows: ReadonlyArray<UsageRow>,
-  { before, from, to }: { readonly from: Day; readonly before: UsageBefore; readonly to: Day }
+  { before, from, to }: { readonly from: Day; readonly before: CountsBeforeDay; readonly to: Day }
 ): ReadonlyArray<UsageOfDay> => {
   const byDay = new Map(rows.map((row) => [row.day, row]))
   let left = before

@@ -1,9 +1,9 @@
 import type Stripe from "stripe"
 
 /**
- * Chooses the subscription of a customer that applies: the oldest active one, or the one that ended
- * last. Further active ones are surplus, such as one of two that were bought at the same time,
- * because nobody should pay twice.
+ * Chooses the subscription that applies to a customer: the oldest active one, or the newest one if
+ * none is active. `SubscriptionSync` cancels further active subscriptions so that nobody pays
+ * twice, for example if two were bought at the same time.
  */
 export const chooseSubscription = (
   subscriptions: ReadonlyArray<Stripe.Subscription>
@@ -17,8 +17,8 @@ export const chooseSubscription = (
 }
 
 /**
- * Statuses of subscriptions that ended or were never paid. Stripe ends an unpaid one within 23
- * hours.
+ * The statuses of subscriptions that ended or were never paid. `incomplete` is not one of them:
+ * such a subscription awaits its first payment, and expires after 23 hours.
  */
 const inactiveStatuses: ReadonlySet<string> = new Set([
   "canceled",

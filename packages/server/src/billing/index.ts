@@ -1,4 +1,4 @@
-/** Subscriptions of workspaces at the payment provider, and the enforcement of plans. */
+/** Workspaces' subscriptions at the payment provider, and the enforcement of plans. */
 import { Layer } from "effect"
 import { Billing } from "./Billing.ts"
 import { PlanEnforcement, PlanEnforcementLayer } from "./PlanEnforcement.ts"

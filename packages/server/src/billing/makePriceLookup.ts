@@ -14,7 +14,7 @@ export const makePriceLookup = ({ assigned, plans }: PlanCatalog) => {
     get: (id: string | undefined) => prices.get(id ?? ""),
 
     /**
-     * Finds a price that the workspace can buy. A plan assigned by the operator overrides a
+     * Finds a price that the workspace can buy. A plan that the operator has assigned overrides a
      * purchased one.
      */
     findForSale: Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: string) {

@@ -6,7 +6,7 @@ import { chooseSubscription } from "./chooseSubscription.ts"
 import type { OpenProvider } from "./Provider.ts"
 import type { SubscriptionRow } from "./SubscriptionsRepo.ts"
 
-/** Sends a request that does not charge a card and so cannot fail with `PaymentFailed`. */
+/** Sends a request that does not charge a card, and therefore cannot fail with `PaymentFailed`. */
 export const callStripe = <A>(stripe: OpenProvider, question: (api: Stripe) => Promise<A>) =>
   Effect.catchTag(stripe.ask(question), "PaymentFailed", Effect.die)
 
@@ -35,7 +35,8 @@ export const releaseSchedule = ({ schedule }: Stripe.Subscription, stripe: OpenP
       )
 
 /**
- * Schedules a lower price for the end of the period, because the higher price is paid until then.
+ * Schedules the change to a lower price for the end of the billing period, because the current
+ * period is already paid at the higher price.
  */
 export const scheduleChange = Effect.fnUntraced(function* (
   { cancel_at_period_end, id }: Stripe.Subscription,
@@ -47,7 +48,8 @@ export const scheduleChange = Effect.fnUntraced(function* (
     return yield* new Conflict({
       resource: "subscription",
       field: "status",
-      message: "The subscription ends with its period. Resume it before you change it."
+      message:
+        "The subscription will be cancelled at the end of the billing period. Resume it before you change it."
     })
   }
   const schedule = yield* callStripe(stripe, (api) =>

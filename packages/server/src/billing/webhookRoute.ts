@@ -1,14 +1,15 @@
-import { BillingDisabled, InvalidSignature } from "@scheduling/domain/billing/BillingErrors"
+import { BillingDisabled } from "@scheduling/domain/billing/BillingErrors"
+import { InvalidSignature } from "@scheduling/domain/shared/Errors"
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { respond } from "../http/index.ts"
+import { respondWithError } from "../http/index.ts"
 import { Provider } from "./Provider.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
 
 /**
- * Receives webhooks from the payment provider. The signature covers the raw body, so this route is
- * not part of the contract, which would parse the body. A webhook is stored before the response
- * 200. The provider retries rejected webhooks for three days.
+ * Receives the payment provider's webhooks. The signature covers the raw body, so this route is not
+ * part of the contract, which would parse the body. A webhook is stored before the route responds
+ * with 200. The provider retries rejected webhooks for three days.
  */
 export const webhookRouteLayer: Layer.Layer<
   never,
@@ -22,12 +23,12 @@ export const webhookRouteLayer: Layer.Layer<
       "POST",
       "/v1/billing/webhooks/stripe",
       Effect.gen(function* () {
-        if (open === null) return yield* respond(new BillingDisabled())
+        if (open === null) return yield* respondWithError(new BillingDisabled())
         const request = yield* HttpServerRequest.HttpServerRequest
         const signature = request.headers["stripe-signature"] ?? ""
         const body = yield* Effect.orDie(request.text)
         const hint = open.readHint(body, signature, yield* Clock.currentTimeMillis)
-        if (hint === undefined) return yield* respond(new InvalidSignature())
+        if (hint === undefined) return yield* respondWithError(new InvalidSignature())
         yield* sync.noteHint(hint)
         sync.waker.wake()
         return HttpServerResponse.jsonUnsafe({ received: true })

@@ -1,6 +1,6 @@
 import { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { Principal, requesterOf } from "@scheduling/domain/auth/Principal"
 import type { AppliedDefinitions } from "@scheduling/domain/definitions/AppliedDefinitions"
 import {
   type DefinitionsDocument,
@@ -22,14 +22,20 @@ import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { AuditLog, RequestRates } from "../accounts/index.ts"
 import { elapsedMs, runInSlices } from "../core/index.ts"
-import { DefinedKinds, expectSilence, FairQueue, yieldToEventLoop } from "../http/index.ts"
+import { DefinedKinds, allowSilence, FairQueue, yieldToEventLoop } from "../http/index.ts"
 import { Limits } from "../plans/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { compileSchedules } from "./compileSchedules.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 import { makeExport } from "./ExportDefinitions.ts"
-import { type Item, itemsOf, schedulesIn } from "./itemsOf.ts"
-import { type Outcome, outcomeOf, outcomeOfRemoval, rejectedBy, shownOutcomes } from "./outcomes.ts"
+import { type DocumentItem, itemsInDocument, schedulesIn } from "./itemsInDocument.ts"
+import {
+  type DefinitionOutcome,
+  outcomeOf,
+  outcomeOfRemoval,
+  toRejectedOutcome,
+  outcomesResponse
+} from "./outcomes.ts"
 import { secretsUsedBy } from "./secretsUsedBy.ts"
 
 interface ApplyOptions {
@@ -40,7 +46,7 @@ interface ApplyOptions {
 
 type InRequest = HttpServerRequest.HttpServerRequest | Principal
 
-/** Applies and exports documents with the definitions of many records. */
+/** Applies and exports documents that define many records. */
 export class Definitions extends Context.Service<
   Definitions,
   {
@@ -72,8 +78,9 @@ export class Definitions extends Context.Service<
       const limits = yield* Limits
       const rates = yield* RequestRates
       const repo = yield* DefinitionsRepo
-      // Applies one document at a time. A document takes a transaction of seconds, and the embedded
-      // store has one connection. Waiting documents are kept in memory, with 10 MB of objects each.
+      // Applies one document at a time, because each takes a transaction of several seconds, and
+      // the embedded store has only one connection. Waiting documents are kept in memory, at up to
+      // 10 MB each.
       const turns = new FairQueue<AuthorizedWorkspaceId, RateLimited>({
         atOnce: 1,
         pause: yieldToEventLoop,
@@ -84,23 +91,25 @@ export class Definitions extends Context.Service<
         const message = NodeHttpServerRequest.toIncomingMessage(
           yield* HttpServerRequest.HttpServerRequest
         )
-        // The edge has already counted the request once.
+        // The authentication has already counted this request once.
         const more = Math.ceil(records / recordsPerRequest) - 1
-        const limited = more < 1 ? undefined : rates.take(message, yield* Principal, more)
+        const limited =
+          more < 1 ? undefined : rates.take(message, requesterOf(yield* Principal), more)
         if (limited !== undefined) return yield* limited
       })
 
       /**
-       * Reads calendars, whose servers may be slow, before the transaction and the queue, so that
-       * other documents do not wait for them.
+       * Prepares the definitions, for example by reading their calendars, before the document
+       * enters the queue and its transaction begins. Calendar servers can be slow, and other
+       * documents must not wait for them.
        */
       const prepare = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        items: ReadonlyArray<Item>
+        items: ReadonlyArray<DocumentItem>
       ) {
         const clock = yield* Clock.Clock
         const endsAt = elapsedMs(clock) + preparedWithinMs
-        const rejected: Array<Outcome> = []
+        const rejected: Array<DefinitionOutcome> = []
         for (const { definition, kind, path } of items) {
           const ready = kinds.get(kind).prepare?.(workspaceId, definition as never)
           if (ready === undefined) continue
@@ -110,7 +119,7 @@ export class Definitions extends Context.Service<
               orElse: () => Effect.fail(notPrepared)
             }),
             Effect.as(nothing),
-            Effect.catch(rejectedBy(path))
+            Effect.catch(toRejectedOutcome(path))
           )
           if (outcome !== nothing) rejected.push(outcome)
         }
@@ -119,39 +128,39 @@ export class Definitions extends Context.Service<
 
       const upsert = (
         workspaceId: AuthorizedWorkspaceId,
-        item: Item,
+        item: DocumentItem,
         known: KeyedRow | undefined,
         { adopts, owner }: { readonly adopts: boolean; readonly owner: string | null }
       ) => {
         const other = known?.owner ?? null
         const isForeign = owner !== null && other !== null && other !== owner
         return isForeign && !adopts
-          ? rejectedBy(item.path)(ownedBy(other))
+          ? toRejectedOutcome(item.path)(ownedBy(other))
           : kinds
               .get(item.kind)
               .upsert(workspaceId, item.key ?? "", item.definition as never)
               .pipe(
                 Effect.map((upserted) => outcomeOf(item, upserted, { owner, other })),
-                Effect.catch(rejectedBy(item.path))
+                Effect.catch(toRejectedOutcome(item.path))
               )
       }
 
       const remove = (workspaceId: AuthorizedWorkspaceId, row: KeyedRow) =>
         kinds
           .get(row.kind)
-          .remove(workspaceId, row.id)
+          .remove(workspaceId, row)
           .pipe(
             Effect.as(outcomeOfRemoval(row)),
-            Effect.catch(rejectedBy([sectionOfKind[row.kind], row.key]))
+            Effect.catch(toRejectedOutcome([sectionOfKind[row.kind], row.key]))
           )
 
       /**
-       * Lists the records of the owner that the document does not define. Records that use others
-       * come first.
+       * Lists the owner's records that the document does not define, in the order in which they can
+       * be removed: each record comes before the records that it uses.
        */
-      const unlisted = Effect.fnUntraced(function* (
+      const listRecordsToPrune = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        items: ReadonlyArray<Item>,
+        items: ReadonlyArray<DocumentItem>,
         owner: string
       ) {
         const defined = new Set(items.map(nameOf))
@@ -163,23 +172,25 @@ export class Definitions extends Context.Service<
 
       const applyAll = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        items: ReadonlyArray<Item>,
+        items: ReadonlyArray<DocumentItem>,
         owner: string | null,
         { adopt = false, prune = false }: ApplyOptions
       ) {
-        // Documents of one workspace are applied one by one. Creates take the same lock.
+        // This lock makes all nodes apply only one document of a workspace at a time. Creating a
+        // record takes it too.
         yield* limits.hold(workspaceId)
         const keys = items.flatMap(({ key }) => key ?? [])
         const rows = yield* repo.listByKeys(workspaceId, keys)
         const known = new Map(rows.map((row) => [nameOf(row), row]))
-        const stale = prune && owner !== null ? yield* unlisted(workspaceId, items, owner) : []
+        const stale =
+          prune && owner !== null ? yield* listRecordsToPrune(workspaceId, items, owner) : []
         yield* requireScopes(stale.map(({ kind }) => sectionOfKind[kind]))
-        const applyOne = (item: Item) =>
+        const applyOne = (item: DocumentItem) =>
           upsert(workspaceId, item, known.get(nameOf(item)), { owner, adopts: adopt })
         const records = items.filter(({ key }) => key !== null)
         const settings = items.filter(({ key }) => key === null)
-        // Notification rules are applied after creates and removals, because they may name new
-        // records and no removed ones.
+        // The settings contain the notification rules and are applied last. Rules can name records
+        // that the document creates, and must no longer name records that it removes.
         const outcomes = [
           ...(yield* Effect.forEach(records, applyOne)),
           ...(yield* Effect.forEach(stale, (row) => remove(workspaceId, row))),
@@ -192,7 +203,7 @@ export class Definitions extends Context.Service<
 
       const findingsOf = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        items: ReadonlyArray<Item>
+        items: ReadonlyArray<DocumentItem>
       ) {
         const uses = items.flatMap(({ definition, path }) =>
           [...secretsUsedBy(definition)].map((name) => ({ name, path }))
@@ -206,8 +217,8 @@ export class Definitions extends Context.Service<
 
       const applyItems = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        items: ReadonlyArray<Item>,
-        unprepared: ReadonlyArray<Outcome>,
+        items: ReadonlyArray<DocumentItem>,
+        unprepared: ReadonlyArray<DefinitionOutcome>,
         owner: string | null,
         options: ApplyOptions
       ) {
@@ -215,11 +226,11 @@ export class Definitions extends Context.Service<
         const outcomes = yield* applyAll(workspaceId, items, owner, options).pipe(
           Effect.map((applied) => [...unprepared, ...applied]),
           Effect.flatMap((all) => decide(all, dry_run)),
-          audit.together,
+          audit.collectEvents,
           transaction,
           Effect.catchTag("Planned", (plan) => Effect.succeed(plan.outcomes))
         )
-        return shownOutcomes(dry_run, outcomes, yield* findingsOf(workspaceId, items))
+        return outcomesResponse(dry_run, outcomes, yield* findingsOf(workspaceId, items))
       })
 
       const apply = Effect.fn("Definitions.apply")(function* (
@@ -230,7 +241,7 @@ export class Definitions extends Context.Service<
         const { prune = false } = options
         const owner = document.owner ?? null
         if (prune && owner === null) return yield* pruneNeedsOwner
-        const items = itemsOf(document)
+        const items = itemsInDocument(document)
         yield* requireScopes(items.map(({ section }) => section))
         yield* charge(items.length)
         const unprepared = yield* prepare(workspaceId, items)
@@ -239,7 +250,8 @@ export class Definitions extends Context.Service<
       })
 
       return Definitions.of({
-        apply: (workspaceId, document, options) => patiently(apply(workspaceId, document, options)),
+        apply: (workspaceId, document, options) =>
+          allowLongSilence(apply(workspaceId, document, options)),
 
         export: yield* makeExport
       })
@@ -256,39 +268,42 @@ const busySeconds = 5
 const preparedWithinMs = 15_000
 const leastPreparationMs = 250
 
-const nothing: Outcome = {}
+const nothing: DefinitionOutcome = {}
 
 const notPrepared = ValidationFailed.at(
   ["excluded_calendar"],
   "invalid",
-  "could not be read in time with the others; save the task in a request of its own first"
+  "could not be read in time with the other calendars; save the task in a separate request first"
 )
 
 /**
- * The time limit of a request, longer than usual, because it waits for other documents and applies
- * up to a thousand records.
+ * The request's time limit. It is longer than usual, because the request waits for other documents
+ * and applies up to a thousand records.
  */
 const silenceMs = 45_000
 
-const patiently = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+const allowLongSilence = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-    expectSilence(incoming, silenceMs)
+    allowSilence(incoming, silenceMs)
     return Effect.ensuring(
       work,
-      Effect.sync(() => expectSilence(incoming, 0))
+      Effect.sync(() => allowSilence(incoming, 0))
     )
   })
 
 class Planned extends Data.TaggedError("Planned")<{
-  readonly outcomes: ReadonlyArray<Outcome>
+  readonly outcomes: ReadonlyArray<DefinitionOutcome>
 }> {}
 
-/** Fails if a record is rejected. A plan always fails, so that its transaction is rolled back. */
+/**
+ * Decides whether the transaction is committed. Fails if a record is rejected. A plan only previews
+ * the changes, so it always fails and its transaction is rolled back.
+ */
 const decide = (
-  outcomes: ReadonlyArray<Outcome>,
+  outcomes: ReadonlyArray<DefinitionOutcome>,
   isPlan: boolean
-): Effect.Effect<ReadonlyArray<Outcome>, Planned | ValidationFailed> => {
+): Effect.Effect<ReadonlyArray<DefinitionOutcome>, Planned | ValidationFailed> => {
   if (isPlan) return Effect.fail(new Planned({ outcomes }))
   const issues = outcomes.flatMap((outcome) => outcome.issues ?? [])
   return issues.length > 0
@@ -296,7 +311,10 @@ const decide = (
     : Effect.succeed(outcomes)
 }
 
-/** Fails if an API key lacks the scope of a section. Roles are the same for all sections. */
+/**
+ * Fails if an API key lacks the scope of a section. Users need no such check, because their role
+ * applies to all sections alike.
+ */
 const requireScopes = Effect.fnUntraced(function* (used: ReadonlyArray<DocumentSection>) {
   const principal = yield* Principal
   if (principal.kind === "jwt") return
@@ -317,7 +335,7 @@ const ownedBy = (owner: string) =>
   new Conflict({
     resource: "workspace",
     field: "key",
-    message: `The record with this key belongs to the owner "${owner}". Take it out of one of the documents, or apply this one with adopt=true.`
+    message: `The record with this key belongs to the owner "${owner}". Remove it from one of the documents, or apply this document with adopt=true.`
   })
 
 const missingSecret = ({
@@ -329,7 +347,7 @@ const missingSecret = ({
 }) => ({
   code: "missing_secret" as const,
   path,
-  message: `The workspace has no secret ${name}. Create it, or the calls fail.`
+  message: `The workspace has no secret named ${name}. Calls that use it fail until you create it.`
 })
 
 const pruneNeedsOwner = Effect.suspend(() =>
@@ -337,7 +355,7 @@ const pruneNeedsOwner = Effect.suspend(() =>
     ValidationFailed.at(
       ["owner"],
       "required",
-      "is required with prune, which deletes what the owner has and the document does not define"
+      "is required with prune, which deletes the owner's records that the document does not define"
     )
   )
 )

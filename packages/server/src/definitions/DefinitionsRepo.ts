@@ -1,26 +1,31 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { KeyedKind } from "@scheduling/domain/shared/requests/OwnKey"
+import { type ListedKind, sectionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 
 /** A record with a key. */
 export interface KeyedRow {
-  readonly kind: KeyedKind
+  readonly kind: ListedKind
   readonly id: string
   readonly key: string
   readonly owner: string | null
 }
+
+const kindCount = Object.keys(sectionOfKind).length
 
 const tableOf = {
   queue: "queues",
   notification_channel: "notification_channels",
   cron: "tasks",
   delayed: "tasks",
-  chain: "tasks"
+  chain: "tasks",
+  escalation_policy: "escalation_policies",
+  maintenance_window: "maintenance_windows",
+  status_page: "status_pages"
 } as const
 
-/** Returns the table of a kind. All monitors share one. */
-const ownerTable = (kind: KeyedKind): string =>
+/** Returns the table of a kind. All kinds of monitors share one table. */
+const ownerTable = (kind: ListedKind): string =>
   Object.hasOwn(tableOf, kind) ? tableOf[kind as keyof typeof tableOf] : "monitors"
 
 export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
@@ -29,7 +34,9 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Finished delayed tasks no longer count as definitions. */
+      /**
+       * Lists records that have keys. Finished delayed tasks are omitted, because they are history.
+       */
       const listWhere = Effect.fn("DefinitionsRepo.listWhere")(function* (
         workspaceId: AuthorizedWorkspaceId,
         condition: Statement.Fragment,
@@ -56,13 +63,31 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
           FROM notification_channels
           WHERE workspace_id = ${workspaceId}
             AND ${condition}
+          UNION ALL
+          SELECT 'escalation_policy', id, key, owner
+          FROM escalation_policies
+          WHERE workspace_id = ${workspaceId}
+            AND ${condition}
+          UNION ALL
+          SELECT 'maintenance_window', id, key, owner
+          FROM maintenance_windows
+          WHERE workspace_id = ${workspaceId}
+            AND ${condition}
+          UNION ALL
+          SELECT 'status_page', id, key, owner
+          FROM (
+            SELECT workspace_id, id, slug AS key, owner
+            FROM status_pages
+          ) AS pages
+          WHERE workspace_id = ${workspaceId}
+            AND ${condition}
           LIMIT ${limit}`
       }, Effect.orDie)
 
       return {
         listByKeys: (workspaceId: AuthorizedWorkspaceId, keys: ReadonlyArray<string>) =>
-          // Records of up to ten kinds may have the same key.
-          listWhere(workspaceId, sql`key = ANY (${keys}::text[])`, 10 * keys.length),
+          // Keys are unique within a kind, so each key can match one record of each kind.
+          listWhere(workspaceId, sql`key = ANY (${keys}::text[])`, kindCount * keys.length),
 
         listByOwner: (workspaceId: AuthorizedWorkspaceId, owner: string, limit: number) =>
           listWhere(workspaceId, sql`owner = ${owner} AND key IS NOT NULL`, limit),
@@ -79,7 +104,7 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
         }),
 
         /**
-         * Sets the owner of records. Their versions stay the same, because the definition does not
+         * Sets the records' owner. Their versions stay the same, because their definitions do not
          * change.
          */
         updateOwner: Effect.fn("DefinitionsRepo.updateOwner")(function* (
@@ -97,7 +122,7 @@ export class DefinitionsRepo extends Context.Service<DefinitionsRepo>()(
           }
         }, Effect.orDie),
 
-        /** Returns those of the names that belong to secrets of the workspace. */
+        /** Returns those of the given names that are names of the workspace's secrets. */
         findSecretNames: Effect.fn("DefinitionsRepo.findSecretNames")(function* (
           workspaceId: AuthorizedWorkspaceId,
           names: ReadonlyArray<string>

@@ -13,7 +13,10 @@ import { DefinedKinds } from "../http/index.ts"
 import { type DefinitionFields, shortDefinitionOf } from "./definitionOf.ts"
 import { DefinitionsRepo, type KeyedRow } from "./DefinitionsRepo.ts"
 
-/** The maximum size of an exported document, which must fit into a request to be applied. */
+/**
+ * The maximum size of an exported document. A larger document would not fit into a request that
+ * applies it.
+ */
 const maxBytes = 1_000_000
 
 const countedTo = 10_000
@@ -26,12 +29,13 @@ export const makeExport = Effect.gen(function* () {
   const repo = yield* DefinitionsRepo
 
   /** Returns none if the record was deleted in the meantime. */
-  const itemOf = (workspaceId: AuthorizedWorkspaceId, { id, key, kind }: KeyedRow) =>
+  const itemOf = (workspaceId: AuthorizedWorkspaceId, row: KeyedRow) =>
     kinds
-      .get(kind)
-      .get(workspaceId, id)
+      .get(row.kind)
+      .get(workspaceId, row)
       .pipe(
         Effect.map((shown): DefinitionFields => {
+          const { key, kind } = row
           const ofKind = sectionOfKind[kind] === "monitors" && { kind }
           return { ...ofKind, key, ...shortDefinitionOf(kind, shown) }
         }),
@@ -39,12 +43,13 @@ export const makeExport = Effect.gen(function* () {
       )
 
   /**
-   * Returns the settings, which belong to no owner. They are omitted if nobody has changed them.
+   * Returns the notification settings, which have no owner. Settings that nobody has changed are
+   * omitted.
    */
   const settingsOf = (workspaceId: AuthorizedWorkspaceId) =>
     kinds
       .get("notification_settings")
-      .get(workspaceId, "")
+      .get(workspaceId, { id: "", key: "" })
       .pipe(
         Effect.map((shown) =>
           "version" in shown && shown.version === 0

@@ -1,40 +1,46 @@
 import type { DefinitionFinding } from "@scheduling/domain/definitions/AppliedDefinitions"
-import { preview } from "@scheduling/schedules/Firings"
+import { previewFirings } from "@scheduling/schedules/Firings"
 import { intervalOf } from "@scheduling/schedules/Interval"
-import { parsedOf } from "@scheduling/schedules/readSchedule"
+import { parseValidSchedule } from "@scheduling/schedules/readSchedule"
 import { nextSlotInSteps, type SlotRule } from "@scheduling/schedules/slots"
 import { visitFirings } from "@scheduling/schedules/visitFirings"
-import { stretchAt } from "@scheduling/schedules/ZoneClock"
+import { offsetPeriodAt } from "@scheduling/schedules/ZoneClock"
 import { dayMs } from "../core/index.ts"
 
-/** The fields of a scheduled task or chain that decide when its runs begin, and where. */
+/**
+ * The fields of a scheduled task or chain that determine when its runs begin and which host they
+ * call.
+ */
 export interface ScheduledDefinition extends SlotRule {
   readonly path: DefinitionFinding["path"]
-  /** A cron expression or the text of an interval. */
+  /** A cron expression, or an interval as text. */
   readonly schedule: string
   readonly timezone: string
-  /** The host of its first call. */
+  /** The host of the first call. */
   readonly host: string
-  /** Whether runs begin exactly at their slots, without jitter or a queue. */
+  /** True if runs begin exactly at their slots, without jitter or a queue. */
   readonly isPunctual: boolean
 }
 
-/** A finding reports a host at which more runs than this begin within a minute. */
-export const crowd = 30
+/**
+ * The maximum number of runs that can begin at a host within one minute without being reported as a
+ * finding.
+ */
+export const maxUnreportedRunsPerHost = 30
 
 const yearMs = 365 * dayMs
 const weekMs = 7 * dayMs
 const minuteMs = 60_000
 
 /**
- * The maximum number of slots to visit, which takes a node about a second, in slices of a few
- * milliseconds. Further slots are not counted.
+ * The maximum number of schedule slots to count. Counting this many takes about a second, in steps
+ * of a few milliseconds. The remaining schedules are then not counted.
  */
 const maxVisits = 5_000_000
 
 /**
- * Finds schedules that probably do something else than intended. Yields often, so that other work
- * can run.
+ * Finds schedules that probably do not do what their author intended. Yields often, so that other
+ * work can run in between.
  */
 export function* compileSchedules(
   definitions: ReadonlyArray<ScheduledDefinition>,
@@ -47,7 +53,7 @@ export function* compileSchedules(
     const next = yield* nextSlotInSteps(schedule, timezone, now, definition)
     if (next === null) {
       const message =
-        "The schedule has no slot left, because of ends_at or the excluded days. Change them, or remove it."
+        "The schedule never fires again, because of ends_at or the excluded days. Change them, or remove the task."
       const field = intervalOf(schedule) === undefined ? "schedule" : "every"
       findings.push({ code: "never_fires", path: [...path, field], message })
       continue
@@ -66,14 +72,20 @@ const clockChangesOf = (
 ): ReadonlyArray<DefinitionFinding> => {
   const { path, schedule, timezone } = definition
   const findings: Array<DefinitionFinding> = []
-  // A schedule by elapsed time, such as every 15 minutes, is not affected by clock changes.
-  if (intervalOf(schedule) !== undefined || parsedOf(schedule).byElapsedTime) return findings
+  // Clock changes do not affect a schedule that repeats after a fixed interval, such as every 15
+  // minutes.
+  if (intervalOf(schedule) !== undefined || parseValidSchedule(schedule).byElapsedTime)
+    return findings
   const until = Math.min(
     now + yearMs,
     definition.ends_at ? Date.parse(definition.ends_at) : Infinity
   )
-  for (let at = stretchAt(timezone, now).end; at < until; at = stretchAt(timezone, at).end) {
-    const [firing] = preview(schedule, timezone, at - 1, 1, definition)
+  for (
+    let at = offsetPeriodAt(timezone, now).end;
+    at < until;
+    at = offsetPeriodAt(timezone, at).end
+  ) {
+    const [firing] = previewFirings(schedule, timezone, at - 1, 1, definition)
     const affected = firing?.clock_change
     if (firing === undefined || affected == null) continue
     const message = `${clockTexts[affected](firing.local)} (${timezone}).`
@@ -84,14 +96,16 @@ const clockChangesOf = (
 
 const clockTexts = {
   moved: (local: string) =>
-    `Clocks skip the time of the schedule, so that it fires at ${local} in its place`,
-  doubled: (local: string) => `It fires a second time at ${local}, because clocks are set back`,
+    `The clocks skip the time of the schedule, so it fires at ${local} instead`,
+  doubled: (local: string) =>
+    `The schedule fires a second time at ${local}, because the clocks are set back`,
   dropped: (local: string) =>
-    `Its time occurs twice, and it does not fire again at ${local}; dst_overlap "both" would`
+    `The clocks are set back, but the schedule does not fire a second time at ${local}; it would with dst_overlap "both"`
 } as const
 
 /**
- * Counts the slots of one host after the other, so that memory holds the minutes of only one week.
+ * Finds the hosts at which too many runs begin within one minute of the coming week. The hosts are
+ * checked one after the other, so that only one host's counts are in memory.
  */
 function* crowdsOf(
   definitions: ReadonlyArray<ScheduledDefinition>,
@@ -103,7 +117,7 @@ function* crowdsOf(
   let visits = 0
   const punctual = definitions.filter(({ isPunctual }) => isPunctual)
   for (const [host, tasks] of Map.groupBy(punctual, (definition) => definition.host)) {
-    if (tasks.length <= crowd) continue
+    if (tasks.length <= maxUnreportedRunsPerHost) continue
     counts.fill(0)
     for (const rhythm of Map.groupBy(tasks, rhythmOf).values()) {
       const [first] = rhythm
@@ -113,17 +127,17 @@ function* crowdsOf(
       visitFirings(first.schedule, first.timezone, ...range, first, (at) => {
         visits++
         const minute = Math.floor(at / minuteMs) - start
-        // A schedule with seconds may begin several runs in a minute, one after the other, so the
-        // minute counts once.
+        // A schedule with seconds can begin several runs in a minute. They do not run at the same
+        // time, so they count as one run.
         if (minute !== last) counts[minute] = (counts[minute] ?? 0) + rhythm.length
         last = minute
       })
       yield
     }
     const most = counts.reduce((a, b) => Math.max(a, b), 0)
-    if (most <= crowd) continue
+    if (most <= maxUnreportedRunsPerHost) continue
     const minute = new Date((start + counts.indexOf(most)) * minuteMs).toISOString()
-    const message = `${most} runs begin at ${host} in the minute of ${minute}. Spread them by jitter_seconds or other minutes, or give them a queue.`
+    const message = `${most} runs call ${host} in the minute of ${minute}. Spread them with jitter_seconds or other minutes, or limit them with a queue.`
     findings.push({ code: "crowded_minute", path: [], message })
   }
   return findings

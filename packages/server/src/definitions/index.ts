@@ -1,7 +1,7 @@
 /**
- * The definitions of a workspace as one document: `apply` changes the records to match the
- * document, and `export` returns the document. The service of each kind applies its own records.
- * Its handlers add it to `DefinedKinds`.
+ * A workspace's definitions as one document: `apply` changes the records to match the document, and
+ * `export` returns the document. Each kind of record is applied by its own service, whose handlers
+ * are registered in `DefinedKinds`.
  */
 import { Layer } from "effect"
 import { Definitions } from "./Definitions.ts"

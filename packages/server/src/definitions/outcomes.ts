@@ -1,3 +1,4 @@
+import { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
 import { mask } from "@scheduling/domain/calls/credentialHeaders"
 import type {
   AppliedDefinition,
@@ -5,7 +6,7 @@ import type {
   ChangedField,
   DefinitionFinding
 } from "@scheduling/domain/definitions/AppliedDefinitions"
-import { sectionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
+import { type ListedKind, sectionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import {
   Conflict,
@@ -14,7 +15,6 @@ import {
   RateLimited,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import type { KeyedKind } from "@scheduling/domain/shared/requests/OwnKey"
 import type { ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -22,28 +22,31 @@ import type { UpsertResult } from "../core/index.ts"
 import type { DefinitionFailure } from "../http/index.ts"
 import { definitionOf, type DefinitionFields } from "./definitionOf.ts"
 import type { KeyedRow } from "./DefinitionsRepo.ts"
-import type { Item } from "./itemsOf.ts"
+import type { DocumentItem } from "./itemsInDocument.ts"
 
-/** The outcome of applying one record of a document. */
-export interface Outcome {
+/** The outcome of applying one record in a document. */
+export interface DefinitionOutcome {
   readonly applied?: AppliedDefinition
   /** The reasons why the record is rejected. */
   readonly issues?: ReadonlyArray<ValidationIssue>
-  /** Set if the record must get the owner of the document. */
+  /**
+   * The record, if its owner must be changed to the document's owner. Undefined if the owner stays
+   * the same.
+   */
   readonly labelled?: Pick<KeyedRow, "id" | "kind">
 }
 
 interface Owners {
   readonly owner: string | null
-  /** The previous owner of the record. */
+  /** The record's previous owner. Null if it had none. */
   readonly other: string | null
 }
 
 export const outcomeOf = (
-  { key, kind, section }: Item,
+  { key, kind, section }: DocumentItem,
   { before, isNew, record }: UpsertResult<object>,
   { other, owner }: Owners
-): Outcome => {
+): DefinitionOutcome => {
   const fields = before === undefined ? [] : changesBetween(kind, before, record)
   const id = "id" in record ? String(record.id) : null
   const isLabelled = owner !== null && owner !== other && id !== null
@@ -58,11 +61,11 @@ export const outcomeOf = (
       action: isNew ? "create" : changes.length > 0 ? "update" : "unchanged",
       changes
     },
-    ...(isLabelled && { labelled: { id, kind: kind as KeyedKind } })
+    ...(isLabelled && { labelled: { id, kind: kind as ListedKind } })
   }
 }
 
-export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): Outcome => {
+export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): DefinitionOutcome => {
   const section = sectionOfKind[kind]
   return {
     applied: {
@@ -76,19 +79,23 @@ export const outcomeOfRemoval = ({ id, key, kind }: KeyedRow): Outcome => {
   }
 }
 
-/** Converts an error to the outcome of a record, unless the error stops the whole document. */
-export const rejectedBy =
+/** Converts a record's error to an outcome, unless the error must stop the whole document. */
+export const toRejectedOutcome =
   (path: ReadonlyArray<string | number>) =>
-  (failure: DefinitionFailure): Effect.Effect<Outcome, NotFound | RateLimited> =>
-    failure instanceof RateLimited || isWorkspaceGone(failure)
+  (
+    failure: DefinitionFailure
+  ): Effect.Effect<DefinitionOutcome, InsufficientScope | NotFound | RateLimited> =>
+    failure instanceof RateLimited ||
+    failure instanceof InsufficientScope ||
+    isWorkspaceGone(failure)
       ? Effect.fail(failure)
-      : Effect.succeed({ issues: issuesOf(failure).map((one) => below(path, one)) })
+      : Effect.succeed({ issues: issuesOf(failure).map((one) => prefixPath(path, one)) })
 
 const isWorkspaceGone = (failure: DefinitionFailure): failure is NotFound =>
   failure instanceof NotFound && failure.resource === "workspace"
 
 const issuesOf = (
-  failure: Exclude<DefinitionFailure, RateLimited>
+  failure: Exclude<DefinitionFailure, InsufficientScope | RateLimited>
 ): ReadonlyArray<ValidationIssue> => {
   if (failure instanceof ValidationFailed) return failure.issues
   const { message } = failure
@@ -98,12 +105,18 @@ const issuesOf = (
   return [{ path: field === null ? [] : [field], code: "conflict", message }]
 }
 
-const below = (path: ReadonlyArray<string | number>, issue: ValidationIssue): ValidationIssue => ({
+const prefixPath = (
+  path: ReadonlyArray<string | number>,
+  issue: ValidationIssue
+): ValidationIssue => ({
   ...issue,
   path: [...path, ...issue.path]
 })
 
-/** The maximum length of a shown value. Without it, a thousand records could have 250 kB each. */
+/**
+ * The maximum length of a value in the list of changes, as JSON. Without a limit, each of a
+ * thousand records could add 250 kB to the response.
+ */
 const maxShown = 2_000
 
 const shownValue = (value: unknown): ChangedField["old"] => {
@@ -111,9 +124,12 @@ const shownValue = (value: unknown): ChangedField["old"] => {
   return json.length <= maxShown ? JSON.parse(json) : `${json.slice(0, maxShown)}…`
 }
 
-/** Describes the differences. If masks hide them, lists the masked fields. */
+/**
+ * Lists the changed fields. If no field differs, a secret has changed that is masked in both
+ * versions. The fields with a mask are listed in that case.
+ */
 const changesBetween = (
-  kind: Item["kind"],
+  kind: DocumentItem["kind"],
   before: object,
   after: object
 ): ReadonlyArray<ChangedField> => {
@@ -134,13 +150,13 @@ const changesBetween = (
 
 const maxFindings = 100
 
-export const shownOutcomes = (
+export const outcomesResponse = (
   dry_run: boolean,
-  outcomes: ReadonlyArray<Outcome>,
+  outcomes: ReadonlyArray<DefinitionOutcome>,
   findings: ReadonlyArray<DefinitionFinding>
 ): AppliedDefinitions => {
   const applied = outcomes.flatMap((outcome) => outcome.applied ?? [])
-  const data = dry_run ? applied.map(planned) : applied
+  const data = dry_run ? applied.map(withoutPlannedId) : applied
   const rejected = outcomes.flatMap(({ issues = [] }) =>
     issues.map(({ message, path }) => ({ code: "refused" as const, path, message }))
   )
@@ -149,6 +165,9 @@ export const shownOutcomes = (
   return { dry_run, counts, data, findings: [...rejected, ...findings].slice(0, maxFindings) }
 }
 
-/** Removes the id of a record that a plan would create, because it is not kept. */
-const planned = (one: AppliedDefinition): AppliedDefinition =>
+/**
+ * Removes the id of a record that a plan would create. The plan's transaction is rolled back, so no
+ * record will ever have this id.
+ */
+const withoutPlannedId = (one: AppliedDefinition): AppliedDefinition =>
   one.action === "create" ? { ...one, id: null } : one

@@ -1,4 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { maxShownUses, type Secret, type SecretUse } from "@scheduling/domain/secrets/Secret"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,6 +21,8 @@ export interface SecretRow {
   readonly description: string | null
   readonly allowed_hosts: ReadonlyArray<string>
   readonly value_set_at: Date
+  readonly created_by: Actor | null
+  readonly updated_by: Actor | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -31,6 +34,8 @@ export const toSecret = (row: SecretRow, used_by: ReadonlyArray<SecretUse>): Sec
   allowed_hosts: row.allowed_hosts,
   used_by,
   value_set_at: timestampOf(row.value_set_at),
+  created_by: row.created_by,
+  updated_by: row.updated_by ?? row.created_by,
   created_at: timestampOf(row.created_at),
   updated_at: timestampOf(row.updated_at)
 })
@@ -47,11 +52,14 @@ export class SecretsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       name: string
     ) => Effect.Effect<Option.Option<SecretRow>>
-    /** Returns false if a concurrent request has just created a secret with this name. */
+    /**
+     * Inserts a secret. Returns false if a concurrent request has just created a secret with this
+     * name.
+     */
     readonly insert: (
       secret: SecretRow & { readonly sealed_value: string }
     ) => Effect.Effect<boolean, NotFound>
-    /** Writes the value only if it is given. */
+    /** Updates a secret. Its value is written only if `sealed_value` is given. */
     readonly update: (secret: SecretRow & { readonly sealed_value?: string }) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, name: string) => Effect.Effect<void>
     /**
@@ -68,7 +76,8 @@ export class SecretsRepo extends Context.Service<
     SecretsRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql.literal(
-        "id, workspace_id, name, description, allowed_hosts, value_set_at, created_at, updated_at"
+        "id, workspace_id, name, description, allowed_hosts, value_set_at, created_by, updated_by, " +
+          "created_at, updated_at"
       )
 
       return SecretsRepo.of({
@@ -96,12 +105,13 @@ export class SecretsRepo extends Context.Service<
           const rows = yield* sql`
               INSERT INTO secrets (
                 id, workspace_id, name, description, allowed_hosts, sealed_value, value_set_at,
-                created_at, updated_at
+                created_by, created_at, updated_at
               )
               VALUES (
                 ${secret.id}, ${secret.workspace_id}, ${secret.name}, ${secret.description},
                 ${textArray(secret.allowed_hosts)}, ${secret.sealed_value},
-                ${secret.value_set_at}, ${secret.created_at}, ${secret.updated_at}
+                ${secret.value_set_at}, ${JSON.stringify(secret.created_by)}::jsonb,
+                ${secret.created_at}, ${secret.updated_at}
               )
               ON CONFLICT (workspace_id, name) DO NOTHING
               RETURNING id`
@@ -116,6 +126,7 @@ export class SecretsRepo extends Context.Service<
               allowed_hosts = ${textArray(secret.allowed_hosts)},
               sealed_value = coalesce(${secret.sealed_value ?? null}, sealed_value),
               value_set_at = ${secret.value_set_at},
+              updated_by = ${JSON.stringify(secret.updated_by)}::jsonb,
               updated_at = ${secret.updated_at}
             WHERE workspace_id = ${secret.workspace_id}
               AND id = ${secret.id}`

@@ -11,7 +11,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { ChangeLog, changesOf, type RecordedDefinition } from "../accounts/index.ts"
+import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import { CallSecrets } from "../engine/index.ts"
 import { Ids, orNotFound, seal, Secrets, type UpsertResult } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
@@ -19,8 +19,8 @@ import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { type SecretRow, SecretsRepo, toSecret } from "./SecretsRepo.ts"
 
 /**
- * Manages the secrets of workspaces. Values are encrypted on arrival, and nothing in this module
- * decrypts them.
+ * Manages workspaces' secrets. Values are encrypted on arrival, and nothing in this module decrypts
+ * them.
  */
 export class WorkspaceSecrets extends Context.Service<
   WorkspaceSecrets,
@@ -87,6 +87,8 @@ export class WorkspaceSecrets extends Context.Service<
           description,
           allowed_hosts: distinct(allowed_hosts),
           value_set_at: now,
+          created_by: (yield* currentAuthor).actor,
+          updated_by: null,
           created_at: now,
           updated_at: now
         }
@@ -101,8 +103,8 @@ export class WorkspaceSecrets extends Context.Service<
         { allowed_hosts, description = null, value }: SecretDefinition
       ) {
         const hosts = distinct(allowed_hosts)
-        // A user who cannot read the value must not be able to have it sent to a server of their
-        // own.
+        // New hosts require the value, because a user who cannot read the value must not be able to
+        // send it to their own server.
         if (value === undefined && hosts.some((host) => !before.allowed_hosts.includes(host))) {
           return yield* valueRequired("is required to add a host to allowed_hosts")
         }
@@ -117,6 +119,7 @@ export class WorkspaceSecrets extends Context.Service<
           allowed_hosts: hosts,
           description,
           value_set_at: value === undefined ? before.value_set_at : now,
+          updated_by: (yield* currentAuthor).actor,
           updated_at: now
         }
         yield* repo.update({
@@ -147,12 +150,12 @@ export class WorkspaceSecrets extends Context.Service<
           // If a concurrent request has just created the secret, this request updates it.
           const row = Option.isSome(known)
             ? known.value
-            : yield* found(repo.findForUpdate(workspaceId, name))
+            : yield* requireSecret(repo.findForUpdate(workspaceId, name))
           return { isNew: false, record: yield* shown(yield* change(row, definition)) }
         }, transaction),
 
         remove: Effect.fn("WorkspaceSecrets.remove")(function* (workspaceId, name) {
-          const row = yield* found(repo.findForUpdate(workspaceId, name))
+          const row = yield* requireSecret(repo.findForUpdate(workspaceId, name))
           const { used_by } = yield* shown(row)
           const [first] = used_by
           if (first !== undefined) {
@@ -170,17 +173,21 @@ export class WorkspaceSecrets extends Context.Service<
   )
 }
 
-/** Each new value counts as a change, even if it equals the old one. */
+/**
+ * Returns the definition for the change log. Each new value counts as a change, even if it equals
+ * the old value.
+ */
 const definitionOf = (row: SecretRow): RecordedDefinition => {
   const { allowed_hosts, description, name, updated_at, value_set_at } = row
   const shown = { name, description, allowed_hosts, value: mask }
   const stored = { ...shown, value: value_set_at.toISOString() }
-  return { version: 1, updated_at, updated_by: null, shown, stored }
+  const updated_by = row.updated_by ?? row.created_by
+  return { version: 1, updated_at, updated_by, shown, stored }
 }
 
 const changeOf = changesOf("secret", definitionOf, ({ name }) => ({ id: name }))
 
-const found = orNotFound("secret")
+const requireSecret = orNotFound("secret")
 
 const distinct = (hosts: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(hosts.map((host) => host.toLowerCase()))
@@ -189,10 +196,13 @@ const distinct = (hosts: ReadonlyArray<string>): ReadonlyArray<string> => [
 const valueRequired = (problem: string) =>
   Effect.fail(ValidationFailed.at(["value"], "required", problem))
 
-/** The maximum number of uses that a message names. */
+/** The maximum number of uses that an error message names. */
 const namedUses = 3
 
-/** `The cron task "Nightly report", the chain "Close the day" and 2 more` */
+/**
+ * Lists the uses in a phrase such as `The cron task "Nightly report", the chain "Close the day" and
+ * 2 more`.
+ */
 const namesOf = (uses: ReadonlyArray<SecretUse>): string => {
   const named = uses
     .slice(0, namedUses)

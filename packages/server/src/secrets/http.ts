@@ -1,6 +1,6 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
-import { createdIfNew, implement, inWorkspace } from "../http/index.ts"
+import { upsertResponse, implement, inWorkspace } from "../http/index.ts"
 import { WorkspaceSecrets } from "./WorkspaceSecrets.ts"
 
 export const SecretsHandlers = implement(
@@ -12,7 +12,7 @@ export const SecretsHandlers = implement(
       list: inWorkspace((workspaceId, { query }) => secrets.list(workspaceId, query)),
 
       upsert: inWorkspace((workspaceId, { params, payload }) =>
-        createdIfNew(secrets.upsert(workspaceId, params.name, payload))
+        upsertResponse(secrets.upsert(workspaceId, params.name, payload))
       ),
 
       delete: inWorkspace((workspaceId, { params }) => secrets.remove(workspaceId, params.name))

@@ -5,7 +5,7 @@ import { ApiKeyId, UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import {
-  batched,
+  batchRequests,
   batchPageReads,
   type PageRequest,
   type RequestedPage,
@@ -64,7 +64,7 @@ export const toApiKey = (row: ApiKeyRow, now: Date): ApiKey => ({
 export class ApiKeyRepo extends Context.Service<
   ApiKeyRepo,
   {
-    /** Inserts a key. `warnAt` is the time of the first expiry notice. */
+    /** Inserts a key. `warnAt` is the time of its first expiry notice. */
     readonly insert: (key: ApiKeyRow, warnAt: Date | null) => Effect.Effect<void>
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -76,8 +76,8 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<Option.Option<LockedKeyRow>>
     /**
      * Finds a key. Concurrent requests share one statement. The result is not cached, so that a
-     * revocation takes effect immediately. A revoked key is not found: reading its row would take
-     * 28 µs more, which would distinguish it from a key that never existed.
+     * revocation takes effect immediately. Revoked keys are excluded: reading a revoked key's row
+     * would take 28 µs more, and this difference would reveal that the key once existed.
      */
     readonly findByHash: (
       hashes: ReadonlyArray<string>
@@ -88,8 +88,8 @@ export class ApiKeyRepo extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
-     * Revokes a key, or returns none if it is already revoked. The time of the first revocation is
-     * kept.
+     * Revokes a key, or returns none if it is already revoked. A key keeps the time of its first
+     * revocation.
      */
     readonly updateRevoked: (
       workspaceId: AuthorizedWorkspaceId,
@@ -102,14 +102,15 @@ export class ApiKeyRepo extends Context.Service<
       now: Date
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
-     * Revokes the key with this hash, or returns none if there is none or it is already revoked.
+     * Revokes the key with this hash. Returns none if there is no such key or it is already
+     * revoked.
      */
     readonly updateRevokedByHash: (
       hashes: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<Option.Option<ApiKeyRow>>
     /**
-     * Records a rotation. The rotation can only bring the key's expiry forward. The key gets no
+     * Records a rotation, which can only bring the key's expiry forward. The key receives no more
      * expiry notices, because it has a successor.
      */
     readonly updateRotated: (
@@ -120,8 +121,8 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
     /**
-     * Writes at most once per minute and key, and only a later time. The statement itself checks
-     * this, so it holds across all nodes.
+     * Writes when keys were last used, at most once per minute and key. Never writes an earlier
+     * time than the stored one. The statement itself ensures both, so they hold across all nodes.
      */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>
     readonly remove: (
@@ -134,7 +135,7 @@ export class ApiKeyRepo extends Context.Service<
     ApiKeyRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const findByHash = yield* batched(findByHashes(sql))
+      const findByHash = yield* batchRequests(findByHashes(sql))
       const listPage = yield* batchPageReads(listPages(sql))
 
       const revoke = (which: Statement.Fragment, now: Date) => sql<ApiKeyRow>`
@@ -217,8 +218,8 @@ export class ApiKeyRepo extends Context.Service<
               AND key_hash = ${from}`
         }, Effect.orDie),
 
-        // SKIP LOCKED, because a statement that locks many keys could deadlock with another node or
-        // with the deletion of a workspace.
+        // Uses SKIP LOCKED, because a statement that locks many keys could deadlock with another
+        // node or with a workspace's deletion.
         updateLastUsed: Effect.fn("ApiKeyRepo.updateLastUsed")(function* (uses) {
           yield* sql`
             UPDATE api_keys
@@ -245,8 +246,6 @@ export class ApiKeyRepo extends Context.Service<
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const verifiedColumns = [
   "id",

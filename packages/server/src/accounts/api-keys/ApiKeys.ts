@@ -27,7 +27,7 @@ import {
   Ids,
   orNotFound,
   Secrets,
-  displayPrefix
+  shownPrefixOf
 } from "../../core/index.ts"
 import { Limits } from "../../plans/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
@@ -39,7 +39,7 @@ import { WorkspacesRepo } from "../workspaces/WorkspacesRepo.ts"
 import { ApiKeyRepo, type ApiKeyRow, isActive, toApiKey } from "./ApiKeyRepo.ts"
 import { isWellFormed, makeKey } from "./ApiKeySecret.ts"
 import { KeyUsesRepo } from "./KeyUsesRepo.ts"
-import { observedSince, keyUsage } from "./keyUsage.ts"
+import { usageObservedSince, keyUsage } from "./keyUsage.ts"
 import { nextWarning } from "./nextWarning.ts"
 
 export class ApiKeys extends Context.Service<
@@ -58,7 +58,7 @@ export class ApiKeys extends Context.Service<
       input: ApiKeyInput,
       actor: Actor
     ) => Effect.Effect<CreatedApiKey, InvalidToken | NotFound | Forbidden | QuotaExceeded>
-    /** Creates a key with all scopes for the owner of a workspace created by an operator. */
+    /** Creates a key with all scopes for the owner of a workspace that an operator has created. */
     readonly createFirst: (
       workspaceId: AuthorizedWorkspaceId,
       ownerId: UserId
@@ -148,7 +148,7 @@ export class ApiKeys extends Context.Service<
         const row: ApiKeyRow = {
           ...key,
           key_hash: hashKey(ring, secret),
-          key_prefix: displayPrefix(secret),
+          key_prefix: shownPrefixOf(secret),
           created_by: user_id,
           revoked_at: null,
           last_used_at: null,
@@ -166,7 +166,7 @@ export class ApiKeys extends Context.Service<
         }),
 
         get: Effect.fn("ApiKeys.get")(function* (workspaceId, id) {
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireKey(repo.find(workspaceId, id))
           return toApiKey(row, yield* DateTime.nowAsDate)
         }),
 
@@ -209,9 +209,9 @@ export class ApiKeys extends Context.Service<
         }, transaction),
 
         usage: Effect.fn("ApiKeys.usage")(function* (workspaceId, id) {
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireKey(repo.find(workspaceId, id))
           const now = yield* DateTime.nowAsDate
-          return keyUsage(row, yield* uses.list(workspaceId, id, observedSince(row, now)), now)
+          return keyUsage(row, yield* uses.list(workspaceId, id, usageObservedSince(row, now)), now)
         }),
 
         revoke: Effect.fn("ApiKeys.revoke")(function* (workspaceId, id, actor) {
@@ -220,7 +220,7 @@ export class ApiKeys extends Context.Service<
           if (Option.isSome(revoked)) yield* record("api_key.revoked", revoked.value, actor)
           const row = yield* Option.isSome(revoked)
             ? Effect.succeed(revoked.value)
-            : found(repo.find(workspaceId, id))
+            : requireKey(repo.find(workspaceId, id))
           return toApiKey(row, now)
         }, transaction),
 
@@ -243,7 +243,7 @@ export class ApiKeys extends Context.Service<
           yield* lockAs(workspaceId, actor, "admin")
           // The key is locked, so that a second rotation or a revocation sees the result of this
           // one.
-          const old = yield* found(repo.findForUpdate(workspaceId, id))
+          const old = yield* requireKey(repo.findForUpdate(workspaceId, id))
           const now = yield* DateTime.nowAsDate
           if (!isActive(old, now)) {
             return yield* new Conflict({
@@ -252,8 +252,8 @@ export class ApiKeys extends Context.Service<
               message: "The API key is revoked or expired. Create a new key."
             })
           }
-          // The remaining time of a rotated key is its grace period, not an expiry that the owner
-          // chose.
+          // A rotated key expires at the end of its grace period. A second successor would inherit
+          // this expiry, which the owner did not choose.
           if (old.successor_id !== null) {
             return yield* new Conflict({
               resource: "api_key",
@@ -270,7 +270,7 @@ export class ApiKeys extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("ApiKeys.remove")(function* (workspaceId, id, actor) {
-          const row = yield* found(repo.remove(workspaceId, id))
+          const row = yield* requireKey(repo.remove(workspaceId, id))
           yield* record("api_key.deleted", row, actor)
         }, transaction)
       })
@@ -278,4 +278,4 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-const found = orNotFound("api_key")
+const requireKey = orNotFound("api_key")

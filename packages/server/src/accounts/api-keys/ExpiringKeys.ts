@@ -7,7 +7,7 @@ import { timestampOf, transactionOf } from "../../store/index.ts"
 import { ExpiringKeysRepo } from "./ExpiringKeysRepo.ts"
 import { nextWarning } from "./nextWarning.ts"
 
-/** Sends the expiry notices of keys, each notice once. */
+/** Sends notices about keys that will expire, each notice once. */
 export const ExpiringKeysLayer: Layer.Layer<
   never,
   never,

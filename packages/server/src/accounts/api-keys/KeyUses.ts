@@ -4,13 +4,15 @@ import { loop } from "../../core/index.ts"
 import { ApiKeyRepo, type VerifiedRow } from "./ApiKeyRepo.ts"
 import { type KeyUse, KeyUsesRepo } from "./KeyUsesRepo.ts"
 
-/** Collects uses of keys and writes them after the requests, many keys per statement. */
+/**
+ * Collects the uses of keys during requests and writes them afterwards, many keys per statement.
+ */
 export class KeyUses extends Context.Service<
   KeyUses,
   {
-    /** Records the time of a use for `last_used_at`. */
+    /** Records when the key was used, for `last_used_at`. */
     readonly touch: (key: Pick<VerifiedRow, "id" | "last_used_at">, now: Date) => void
-    /** Records a used scope or address, at most once an hour. */
+    /** Records that the key used a scope or was used from an address, at most once an hour. */
     readonly note: (keyId: ApiKeyId, kind: KeyUse["kind"], what: string) => void
   }
 >()("@scheduling/server/accounts/api-keys/KeyUses") {
@@ -36,7 +38,8 @@ export class KeyUses extends Context.Service<
         const uses = [...noted.values()]
         noted = new Map()
         return Effect.flatMap(DateTime.nowAsDate, (now) => repo.update(uses, now)).pipe(
-          // Uses of a locked key are not written and will be recorded again at the next use.
+          // Uses of locked keys were not written. This node forgets them, so that it records the
+          // key's next use.
           Effect.tap((written) =>
             Effect.sync(() => {
               for (const use of uses) if (!written.has(toUseName(use))) known.delete(toUseName(use))
@@ -51,8 +54,8 @@ export class KeyUses extends Context.Service<
         return Effect.andThen(writeTouched, writeNoted)
       })
 
-      // 1. Wait for a use. 2. Collect uses for a second. 3. Write all of them. If the write fails,
-      // the uses are dropped, because the next use of the key writes them again.
+      // Each iteration waits for a use, collects further uses for a second, and writes all of them.
+      // If the write fails, the uses are dropped, because a key's next use will be written anyway.
       const turn = used.await.pipe(Effect.andThen(Effect.sleep("1 second")), Effect.andThen(flush))
       yield* Effect.forkScoped(loop("recording uses of API keys", turn))
       const forget = Effect.sync(() => known.clear())
@@ -86,7 +89,10 @@ export class KeyUses extends Context.Service<
 
 const minute = 60_000
 
-/** The number of uses remembered as written. Writing one again is cheap. */
+/**
+ * The maximum number of uses that this node remembers as written. Forgetting a use costs little:
+ * the next one is written again.
+ */
 const maxKnown = 50_000
 const maxNoted = 2_000
 

@@ -15,15 +15,15 @@ export interface KeyUseRow extends KeyUse {
 }
 
 /**
- * Used scopes and addresses of keys. Each write limits the number of addresses per key, and
- * housekeeping deletes old ones.
+ * The scopes that keys have used, and the addresses from which they were used. Each write limits
+ * the number of addresses per key, and a background job deletes old addresses.
  */
 export class KeyUsesRepo extends Context.Service<
   KeyUsesRepo,
   {
     /**
-     * Writes uses, and returns the written ones as `<key> <kind> <what>`. Locked and deleted keys
-     * are skipped.
+     * Writes uses, and returns the written ones as `<key> <kind> <what>`. Skips locked and deleted
+     * keys.
      */
     readonly update: (uses: ReadonlyArray<KeyUse>, now: Date) => Effect.Effect<ReadonlySet<string>>
     readonly list: (
@@ -39,8 +39,8 @@ export class KeyUsesRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       /**
-       * Deletes the oldest addresses of a key, so that a client with many addresses cannot fill the
-       * table.
+       * Deletes the oldest addresses of these keys, so that a client with many addresses cannot
+       * fill the table.
        */
       const removeOldest = (keyIds: ReadonlyArray<string>) => sql`
         DELETE FROM api_key_uses
@@ -60,7 +60,7 @@ export class KeyUsesRepo extends Context.Service<
           AND api_key_uses.what = ranked.what`
 
       return KeyUsesRepo.of({
-        // SKIP LOCKED, as in `ApiKeyRepo.updateLastUsed`.
+        // Uses SKIP LOCKED for the same reason as `ApiKeyRepo.updateLastUsed`.
         update: Effect.fn("KeyUsesRepo.update")(function* (uses, now) {
           const column = columnsOf(uses)
           const written = yield* sql<{ readonly name: string }>`

@@ -1,9 +1,9 @@
 import {
   type Advice,
   type ApiKeyUsage,
-  adviceAfterDays,
+  minKeyAgeForAdviceDays,
   maxListedAddresses,
-  usageDays
+  keyUsageDays
 } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { dayMs } from "../../core/index.ts"
@@ -11,12 +11,12 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { ApiKeyRow } from "./ApiKeyRepo.ts"
 import type { KeyUseRow } from "./KeyUsesRepo.ts"
 
-export const observedSince = ({ created_at }: Pick<ApiKeyRow, "created_at">, now: Date): Date =>
-  new Date(Math.max(created_at.getTime(), now.getTime() - usageDays * dayMs))
+export const usageObservedSince = (
+  { created_at }: Pick<ApiKeyRow, "created_at">,
+  now: Date
+): Date => new Date(Math.max(created_at.getTime(), now.getTime() - keyUsageDays * dayMs))
 
-/**
- * Summarizes the uses of a key and suggests narrower scopes. `uses` must be sorted newest first.
- */
+/** Summarizes a key's uses and suggests narrower scopes. `uses` must be sorted newest first. */
 export const keyUsage = (
   key: Pick<ApiKeyRow, "created_at" | "scopes">,
   uses: ReadonlyArray<KeyUseRow>,
@@ -32,7 +32,7 @@ export const keyUsage = (
       .map(({ last_used_at, what }) => ({ ip: what, last_used_at: timestampOf(last_used_at) }))
   const used = key.scopes.filter((scope) => usedAt.has(scope))
   return {
-    observed_since: timestampOf(observedSince(key, now)),
+    observed_since: timestampOf(usageObservedSince(key, now)),
     scopes: key.scopes.map((scope) => ({
       scope,
       last_used_at: timestampOrNull(usedAt.get(scope))
@@ -56,7 +56,7 @@ const suggestionFor = (
 ): { readonly advice: Advice; readonly scopes: ReadonlyArray<Scope> } => {
   const ageMs = now.getTime() - created_at.getTime()
   if (used.length === scopes.length) return { advice: "keep", scopes }
-  if (ageMs < adviceAfterDays * dayMs) return { advice: "wait", scopes }
+  if (ageMs < minKeyAgeForAdviceDays * dayMs) return { advice: "wait", scopes }
   if (!isUsed) return { advice: "revoke", scopes: [] }
   // A key that was used only for endpoints without a scope keeps its scopes, because it needs at
   // least one.

@@ -6,31 +6,35 @@ import { AuditLog } from "./AuditLog.ts"
 import {
   AuditChainRepo,
   type EventLink,
-  type SignedEnd,
+  type SignedChainEnd,
   type SignedEvent
 } from "./AuditChainRepo.ts"
 import {
-  attest,
+  createMac,
   type ChainEnd,
   checkMac,
-  endOfChain,
+  attestedChainEnd,
   hashEvent,
-  linkedEvent,
-  writtenEvent
+  attestedLinkedEvent,
+  attestedUnlinkedEvent
 } from "./chainHashes.ts"
 import { type ChainReport, verifyChain } from "./verifyChain.ts"
 
 /**
  * Links all audit events in one hash chain, so that no event can be changed, inserted or removed
- * unnoticed. The transaction of a change writes its event with a MAC. The event is linked right
- * after the commit, so that changes do not wait for each other at the end of the chain.
+ * unnoticed. A change writes its event, with a MAC, in its own transaction. The event is linked
+ * soon after the commit, so that concurrent changes need not wait for each other to extend the
+ * chain.
  */
 export class AuditChain extends Context.Service<
   AuditChain,
   {
-    /** Verifies the whole chain. With a known hash, also verifies that its event is in the log. */
+    /**
+     * Verifies the whole chain. If `knownHash` is given, also verifies that the log has an event
+     * with this hash.
+     */
     readonly verify: (knownHash?: string) => Effect.Effect<ChainReport>
-    /** Replaces MACs made with a retired `APP_SECRET`, and returns their number. */
+    /** Replaces the MACs made with a retired `APP_SECRET`, and returns how many were replaced. */
     readonly renewMacs: Effect.Effect<number>
   }
 >()("@scheduling/server/accounts/audit/AuditChain") {
@@ -47,16 +51,22 @@ export class AuditChain extends Context.Service<
       const repo = yield* AuditChainRepo
       const ring = (yield* Secrets).keys("audit-chain")
 
-      const signed = (end: ChainEnd): SignedEnd => ({ ...end, mac: attest(ring, endOfChain(end)) })
+      const signEnd = (end: ChainEnd): SignedChainEnd => ({
+        ...end,
+        mac: createMac(ring, attestedChainEnd(end))
+      })
 
       /**
-       * Returns the recorded end from which the chain continues. An end without a valid MAC was
-       * changed, or signed by a node with a newer secret. If no such node continues the chain in
-       * time, this node continues it after a gap, which `verify` reports for as long as events are
-       * kept.
+       * Returns the recorded end from which the chain can be continued. An end without a valid MAC
+       * was either tampered with or signed by a node with a newer secret. If no such node continues
+       * the chain in time, this node continues it after a gap, which `verify` reports for as long
+       * as the events are kept.
        */
-      const findExtendableEnd = Effect.fnUntraced(function* (end: SignedEnd, hasWaited: boolean) {
-        if (checkMac(ring, endOfChain(end), end.mac) === "valid") return end
+      const findExtendableEnd = Effect.fnUntraced(function* (
+        end: SignedChainEnd,
+        hasWaited: boolean
+      ) {
+        if (checkMac(ring, attestedChainEnd(end), end.mac) === "valid") return end
         const last = yield* repo.findLastOrdinal
         if (end.ordinal === 0 && last === 0) return end
         if (!hasWaited) return
@@ -66,14 +76,17 @@ export class AuditChain extends Context.Service<
         return { ordinal: Math.max(end.ordinal, last) + 1, hash: "", at: null }
       })
 
-      /** Links a batch of events. Returns the id of the last one if more may follow. */
+      /**
+       * Links a batch of events. Returns the last event's id if there may be more events to link.
+       */
       const linkBatch = Effect.fnUntraced(function* (afterId: string) {
         const signedEnd = yield* repo.lockEnd
-        const events = yield* repo.listUnlinked(afterId, linkedAtOnce)
+        const events = yield* repo.listUnlinked(afterId, maxLinkedAtOnce)
         const [first] = events
         if (first === undefined) return
         const now = yield* DateTime.nowAsDate
-        // The difference is absolute, because an attacker could have written a time in the future.
+        // The absolute difference is used, because an attacker could have written a time in the
+        // future.
         const hasWaited = ({ created_at }: { readonly created_at: Date }) =>
           Math.abs(now.getTime() - created_at.getTime()) > waitForNewerNodesMs
         const from = yield* findExtendableEnd(signedEnd, hasWaited(first))
@@ -81,19 +94,19 @@ export class AuditChain extends Context.Service<
         let { at, hash, ordinal }: ChainEnd = from
         const links: Array<EventLink> = []
         for (const event of events) {
-          const isValid = checkMac(ring, writtenEvent(event), event.mac) === "valid"
-          // A node with a newer secret may be able to verify the MAC. After the wait, the event is
-          // linked with the MAC that it has, and `verify` reports it.
+          const isValid = checkMac(ring, attestedUnlinkedEvent(event), event.mac) === "valid"
+          // A node with a newer secret may be able to verify the MAC. If no such node links the
+          // event in time, this node links it with its MAC unchanged, and `verify` reports it.
           if (!isValid && !hasWaited(event)) continue
           const position = { ordinal: ordinal + 1, previous_hash: hash, previous_at: at }
           hash = hashEvent(event, position)
           ordinal = position.ordinal
           at = event.created_at
-          const mac = isValid ? attest(ring, linkedEvent(ordinal, hash)) : event.mac
+          const mac = isValid ? createMac(ring, attestedLinkedEvent(ordinal, hash)) : event.mac
           links.push({ id: event.id, ...position, hash, mac })
         }
-        if (links.length > 0) yield* repo.updateLinks(links, signed({ ordinal, hash, at }))
-        return events.length === linkedAtOnce ? events.at(-1)?.id : undefined
+        if (links.length > 0) yield* repo.updateLinks(links, signEnd({ ordinal, hash, at }))
+        return events.length === maxLinkedAtOnce ? events.at(-1)?.id : undefined
       }, transaction)
 
       const linkAll = Effect.gen(function* () {
@@ -103,7 +116,7 @@ export class AuditChain extends Context.Service<
 
       yield* Effect.forkScoped(
         loop("linking audit events", linkAll, {
-          between: () => Effect.andThen(recorded.wait(pollMs), gather),
+          between: () => Effect.andThen(recorded.wait(pollMs), waitForMoreEvents),
           pauseAtMost: "1 minute"
         })
       )
@@ -111,22 +124,25 @@ export class AuditChain extends Context.Service<
       const renewedMac = (event: SignedEvent) => {
         const { hash, mac, ordinal } = event
         const attested =
-          ordinal === null || hash === null ? writtenEvent(event) : linkedEvent(ordinal, hash)
-        return checkMac(ring, attested, mac) === "valid" ? attest(ring, attested) : undefined
+          ordinal === null || hash === null
+            ? attestedUnlinkedEvent(event)
+            : attestedLinkedEvent(ordinal, hash)
+        return checkMac(ring, attested, mac) === "valid" ? createMac(ring, attested) : undefined
       }
 
       const renewEnd = Effect.gen(function* () {
         const end = yield* repo.lockEnd
         if (end.mac.startsWith(`${ring[0].id}.`)) return
-        if (checkMac(ring, endOfChain(end), end.mac) === "valid") yield* repo.updateEnd(signed(end))
+        if (checkMac(ring, attestedChainEnd(end), end.mac) === "valid")
+          yield* repo.updateEnd(signEnd(end))
       }).pipe(transaction)
 
       return AuditChain.of({
         verify: Effect.fn("AuditChain.verify")(function* (knownHash) {
           const now = yield* DateTime.nowAsDate
           return yield* verifyChain(repo, ring, {
-            // The margin is one day, because expired events are deleted every ten minutes, and only
-            // while a node runs.
+            // The margin is one day, because expired events are deleted only every ten minutes, and
+            // only while a node runs.
             expiredBefore: new Date(now.getTime() - (auditRetentionDays - 1) * dayMs),
             linkedBefore: new Date(now.getTime() - waitForNewerNodesMs),
             knownHash
@@ -140,7 +156,7 @@ export class AuditChain extends Context.Service<
             const events: ReadonlyArray<SignedEvent> = yield* repo.listSignedByOtherKeys(
               ring[0].id,
               afterId,
-              renewedAtOnce
+              maxRenewedAtOnce
             )
             const macs = events.flatMap((event) => {
               const to = renewedMac(event)
@@ -163,14 +179,21 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 const pollMs = 10 * 60_000
 
 /**
- * Waits for further events of the same batch. Without this, a node that creates hundreds of tasks
- * per second would spend a third of its time linking them in batches of three. The wait uses the
+ * Waits for further events of the same batch. Otherwise, a node that creates hundreds of tasks per
+ * second would spend a third of its time on linking batches of three events. The wait uses the
  * system clock, even in tests.
  */
-const gather = Effect.provideService(Effect.sleep(300), Clock.Clock, Clock.Clock.defaultValue())
+const waitForMoreEvents = Effect.provideService(
+  Effect.sleep(300),
+  Clock.Clock,
+  Clock.Clock.defaultValue()
+)
 
-/** How long events with unknown MACs are left to nodes with a newer `APP_SECRET`. */
+/**
+ * How long this node waits for nodes with a newer `APP_SECRET` to link events whose MACs it cannot
+ * verify itself.
+ */
 const waitForNewerNodesMs = hourMs
 
-const linkedAtOnce = 500
-const renewedAtOnce = 500
+const maxLinkedAtOnce = 500
+const maxRenewedAtOnce = 500

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import type { ChainEnd, ChainPosition, EventContent } from "./chainHashes.ts"
 
-export interface SignedEnd extends ChainEnd {
+export interface SignedChainEnd extends ChainEnd {
   readonly mac: string
 }
 
@@ -34,16 +34,19 @@ export interface SignedEvent extends EventContent {
 export class AuditChainRepo extends Context.Service<
   AuditChainRepo,
   {
-    readonly lockEnd: Effect.Effect<SignedEnd>
-    readonly findEnd: Effect.Effect<SignedEnd | undefined>
-    readonly updateEnd: (end: SignedEnd) => Effect.Effect<void>
-    /** Returns the highest ordinal of an event, or 0 if no event is linked. */
+    readonly lockEnd: Effect.Effect<SignedChainEnd>
+    readonly findEnd: Effect.Effect<SignedChainEnd | undefined>
+    readonly updateEnd: (end: SignedChainEnd) => Effect.Effect<void>
+    /** Returns the last linked event's number, or 0 if no event is linked. */
     readonly findLastOrdinal: Effect.Effect<number>
     readonly listUnlinked: (
       afterId: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<UnlinkedEvent>>
-    readonly updateLinks: (links: ReadonlyArray<EventLink>, end: SignedEnd) => Effect.Effect<void>
+    readonly updateLinks: (
+      links: ReadonlyArray<EventLink>,
+      end: SignedChainEnd
+    ) => Effect.Effect<void>
     readonly listLinked: (
       afterOrdinal: number,
       limit: number
@@ -57,7 +60,10 @@ export class AuditChainRepo extends Context.Service<
     readonly updateMacs: (
       macs: ReadonlyArray<{ readonly id: string; readonly from: string; readonly to: string }>
     ) => Effect.Effect<void>
-    /** Lists accounts and workspaces created since `since` that have no event of their creation. */
+    /**
+     * Lists accounts and workspaces created since `since` whose creation was not recorded as an
+     * event.
+     */
     readonly listUnrecorded: (
       since: Date,
       limit: number
@@ -78,7 +84,7 @@ export class AuditChainRepo extends Context.Service<
 
       return AuditChainRepo.of({
         lockEnd: Effect.gen(function* () {
-          const locked = sql<SignedEnd>`${selectEnd} FOR UPDATE`
+          const locked = sql<SignedChainEnd>`${selectEnd} FOR UPDATE`
           const [found] = yield* locked
           if (found !== undefined) return found
           yield* sql`
@@ -89,7 +95,7 @@ export class AuditChainRepo extends Context.Service<
           return inserted ?? (yield* Effect.die(new Error("audit_head has no row")))
         }).pipe(Effect.orDie, Effect.withSpan("AuditChainRepo.lockEnd")),
 
-        findEnd: Effect.map(sql<SignedEnd>`${selectEnd}`, ([end]) => end).pipe(
+        findEnd: Effect.map(sql<SignedChainEnd>`${selectEnd}`, ([end]) => end).pipe(
           Effect.orDie,
           Effect.withSpan("AuditChainRepo.findEnd")
         ),

@@ -15,8 +15,8 @@ import { Ids, Secrets, Waker } from "../../core/index.ts"
 import { firstIdAt } from "../../engine/index.ts"
 import { columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { attest, type EventContent, hashDetails, writtenEvent } from "./chainHashes.ts"
-import { namedActor } from "./currentAuthor.ts"
+import { createMac, type EventContent, hashDetails, attestedUnlinkedEvent } from "./chainHashes.ts"
+import { findActorById } from "./currentAuthor.ts"
 
 export type AccountAction =
   | "account.registered"
@@ -27,6 +27,7 @@ export type AccountAction =
   | "email.link_requested"
   | "email.verified"
   | "identity.linked"
+  | "identity.unlinked"
   | "passkey.added"
   | "passkey.renamed"
   | "passkey.removed"
@@ -39,6 +40,7 @@ export type AccountAction =
   | "totp.disabled"
   | "session.started"
   | "session.ended"
+  | "session.link_created"
   | "session.reuse_detected"
   | "workspace.deleted"
 
@@ -49,7 +51,7 @@ interface Subject {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The content of an event before it gets its id, its time and its MAC. */
+/** An event's content before the event receives its id, its time and its MAC. */
 export interface NewEvent {
   readonly action: AuditAction | AccountAction
   readonly workspace_id: AuthorizedWorkspaceId | null
@@ -61,8 +63,8 @@ export interface NewEvent {
 }
 
 /**
- * Writes and reads the append-only audit log. Record a change in its transaction, so that the
- * change and its event are both written, or neither.
+ * Writes and reads the append-only audit log. Record each change in the change's own transaction,
+ * so that either both the change and its event are written, or neither.
  */
 export class AuditLog extends Context.Service<
   AuditLog,
@@ -79,26 +81,30 @@ export class AuditLog extends Context.Service<
     ) => Effect.Effect<void>
     readonly record: (event: NewEvent) => Effect.Effect<void>
     /**
-     * Records an event with the statement that makes the change. `write` receives the SQL that
-     * inserts the event, or undefined if `together` writes the event later.
+     * Records an event in the same statement as the change. `write` is called with the SQL that
+     * inserts the event, or with undefined if `collectEvents` will write the event later.
      */
     readonly recordBy: <A, E, R>(
       event: NewEvent,
       write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
     /**
-     * Collects the events of an effect, and writes them with one statement at its end, in the same
-     * transaction.
+     * Collects the events that an effect records, and writes them with one statement when the
+     * effect ends, in the same transaction.
      */
-    readonly together: <A, E, R>(changes: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Within `together`, drops the events of a change that fails and is rolled back alone. */
-    readonly orForget: <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly collectEvents: <A, E, R>(changes: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
-     * Erases all text in the events of a deleted workspace or account. Their actions and ids
-     * remain.
+     * Within `collectEvents`, drops a change's events if this change fails and is rolled back while
+     * other changes continue.
+     */
+    readonly dropEventsOnFailure: <A, E, R>(
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
+    /**
+     * Erases all text in a deleted workspace's or account's events. Their actions and ids remain.
      */
     readonly erase: (ownerId: string) => Effect.Effect<void>
-    /** Wakes the linking loop when this node has recorded an event. */
+    /** Wakes the loop that links events whenever this node has recorded an event. */
     readonly recorded: Waker
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -132,7 +138,7 @@ export class AuditLog extends Context.Service<
             details_hash: hashDetails(details_salt, request_id, JSON.parse(details)),
             created_at: yield* DateTime.nowAsDate
           }
-          const mac = attest(ring, writtenEvent(content))
+          const mac = createMac(ring, attestedUnlinkedEvent(content))
           return { ...content, request_id, details, details_salt, mac }
         })
 
@@ -174,12 +180,12 @@ export class AuditLog extends Context.Service<
 
         const record = Effect.fn("AuditLog.record")(function* (event: NewEvent) {
           const row = yield* toRow(event)
-          const later = yield* Later
+          const later = yield* CollectedEvents
           if (later === undefined) return yield* write([row])
           later.push(row)
         })
 
-        /** Records an event, and writes it to the log of the process as well. */
+        /** Records an event, and writes it to the process log as well. */
         const announce = Effect.fnUntraced(function* (event: NewEvent) {
           yield* record(event)
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
@@ -199,7 +205,7 @@ export class AuditLog extends Context.Service<
           owner: Pick<NewEvent, "workspace_id" | "user_id">,
           { actor_id, details = {}, origin: { ip, request_id }, subject_id }: Subject
         ) {
-          const actor = yield* namedActor(actor_id)
+          const actor = yield* findActorById(actor_id)
           const origin = { ip, request_id }
           const event = { action, ...owner, actor, origin, details }
           yield* announce({ ...event, subject_id: subject_id ?? null })
@@ -217,25 +223,25 @@ export class AuditLog extends Context.Service<
           recordBy: (event, writeWith) =>
             Effect.gen(function* () {
               const row = yield* toRow(event)
-              const later = yield* Later
+              const later = yield* CollectedEvents
               const written = yield* writeWith(later === undefined ? insertionOf([row]) : undefined)
               if (later === undefined) yield* wakeAfterCommit
               else later.push(row)
               return written
             }),
 
-          together: (changes) =>
+          collectEvents: (changes) =>
             Effect.gen(function* () {
-              const outer = yield* Later
+              const outer = yield* CollectedEvents
               const rows: Array<NewRow> = []
-              const result = yield* Effect.provideService(changes, Later, rows)
+              const result = yield* Effect.provideService(changes, CollectedEvents, rows)
               if (outer === undefined) yield* write(rows)
               else outer.push(...rows)
               return result
             }),
 
-          orForget: (change) =>
-            Effect.flatMap(Later, (later) => {
+          dropEventsOnFailure: (change) =>
+            Effect.flatMap(CollectedEvents, (later) => {
               const kept = later?.length ?? 0
               const forget = Effect.sync(() => later?.splice(kept))
               return Effect.tapError(change, () => forget)
@@ -271,10 +277,10 @@ export class AuditLog extends Context.Service<
                   AND action = ANY (${actions}::text[])
                 ${newest}`
             }
-            // Reads one page of each action from its index, and merges these pages into one, so
-            // that a rare action is found at once among millions of events. The condition on the
-            // action is a range, because with `=` the planner would read all events in the order of
-            // their ids, which takes seconds.
+            // One page per action is read from that action's index, and the pages are merged into
+            // one, so that a rare action is found quickly among millions of events. The condition
+            // on the action is a range, because with `=` the planner would read all events in the
+            // order of their ids, which takes seconds.
             return yield* sql<AuditRow>`
               SELECT ${columns}
               FROM unnest(${actions}::text[]) AS asked (asked_action)
@@ -295,10 +301,10 @@ export class AuditLog extends Context.Service<
 }
 
 /**
- * The events that `together` has collected. Undefined outside of `together`, where each event is
- * written at once.
+ * The events that `collectEvents` has collected. Undefined outside `collectEvents`, where each
+ * event is written immediately.
  */
-const Later = Context.Reference<Array<NewRow> | undefined>(
+const CollectedEvents = Context.Reference<Array<NewRow> | undefined>(
   "@scheduling/server/accounts/audit/AuditLog/Later",
   { defaultValue: () => undefined }
 )
@@ -310,16 +316,13 @@ interface NewRow extends EventContent {
   readonly mac: string
 }
 
-/**
- * Returns the part of the details that describes the actor. It is empty for a user whose id is
- * enough.
- */
+/** Returns the details that describe the actor. They are empty for a user whose id is enough. */
 const shownIn = ({ workspace_id }: NewEvent, { kind, name }: Actor) =>
   kind === "user" && (name === null || workspace_id === null) ? {} : { actor: { kind, name } }
 
 /**
- * The margin for a range of ids. An id is generated shortly before its event is written, so a range
- * of times is almost a range of ids.
+ * The margin for a range of ids. An event's id is generated shortly before the event is written, so
+ * a range of ids matches a range of times only approximately.
  */
 const idMarginMs = 60_000
 
@@ -333,7 +336,7 @@ const createdBefore = (sql: SqlClient.SqlClient, ms: number) => [
   sql`created_at < ${new Date(ms)}`
 ]
 
-/** The old and the new value of a field, as a pair without names, which saves space in the log. */
+/** A field's old and new value. It is a tuple without field names, which saves space in the log. */
 export type StoredChange = readonly [old: Schema.Json, new: Schema.Json]
 
 export interface AuditRow {

@@ -7,21 +7,19 @@ import { SqlClient, type Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { AuditLog, type NewEvent, type StoredChange } from "./AuditLog.ts"
-import { canonical } from "./chainHashes.ts"
+import { canonicalJson } from "./chainHashes.ts"
 import { currentAuthor } from "./currentAuthor.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The definition of a record at one of its versions. */
+/** A record's definition at one of its versions. */
 export interface RecordedDefinition {
   readonly version: number
   readonly updated_at: Date
   readonly updated_by: Actor | null
   /** The fields as the API shows them, with secrets masked. */
   readonly shown: Fields
-  /**
-   * The fields as the record stores them. They are needed to restore the version, and never shown.
-   */
+  /** The fields as they are stored. They are needed to restore the version, and are never shown. */
   readonly stored: Fields
 }
 
@@ -31,11 +29,11 @@ type Verb = "created" | "updated" | "paused" | "resumed" | "deleted"
 export type RecordedKind =
   Extract<AuditAction, `${string}.updated`> extends `${infer Kind}.updated` ? Kind : never
 
-/** A change of a definition: a creation has no `before`, and a deletion no `after`. */
+/** A change of a definition. A creation has no `before`, and a deletion has no `after`. */
 export interface DefinitionChange {
   readonly kind: RecordedKind
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Null for a kind of which a workspace has only one record. */
+  /** Null if a workspace has only one record of this kind. */
   readonly id: string | null
   readonly before?: RecordedDefinition
   readonly after?: RecordedDefinition
@@ -43,23 +41,21 @@ export interface DefinitionChange {
 }
 
 /**
- * Records who changed a definition, and how. Record a change in its transaction. The author comes
- * from the context.
+ * Records who changed a definition, and how. Record each change in the change's own transaction.
+ * The author is taken from the context.
  */
 export class ChangeLog extends Context.Service<
   ChangeLog,
   {
-    /** Records a change. A change in which no field differs is not recorded. */
+    /** Records a change, unless no field differs. */
     readonly record: (change: DefinitionChange) => Effect.Effect<void>
-    /**
-     * Lists the last versions of a record, newest first. The first one is its present definition.
-     */
+    /** Lists a record's stored versions, newest first. The first one is the current definition. */
     readonly listVersions: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
       current: RecordedDefinition
     ) => Effect.Effect<ReadonlyArray<RecordedDefinition>>
-    /** Records a creation with the statement that inserts the record: see `AuditLog.recordBy`. */
+    /** Records a creation in the statement that inserts the record (see `AuditLog.recordBy`). */
     readonly recordBy: <A, E, R>(
       change: DefinitionChange,
       write: (insertion: Statement.Fragment | undefined) => Effect.Effect<A, E, R>
@@ -96,10 +92,10 @@ export class ChangeLog extends Context.Service<
           })
 
         /**
-         * Stores the values that a change replaces, and removes versions that are too old or too
-         * large.
+         * Stores the values that a change replaces, and deletes stored versions that are too old or
+         * too large.
          */
-        const keep = Effect.fnUntraced(function* (
+        const storeReplacedValues = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: string,
           { shown, stored, updated_at, updated_by, version }: RecordedDefinition,
@@ -144,7 +140,7 @@ export class ChangeLog extends Context.Service<
             const { after, before, id } = change
             if (id !== null && before !== undefined && after !== undefined) {
               if (before.version !== after.version)
-                yield* keep(change.workspace_id, id, before, fields)
+                yield* storeReplacedValues(change.workspace_id, id, before, fields)
               if (fields.length === 0) return
             }
             yield* audit.record(yield* eventOf(change, fields))
@@ -179,8 +175,8 @@ interface VersionRow {
 }
 
 /**
- * Reconstructs the earlier versions from the present definition. Each row has the values that its
- * version had.
+ * Reconstructs earlier versions from the current definition. Each stored row contains the values of
+ * its version that the next version replaced.
  */
 const versionsBefore = (
   current: RecordedDefinition,
@@ -218,12 +214,12 @@ export const changesBetween = (
 const pick = (from: Fields, names: ReadonlyArray<string>) =>
   Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
 
-/** The maximum number of bytes that the stored values of a record's versions have together. */
+/** The maximum total size in bytes of one record's stored versions. */
 const maxVersionBytes = 4 * 1024 * 1024
 
 /**
- * Returns a function that describes a change of a record by its rows. A creation has no row before
- * the change, and a deletion none after it.
+ * Returns a function that describes a change from the record's rows before and after it. A creation
+ * has no row before the change, and a deletion has none after it.
  */
 export const changesOf =
   <Row extends Pick<DefinitionChange, "workspace_id"> & { readonly id: string }>(
@@ -244,25 +240,25 @@ export const changesOf =
     }
   }
 
-type Sides = Pick<DefinitionChange, "after" | "before">
+type BeforeAndAfter = Pick<DefinitionChange, "after" | "before">
 
 /**
- * Returns the fields whose stored values differ. For a creation or deletion, returns those that are
- * not null.
+ * Returns the fields whose stored values differ. For a creation or deletion, returns the fields
+ * that are not null.
  */
-const changedFields = ({ after, before }: Sides): ReadonlyArray<string> =>
+const changedFields = ({ after, before }: BeforeAndAfter): ReadonlyArray<string> =>
   Object.keys((after ?? before)?.stored ?? {}).filter((name) => {
     const old = before?.stored[name] ?? null
     const now = after?.stored[name] ?? null
     return old !== now && !isDeepStrictEqual(old, now)
   })
 
-const changeOf = (field: string, { after, before }: Sides): StoredChange => [
-  shortened(before?.shown[field] ?? null),
-  shortened(after?.shown[field] ?? null)
+const changeOf = (field: string, { after, before }: BeforeAndAfter): StoredChange => [
+  shortenValue(before?.shown[field] ?? null),
+  shortenValue(after?.shown[field] ?? null)
 ]
 
-const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb => {
+const verbOf = ({ after, before }: BeforeAndAfter, fields: ReadonlyArray<string>): Verb => {
   if (before === undefined) return "created"
   if (after === undefined) return "deleted"
   if (fields.length > 1 || fields[0] !== "paused") return "updated"
@@ -270,17 +266,17 @@ const verbOf = ({ after, before }: Sides, fields: ReadonlyArray<string>): Verb =
 }
 
 /**
- * The maximum number of bytes of a value in the log. A definition of 1 MB could be changed ten
- * times a second. The record itself and its versions have the whole value.
+ * The maximum number of bytes per value in the log, because a definition of 1 MB could be changed
+ * ten times a second. The record and its versions keep the whole value.
  */
-const longest = 8 * 1024
+const maxValueBytes = 8 * 1024
 
-const shortened = (value: unknown): Schema.Json => {
+const shortenValue = (value: unknown): Schema.Json => {
   if (value === null || typeof value === "boolean" || typeof value === "number") return value
-  if (typeof value === "string" && value.length * 3 <= longest) return value
-  const json = canonical(value)
+  if (typeof value === "string" && value.length * 3 <= maxValueBytes) return value
+  const json = canonicalJson(value)
   const bytes = Buffer.byteLength(json)
-  // The cast is safe, because the fields of a record are JSON.
-  if (bytes <= longest) return value as Schema.Json
+  // The cast is safe, because a record's fields are JSON.
+  if (bytes <= maxValueBytes) return value as Schema.Json
   return { sha256: createHash("sha256").update(json).digest("hex"), bytes }
 }

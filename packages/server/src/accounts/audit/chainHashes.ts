@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type KeyRing, mac } from "../../core/index.ts"
 
-/** The part of an event that never changes, not even when its details are erased. */
+/** The part of an event that never changes, even if the event's details are erased. */
 export interface EventContent {
   readonly id: string
   readonly action: string
@@ -10,40 +10,40 @@ export interface EventContent {
   readonly actor_id: string | null
   readonly subject_id: string | null
   readonly ip: string | null
-  /** Null for events written by an older version. */
+  /** Null for an event that an older version of the service has written. */
   readonly details_hash: string | null
   readonly created_at: Date
 }
 
 export interface ChainPosition {
-  /** The number of the event, from 1 without gaps. */
+  /** The event's number. Events are numbered from 1 without gaps. */
   readonly ordinal: number
   readonly previous_hash: string
-  /** The time of the previous event, which is deleted after its retention. */
+  /** The previous event's time. That event itself is deleted after its retention period. */
   readonly previous_at: Date | null
 }
 
-/** The last event of the chain. `ordinal` is 0 if the chain is empty. */
+/** The chain's last event. `ordinal` is 0 if the chain is empty. */
 export interface ChainEnd {
   readonly ordinal: number
   readonly hash: string
   readonly at: Date | null
 }
 
-/** Converts equal values to equal text, whatever the order of their fields. */
-export const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
+/** Converts a value to JSON text that does not depend on the order of its fields. */
+export const canonicalJson = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   if (value instanceof Date || typeof value !== "object" || value === null) {
     return JSON.stringify(value)
   }
   const fields = Object.entries(value)
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`)
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`)
   return `{${fields.join(",")}}`
 }
 
 const sha256 = (value: unknown): string =>
-  createHash("sha256").update(canonical(value)).digest("base64url")
+  createHash("sha256").update(canonicalJson(value)).digest("base64url")
 
 const hashedFields = (event: EventContent) => [
   event.id,
@@ -58,15 +58,15 @@ const hashedFields = (event: EventContent) => [
 ]
 
 /**
- * Hashes details with a salt. The salt is erased with the details, so that they cannot be guessed
- * from the hash.
+ * Hashes details with a salt. The salt is erased together with the details, so that nobody can
+ * guess them from the hash.
  */
 export const hashDetails = (salt: string, requestId: string | null, details: unknown): string =>
   sha256([salt, requestId, details])
 
 /**
- * Hashes an event and its position. The hash uses no key, so that a hash noted by an operator stays
- * comparable when `APP_SECRET` changes. The MACs protect it.
+ * Hashes an event and its position. The hash uses no key, so that an operator can compare a noted
+ * hash even after `APP_SECRET` has changed. The MACs protect the hash.
  */
 export const hashEvent = (event: EventContent, position: ChainPosition): string =>
   sha256([...hashedFields(event), position.ordinal, position.previous_hash, position.previous_at])
@@ -75,27 +75,48 @@ export const hashEvent = (event: EventContent, position: ChainPosition): string 
  * The content that a MAC covers. The kind comes first, so that a MAC of one kind is never valid for
  * another.
  */
-export type Attested = readonly [kind: "written" | "linked" | "end", ...values: Array<unknown>]
+export type AttestedContent = readonly [
+  kind: "written" | "linked" | "end",
+  ...values: Array<unknown>
+]
 
-/** Returns the content for the MAC of an event that is not linked yet. */
-export const writtenEvent = (event: EventContent): Attested => ["written", ...hashedFields(event)]
+/** Returns the content that the MAC of an unlinked event covers. */
+export const attestedUnlinkedEvent = (event: EventContent): AttestedContent => [
+  "written",
+  ...hashedFields(event)
+]
 
-/** Returns the content for the MAC of a linked event. This MAC replaces the first one. */
-export const linkedEvent = (ordinal: number, hash: string): Attested => ["linked", ordinal, hash]
+/**
+ * Returns the content that the MAC of a linked event covers. This MAC replaces the unlinked event's
+ * MAC.
+ */
+export const attestedLinkedEvent = (ordinal: number, hash: string): AttestedContent => [
+  "linked",
+  ordinal,
+  hash
+]
 
-export const endOfChain = ({ at, hash, ordinal }: ChainEnd): Attested => ["end", ordinal, hash, at]
+export const attestedChainEnd = ({ at, hash, ordinal }: ChainEnd): AttestedContent => [
+  "end",
+  ordinal,
+  hash,
+  at
+]
 
 /** Creates a MAC with the current secret, as `<key id>.<mac>`. */
-export const attest = ([key]: KeyRing, attested: Attested): string =>
-  `${key.id}.${mac(key, canonical(attested))}`
+export const createMac = ([key]: KeyRing, attested: AttestedContent): string =>
+  `${key.id}.${mac(key, canonicalJson(attested))}`
 
-/** Verifies a MAC. The result is `unknown` if there is no MAC or its secret is not configured. */
+/**
+ * Verifies a MAC. Returns `unknown` if there is no MAC, or if the secret it was made with is not
+ * configured.
+ */
 export const checkMac = (
   ring: KeyRing,
-  attested: Attested,
+  attested: AttestedContent,
   signed: string | null
 ): "valid" | "wrong" | "unknown" => {
   const key = ring.find(({ id }) => signed?.startsWith(`${id}.`))
   if (key === undefined) return "unknown"
-  return attest([key], attested) === signed ? "valid" : "wrong"
+  return createMac([key], attested) === signed ? "valid" : "wrong"
 }

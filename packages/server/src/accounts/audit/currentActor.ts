@@ -9,8 +9,8 @@ export interface Actor extends Omit<UserPrincipal, "lane" | "name" | "role" | "s
 }
 
 /**
- * Returns the user or service account of the request. Endpoints for JWTs have already rejected API
- * keys.
+ * Returns the user or service account that made the request. Endpoints that require a JWT have
+ * already rejected API keys.
  */
 export const currentActor: Effect.Effect<
   Actor,

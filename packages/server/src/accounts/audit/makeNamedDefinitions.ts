@@ -7,7 +7,7 @@ import { checkVersion, Ids, matchesDefinition, orNotFound } from "../../core/ind
 import { ChangeLog, type DefinitionChange } from "./ChangeLog.ts"
 import { currentAuthor } from "./currentAuthor.ts"
 
-/** The columns of a row apart from its name and its definition. */
+/** A row's columns apart from its name and its definition. */
 export interface DefinitionColumns {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
@@ -26,7 +26,7 @@ interface Options<Row, Defined> {
       name: string
     ) => Effect.Effect<Option.Option<Row>>
     readonly count: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
-    /** Returns false if the name is taken. */
+    /** Returns false if another record already has the name. */
     readonly insert: (row: Row) => Effect.Effect<boolean, NotFound>
     readonly update: (row: Row) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, name: string) => Effect.Effect<void>
@@ -38,8 +38,9 @@ interface Options<Row, Defined> {
 }
 
 /**
- * Creates, changes and deletes records that are written whole under the name in their path, and
- * records who did it. Call the operations in a transaction.
+ * Creates the operations for records that are identified by the name in the request's path and
+ * always written as a whole. They create, change and delete a record, and record who did it. Call
+ * them in a transaction.
  */
 export const makeNamedDefinitions = Effect.fnUntraced(function* <
   Row extends DefinitionColumns,
@@ -47,7 +48,7 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
 >({ changeOf, limit, repo, resource, taken, toRow }: Options<Row, Defined>) {
   const changeLog = yield* ChangeLog
   const ids = yield* Ids
-  const found = orNotFound(resource)
+  const requireRecord = orNotFound(resource)
 
   const create = Effect.fnUntraced(function* (
     workspaceId: AuthorizedWorkspaceId,
@@ -91,6 +92,7 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
   })
 
   return {
+    /** Returns the row, and its previous version unless the row is new or unchanged. */
     upsert: Effect.fnUntraced(function* (
       workspaceId: AuthorizedWorkspaceId,
       name: string,
@@ -100,10 +102,11 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
       const known = yield* repo.findForUpdate(workspaceId, name)
       if (Option.isNone(known)) {
         if (version !== undefined) return yield* new Stale({ version: null })
-        return { isNew: true, row: yield* create(workspaceId, name, defined) }
+        return { isNew: true, row: yield* create(workspaceId, name, defined), before: undefined }
       }
       yield* checkVersion(known.value, version)
-      return { isNew: false, row: yield* change(known.value, defined) }
+      const row = yield* change(known.value, defined)
+      return { isNew: false, row, before: row === known.value ? undefined : known.value }
     }),
 
     remove: Effect.fnUntraced(function* (
@@ -111,7 +114,7 @@ export const makeNamedDefinitions = Effect.fnUntraced(function* <
       name: string,
       version?: number
     ) {
-      const row = yield* found(repo.findForUpdate(workspaceId, name))
+      const row = yield* requireRecord(repo.findForUpdate(workspaceId, name))
       yield* checkVersion(row, version)
       yield* repo.remove(workspaceId, name)
       yield* changeLog.record(changeOf(row))

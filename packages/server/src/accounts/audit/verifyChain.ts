@@ -4,10 +4,10 @@ import type { AuditChainRepo, LinkedEvent, UnlinkedEvent } from "./AuditChainRep
 import {
   checkMac,
   hashDetails,
-  endOfChain,
+  attestedChainEnd,
   hashEvent,
-  linkedEvent,
-  writtenEvent
+  attestedLinkedEvent,
+  attestedUnlinkedEvent
 } from "./chainHashes.ts"
 
 export interface ChainReport {
@@ -19,7 +19,7 @@ export interface ChainReport {
 interface Expectations {
   /** Events before this time may have been deleted. */
   readonly expiredBefore: Date
-  /** Events before this time must have a link. */
+  /** Events before this time must be linked. */
   readonly linkedBefore: Date
   readonly knownHash: string | undefined
 }
@@ -71,11 +71,11 @@ export const verifyChain = Effect.fnUntraced(function* (
     }
   )
   problems.checkEnd(end, { last, isEndFound, expiredBefore })
-  // A log that still has its first event must have the creation of every account and workspace.
+  // A log that still has its first event must contain the creation of every account and workspace.
   const hasBeginning = first?.ordinal === 1 && first.created_at >= expiredBefore
   const since = hasBeginning ? new Date(0) : expiredBefore
   for (const { id, kind } of yield* repo.listUnrecorded(since, pageSize)) {
-    problems.add(`${kind} ${id}: the event of its creation is missing`)
+    problems.add(`${kind} ${id}: no event records its creation`)
   }
   if (knownHash !== undefined && !isKnownHashFound) {
     problems.add(
@@ -104,7 +104,7 @@ const eachPage = Effect.fnUntraced(function* <Event>(
 
 class ChainProblems {
   readonly #problems: Array<string> = []
-  /** Events whose MAC was made with a secret that is not configured. */
+  /** The ids of events whose MACs were made with a secret that is not configured. */
   readonly #unknown: Array<string> = []
   readonly #ring: KeyRing
 
@@ -117,15 +117,15 @@ class ChainProblems {
   }
 
   checkUnlinked(event: UnlinkedEvent, linkedBefore: Date): void {
-    this.#checkMac(event, checkMac(this.#ring, writtenEvent(event), event.mac))
-    if (event.created_at < linkedBefore) this.#addFor(event, "has no link to the other events")
+    this.#checkMac(event, checkMac(this.#ring, attestedUnlinkedEvent(event), event.mac))
+    if (event.created_at < linkedBefore) this.#addFor(event, "is not linked to the other events")
   }
 
   checkLinked(event: LinkedEvent, before: LinkedEvent | undefined, expiredBefore: Date): void {
     const { hash, mac, ordinal } = event
     if (hash === hashEvent(event, event)) {
-      this.#checkMac(event, checkMac(this.#ring, linkedEvent(ordinal, hash), mac))
-      if (event.details_hash !== null && !hasItsDetails(event)) {
+      this.#checkMac(event, checkMac(this.#ring, attestedLinkedEvent(ordinal, hash), mac))
+      if (event.details_hash !== null && !hasValidDetails(event)) {
         this.#addFor(event, "has details that do not match their hash")
       }
     } else {
@@ -161,14 +161,15 @@ class ChainProblems {
       if (last !== undefined) this.add("the record of the end of the log is missing")
       return
     }
-    const found = checkMac(this.#ring, endOfChain(end), end.mac)
+    const found = checkMac(this.#ring, attestedChainEnd(end), end.mac)
     if (found === "wrong") this.add("the recorded end of the log was changed")
     if (found === "unknown") {
       this.add(
         "the recorded end of the log cannot be verified: it was changed, or signed with a secret that is not configured (APP_SECRET_PREVIOUS)"
       )
     }
-    // A log without events is complete if the last event is older than the retention.
+    // An empty log is complete if its last recorded event is older than the retention period: that
+    // event was then deleted as planned.
     const isWhole = isEndFound || (last === undefined && (end.at ?? expiredBefore) < expiredBefore)
     if (!isWhole) this.add("the last events are missing")
   }
@@ -196,10 +197,9 @@ class ChainProblems {
 }
 
 /**
- * Verifies the details of an event. They may be missing only after their account or workspace was
- * deleted.
+ * Verifies an event's details. They may be missing only if the account or workspace was deleted.
  */
-const hasItsDetails = ({
+const hasValidDetails = ({
   details,
   details_hash,
   details_salt,

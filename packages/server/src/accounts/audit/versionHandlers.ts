@@ -20,8 +20,8 @@ interface OfVersion<Params> {
 }
 
 /**
- * Creates the handlers of the endpoints for the versions of a record. `idOf` returns the id of the
- * record in the path, and `prepare` runs before a restore, outside of its transaction.
+ * Creates the handlers of the endpoints for a record's versions. `idOf` returns the record's id in
+ * the path, and `prepare` runs before a restore and outside its transaction.
  */
 export const versionHandlers = <Params, Record, E, RestoreError, R = never, F = never>(
   idOf: (params: Params) => string,

@@ -15,15 +15,15 @@ import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Tokens } from "../sessions/Tokens.ts"
 
 /**
- * Finds the principal of a credential. Results are not cached, so that a revocation takes effect on
- * the next request.
+ * Finds the principal that a credential identifies. Results are not cached, so that a revocation
+ * takes effect on the next request.
  */
 export class Auth extends Context.Service<
   Auth,
   {
     readonly authenticate: (
       credential: Credential,
-      /** The workspace in the path. The same statement reads the user's role in it. */
+      /** The workspace in the path. The same statement reads the user's role in this workspace. */
       workspaceId: string | undefined,
       ip: string | null
     ) => Effect.Effect<
@@ -65,7 +65,7 @@ export class Auth extends Context.Service<
           const isRefused = !isAllowedFrom(ip, allowed_ips)
           if (ip !== null) uses.note(id, isRefused ? "refused_address" : "address", networkOf(ip))
           // The response is the same as for an unknown key, so that a thief does not learn that the
-          // key is valid.
+          // stolen key is valid.
           if (isRefused) return Effect.fail(new InvalidApiKey())
           uses.touch(row.value, now)
           return Effect.as(renewHash(row.value, hashes[0]), toPrincipal(row.value))

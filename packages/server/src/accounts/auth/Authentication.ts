@@ -6,7 +6,7 @@ import {
   type MissingCredentials
 } from "@scheduling/domain/auth/AuthErrors"
 import { CurrentWorkspace } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { Principal, requesterOf } from "@scheduling/domain/auth/Principal"
 import { Access, type AccessRule } from "@scheduling/domain/shared/Access"
 import type { RateLimited } from "@scheduling/domain/shared/Errors"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -17,12 +17,13 @@ import { authorize } from "../access/authorize.ts"
 import { Auth } from "./Auth.ts"
 import { authorizationHeaders, recheckIfLate } from "../../http/index.ts"
 import { parseBearer } from "./bearer.ts"
-import { decideAccess, type Refusal } from "./decideAccess.ts"
+import { decideAccess, type AccessRefusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
 
 /**
- * Checks the credential, its rate limit, its kind, the workspace and the scope, in this order. The
- * body and the handler follow. If the body arrives late, access is checked again.
+ * Checks the credential, its rate limit, its kind, the workspace and the scope, in this order,
+ * before the body is read and the handler runs. If the body takes long to arrive, access is checked
+ * again.
  */
 export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | RequestRates> =
   Layer.effect(
@@ -36,14 +37,14 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
           Effect.Error<typeof answer> | Denial | RateLimited
         >
         const access = Context.getUnsafe(endpoint.annotations, Access)
-        // Every request runs this code, so neither it nor `Auth` uses a generator, which would add
-        // 5% to a list request.
+        // Every request runs this code. Neither it nor `Auth` uses a generator, which would make a
+        // list request 5% slower.
         return Effect.flatMap(readCredential, (asked) => {
           const { ip, message, request, workspaceId } = asked
           return Effect.flatMap(
             auth.authenticate(asked.credential, workspaceId, ip),
             ({ principal }): Answer => {
-              const limited = rates.take(message, principal)
+              const limited = rates.take(message, requesterOf(principal))
               if (limited !== undefined) return Effect.fail(limited)
               const refusal = findRefusal(access, principal, workspaceId)
               if (refusal !== undefined) return Effect.fail(refusal)
@@ -61,7 +62,7 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
     })
   )
 
-export type Denial = MissingCredentials | InvalidToken | InvalidApiKey | Refusal
+export type Denial = MissingCredentials | InvalidToken | InvalidApiKey | AccessRefusal
 
 const findRefusal = (
   access: AccessRule,
@@ -77,8 +78,8 @@ const findRefusal = (
   )
 
 /**
- * Provides the principal and the workspace of the path. The cast is safe without a workspace,
- * because `inWorkspace` does not compile for such an endpoint.
+ * Provides the principal and the path's workspace. The cast is safe even without a workspace,
+ * because `inWorkspace` does not compile for an endpoint that has none.
  */
 const provideAccess = (
   principal: Principal["Service"],
@@ -111,7 +112,10 @@ const decide = (
     return refusal === undefined ? Effect.void : Effect.fail(refusal)
   })
 
-/** Returns an effect that checks whether the request still has access, for long-lived responses. */
+/**
+ * Creates an effect that checks whether the request still has access. It is used by long-lived
+ * responses.
+ */
 export const makeAccessCheck = (
   auth: Auth["Service"],
   { annotations }: HttpApiEndpoint.Top

@@ -13,8 +13,8 @@ import { UsersRepo } from "../users/UsersRepo.ts"
 import { writeKeyFile } from "./writeKeyFile.ts"
 
 /**
- * Creates the first account from the settings `BOOTSTRAP_…`, unless an account exists. The node
- * serves no request before that.
+ * Creates the first account from the `BOOTSTRAP_…` settings, unless an account exists. The node
+ * serves no requests until this is done.
  */
 export const BootstrapLayer: Layer.Layer<
   never,
@@ -37,14 +37,14 @@ export const BootstrapLayer: Layer.Layer<
         new InvalidConfig({ message: `BOOTSTRAP_PASSWORD: ${issues[0]?.message ?? ""}` })
     )
     const create = Effect.gen(function* () {
-      // Another node may create the account, or a user may register, at the same time.
+      // Meanwhile, another node could create the account, or a user could register.
       yield* users.lockAll
       if (!(yield* users.isEmpty)) return
       const { row, workspace } = yield* Effect.orDie(
         accounts.create({ email, password, workspace: workspaceName })
       )
-      // The operator vouches for the email. If it were unverified, the first password reset by mail
-      // would revoke everything created until then.
+      // The operator vouches for the email. If it were unverified, the first password reset by
+      // email would revoke everything created until then.
       const token = yield* emailLinks.make(row)
       if (Option.isSome(token)) {
         yield* Effect.orDie(emailLinks.use(token.value, operatorOrigin))

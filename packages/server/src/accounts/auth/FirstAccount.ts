@@ -5,17 +5,17 @@ import { UsersRepo } from "../users/UsersRepo.ts"
 export class FirstAccount extends Context.Service<
   FirstAccount,
   {
-    /** True if registration is open and no account exists. */
+    /** True if no account exists yet and the first one can be registered. */
     readonly isAwaited: Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/auth/FirstAccount") {
   static readonly layer: Layer.Layer<FirstAccount, never, AppConfig | UsersRepo> = Layer.effect(
     FirstAccount,
     Effect.gen(function* () {
-      const { registration } = yield* AppConfig
+      const { passwordLogin, registration } = yield* AppConfig
       const users = yield* UsersRepo
-      // Once an account exists, the database is not queried again.
-      let isAnswered = registration === "closed"
+      // Once an account exists, this is always true, and the database is not queried again.
+      let isAnswered = registration === "closed" || passwordLogin === "off"
       return FirstAccount.of({
         isAwaited: Effect.gen(function* () {
           isAnswered ||= !(yield* users.isEmpty)

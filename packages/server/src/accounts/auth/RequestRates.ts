@@ -1,20 +1,21 @@
-import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
+import type { Requester } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
-import { AccountRates, noteRateState } from "../../http/index.ts"
+import { AccountRates, recordRateState } from "../../http/index.ts"
 
 export class RequestRates extends Context.Service<
   RequestRates,
   {
     /**
-     * Counts a request, and returns the reason if it is rejected. Requests count for the API key or
-     * the user, who can have 200 sessions, and for the account, which can have 10,000 keys. Call it
-     * after the credential was verified, so that nobody can exhaust the rate limit of others.
+     * Counts a request against the rate limits. If the request exceeds one of them, returns the
+     * error. A request counts for its API key, its user (who can have 200 sessions) or its trigger
+     * URL, and also for the account (which can have 10,000 keys). Call this after verifying the
+     * credential, so that nobody can use up the limits of others.
      */
     readonly take: (
       message: object,
-      principal: Principal["Service"],
+      requester: Requester,
       requests?: number
     ) => RateLimited | undefined
   }
@@ -27,14 +28,9 @@ export class RequestRates extends Context.Service<
       const clock = yield* Clock.Clock
       const limits = new AccountRates({ each: rateLimit, account: rateLimit * accountRateFactor })
       return RequestRates.of({
-        take: (message, principal, requests) => {
-          const rate = limits.take(
-            principalId(principal),
-            principal.lane,
-            elapsedMs(clock),
-            requests
-          )
-          noteRateState(message, rate)
+        take: (message, { id, lane }, requests) => {
+          const rate = limits.take(id, lane, elapsedMs(clock), requests)
+          recordRateState(message, rate)
           return rate.isOver ? new RateLimited({ retry_after: rate.seconds }) : undefined
         }
       })
@@ -42,5 +38,5 @@ export class RequestRates extends Context.Service<
   )
 }
 
-/** The rate limit of an account, as a multiple of the rate limit of a key. */
+/** An account's rate limit, as a multiple of a key's rate limit. */
 const accountRateFactor = 20

@@ -1,5 +1,5 @@
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
-import { bearerOf } from "../../http/index.ts"
+import { bearerTokenOf } from "../../http/index.ts"
 
 export type Credential =
   | { readonly kind: "none" }
@@ -8,13 +8,13 @@ export type Credential =
   | { readonly kind: "jwt"; readonly token: string }
 
 /**
- * Reads the credential of a request, which must have exactly one `Authorization` header with one
- * token. The prefix distinguishes API keys from JWTs.
+ * Reads a request's credential. The request must have exactly one `Authorization` header with one
+ * token. The token's prefix distinguishes API keys from JWTs.
  */
 export const parseBearer = (headers: ReadonlyArray<string>): Credential => {
   const [header, ...others] = headers
   if (header === undefined) return { kind: "none" }
-  const token = bearerOf(header)
+  const token = bearerTokenOf(header)
   if (token === undefined || others.length > 0) {
     return { kind: "malformed", isKey: headers.some((text) => keyLike.test(text)) }
   }

@@ -15,7 +15,7 @@ export interface PathWorkspace {
   readonly role: Role | null
 }
 
-export type Refusal =
+export type AccessRefusal =
   | JwtOnly
   | PersonOnly
   | WorkspaceForbidden
@@ -24,7 +24,7 @@ export type Refusal =
   | Forbidden
 
 /**
- * Decides whether a principal has access to an endpoint. The kind of credential is checked before
+ * Decides whether a principal has access to an endpoint. The credential's kind is checked before
  * the workspace, and the workspace before the scope, so that the error reveals nothing about
  * inaccessible records.
  */
@@ -32,7 +32,7 @@ export const decideAccess = (
   access: AccessRule,
   principal: Principal["Service"],
   workspace: PathWorkspace | undefined
-): Refusal | undefined => {
+): AccessRefusal | undefined => {
   if (principal.kind === "jwt") {
     if (principal.service_account !== null && access.kind === "jwt" && access.isForPeople) {
       return new PersonOnly()

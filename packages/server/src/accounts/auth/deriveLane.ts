@@ -1,17 +1,17 @@
 import { type DerivedKey, mac } from "../../core/index.ts"
-import { classify } from "@scheduling/calls/egress/EgressRules"
+import { classifyAddress } from "@scheduling/calls/egress/EgressRules"
 import { networkOf } from "../../http/index.ts"
 
 /**
- * Derives the lane of an account, the number by which accounts take turns. The upper half stands
- * for a public IP address: accounts that were registered from one address share its turns, because
- * anybody can register many accounts. An account registered from a private address has an upper
- * half of its own, because many people can use the same proxy. The lower half stands for the
- * account. Both halves are keyed hashes, so that nobody can choose the lane of another account.
+ * Derives an account's lane, a number that is used to serve accounts in turn. Its upper half
+ * identifies a public IP address: accounts registered from one address are served as one, because
+ * anybody can register many accounts. Accounts registered from a private address each have their
+ * own upper half, because many people can use the same proxy. The lower half identifies the
+ * account. Both halves are keyed hashes, so that nobody can choose another account's lane.
  */
 export const deriveLane = (key: DerivedKey, userId: string, ip: string | null): bigint => {
   const account = hashOf(key, `account:${userId}`)
-  const address = ip !== null && classify(ip) === "public" ? networkOf(ip) : undefined
+  const address = ip !== null && classifyAddress(ip) === "public" ? networkOf(ip) : undefined
   const group = address === undefined ? account : hashOf(key, `address:${address}`)
   return BigInt.asIntN(64, (group << 32n) | account)
 }

@@ -6,7 +6,8 @@ import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
 
 /**
  * Writes an API key atomically to a file that only its owner can read. Replaces an existing file
- * only if it contains an API key, left over from an earlier database or an interrupted start.
+ * only if that file contains an API key, which an earlier database or an interrupted start has left
+ * behind.
  */
 export const writeKeyFile = (file: string, key: string): Effect.Effect<void, InvalidConfig> =>
   Effect.tryPromise({

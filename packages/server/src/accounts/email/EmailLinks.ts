@@ -25,15 +25,22 @@ import { emailChangedMail, verificationMail } from "./emailMails.ts"
 export class EmailLinks extends Context.Service<
   EmailLinks,
   {
-    /** Counts a mail before it is sent, because mails per account and per address are limited. */
+    /**
+     * Counts an email before it is sent, because the number of emails per account and per address
+     * is limited.
+     */
     readonly count: (user: Pick<UserRow, "id">, to: string) => Effect.Effect<void, RateLimited>
-    /** Mails a token to the address to be verified, after the response. */
+    /**
+     * Emails a token to the address that needs verification. The email is sent after the response.
+     */
     readonly post: (user: UserRow) => Effect.Effect<void>
     readonly postAgain: (
       user: UserRow,
       origin: RequestOrigin
     ) => Effect.Effect<void, Conflict | RateLimited>
-    /** Creates a token for an operator to pass on, or none if no address needs verification. */
+    /**
+     * Creates a token for an operator to pass on. Returns none if no address needs verification.
+     */
     readonly make: (user: UserRow) => Effect.Effect<Option.Option<Redacted.Redacted>>
     readonly find: (token: Redacted.Redacted) => Effect.Effect<Option.Option<UserRow>>
     readonly use: (
@@ -151,7 +158,7 @@ export class EmailLinks extends Context.Service<
                 return yield* new InvalidLink()
               }
               if (isChange) {
-                // Links to reset the password were mailed to the old address.
+                // Password reset links were sent to the old address.
                 yield* links.removeAny(user.id, "password reset")
                 const workspaceIds = yield* usage.holdSeatsOf(user.id)
                 yield* events.memberEmailRemoved(user.email, workspaceIds, origin)
@@ -174,7 +181,7 @@ export class EmailLinks extends Context.Service<
   )
 }
 
-/** Returns the address to be verified, if any. */
+/** Returns the address that needs verification, if any. */
 export const emailToVerify = (
   user: Pick<UserRow, "email" | "email_verified_at" | "pending_email">
 ): string | undefined =>

@@ -4,7 +4,8 @@ import type { MailContent } from "../../mail/index.ts"
 export const linkPath = "/email/verify"
 
 /**
- * Creates the mail. It contains no text entered by the account's owner, who could be a stranger.
+ * Creates the email that verifies an address. It contains no text entered by the account's owner,
+ * who could be a stranger to the recipient.
  */
 export const verificationMail = (
   to: string,
@@ -24,9 +25,9 @@ export const verificationMail = (
 
 export const emailChangedMail = (to: string): MailContent => ({
   to,
-  subject: "Your email was changed",
+  subject: "Your email address was changed",
   lines: [
-    "The email of your account at the scheduling service was changed. This address no longer belongs to it."
+    "The email address of your account at the scheduling service was changed. The account no longer uses this address."
   ],
   otherwise: "If this was not you, contact the operator of the service immediately."
 })

@@ -70,7 +70,7 @@ export class Invitations extends Context.Service<
       id: InvitationId,
       actor: Actor
     ) => Effect.Effect<void, NotFound>
-    /** Shows an invitation to the holder of its token, with or without an account. */
+    /** Shows an invitation to whoever has its token, with or without an account. */
     readonly preview: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -164,7 +164,7 @@ export class Invitations extends Context.Service<
         }, transaction),
 
         remove: Effect.fn("Invitations.remove")(function* (workspaceId, id, actor) {
-          const { role } = yield* found(repo.remove(workspaceId, id))
+          const { role } = yield* requireInvitation(repo.remove(workspaceId, id))
           yield* audit.recordInWorkspace("invitation.removed", workspaceId, {
             actor_id: actor.user_id,
             subject_id: id,
@@ -176,7 +176,9 @@ export class Invitations extends Context.Service<
         preview: Effect.fn("Invitations.preview")(function* (token, origin) {
           yield* throttle.count("invitation previews", origin.ip)
           const hashes = linkTokenHashes(ring, "invitation", token)
-          const row = yield* foundByToken(repo.findPreview(hashes, yield* DateTime.nowAsDate))
+          const row = yield* requireInvitationOfToken(
+            repo.findPreview(hashes, yield* DateTime.nowAsDate)
+          )
           return toInvitationPreview(row)
         }),
 
@@ -184,12 +186,12 @@ export class Invitations extends Context.Service<
           const { email } = yield* findTokenUser(users, actor.user_id)
           const now = yield* DateTime.nowAsDate
           const hashes = linkTokenHashes(ring, "invitation", token)
-          const invitation = yield* foundByToken(repo.findByToken(hashes, email, now))
+          const invitation = yield* requireInvitationOfToken(repo.findByToken(hashes, email, now))
           const workspaceId = authorize(invitation.workspace_id)
           yield* workspaces.lock(workspaceId)
-          // The invitation is deleted after the workspace is locked, in case it was used, withdrawn
-          // or replaced.
-          const { role } = yield* foundByToken(repo.remove(workspaceId, invitation.id))
+          // The invitation is deleted only after the workspace was locked. By then, it may already
+          // have been used, withdrawn or replaced.
+          const { role } = yield* requireInvitationOfToken(repo.remove(workspaceId, invitation.id))
           if (Option.isSome(yield* members.find(workspaceId, actor.user_id))) {
             return yield* new Conflict({
               resource: "member",
@@ -208,16 +210,16 @@ export class Invitations extends Context.Service<
             origin: actor.origin,
             details: { role, invitation_id: invitation.id, invited_by: invitation.invited_by }
           })
-          return toWorkspace(yield* ofWorkspace(workspaces.find(workspaceId)))
+          return toWorkspace(yield* requireWorkspace(workspaces.find(workspaceId)))
         }, transaction)
       })
     })
   )
 }
 
-const found = orNotFound("invitation")
-const foundByToken = orNotFound(
+const requireInvitation = orNotFound("invitation")
+const requireInvitationOfToken = orNotFound(
   "invitation",
   "This invitation does not exist, has expired, was already used or is for another email address."
 )
-const ofWorkspace = orNotFound("workspace")
+const requireWorkspace = orNotFound("workspace")

@@ -56,7 +56,7 @@ export class InvitationsRepo extends Context.Service<
       email: string,
       now: Date
     ) => Effect.Effect<Option.Option<InvitationRow>>
-    /** Finds the part of an invitation that the holder of its token may see. */
+    /** Finds the part of an invitation that the holder of its token is allowed to see. */
     readonly findPreview: (
       hashes: ReadonlyArray<string>,
       now: Date
@@ -68,7 +68,7 @@ export class InvitationsRepo extends Context.Service<
     readonly removeAll: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<ReadonlyArray<InvitationRow>>
-    /** Deletes the invitations for a deleted account in all workspaces. */
+    /** Deletes a deleted account's invitations in all workspaces. */
     readonly removeByEmail: (email: string) => Effect.Effect<void>
     readonly removeCreatedBy: (
       workspaceId: AuthorizedWorkspaceId,

@@ -64,7 +64,10 @@ export class Members extends Context.Service<
       const workspaces = yield* WorkspacesRepo
       const lockAs = makeWorkspaceLock(workspaces)
 
-      /** Fails if the member is the last owner. Call it before an owner leaves or changes role. */
+      /**
+       * Fails if the member is the last owner. Call it before an owner leaves or receives another
+       * role.
+       */
       const requireOtherOwner = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         { role }: MemberRow
@@ -102,7 +105,7 @@ export class Members extends Context.Service<
 
         update: Effect.fn("Members.update")(function* (workspaceId, userId, role, actor) {
           const own = yield* lockAs(workspaceId, actor, "admin")
-          const member = yield* found(repo.find(workspaceId, userId))
+          const member = yield* requireMember(repo.find(workspaceId, userId))
           if (member.role === role) return toMember(member)
           if (own !== "owner" && (member.role === "owner" || role === "owner")) {
             return yield* new Forbidden({ required_role: "owner" })
@@ -118,7 +121,7 @@ export class Members extends Context.Service<
 
         remove: Effect.fn("Members.remove")(function* (workspaceId, userId, actor) {
           const own = yield* lockAs(workspaceId, actor, "admin")
-          const member = yield* found(repo.find(workspaceId, userId))
+          const member = yield* requireMember(repo.find(workspaceId, userId))
           if (own !== "owner" && member.role === "owner") {
             return yield* new Forbidden({ required_role: "owner" })
           }
@@ -131,7 +134,7 @@ export class Members extends Context.Service<
           if (!(yield* workspaces.lock(workspaceId)))
             return yield* new NotFound({ resource: "workspace" })
           const member = yield* Effect.catchTag(
-            found(repo.find(workspaceId, actor.user_id)),
+            requireMember(repo.find(workspaceId, actor.user_id)),
             "NotFound",
             () => Effect.fail(new NotFound({ resource: "workspace" }))
           )
@@ -144,4 +147,4 @@ export class Members extends Context.Service<
   )
 }
 
-const found = orNotFound("member")
+const requireMember = orNotFound("member")

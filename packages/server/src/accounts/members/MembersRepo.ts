@@ -11,7 +11,7 @@ export interface MemberRow {
   readonly email: string
   readonly name: string | null
   readonly role: Role
-  /** True if a claim of the identity provider grants the role. */
+  /** True if one of the identity provider's claims grants the role. */
   readonly from_claim: boolean
   readonly joined_at: Date
 }
@@ -22,7 +22,10 @@ export const toMember = ({ from_claim: _, ...row }: MemberRow): Member => ({
   joined_at: timestampOf(row.joined_at)
 })
 
-/** Reads and writes human members. Members and roles change only while the workspace is locked. */
+/**
+ * Reads and writes the members that are people. Members and roles change only while the workspace
+ * is locked.
+ */
 export class MembersRepo extends Context.Service<
   MembersRepo,
   {
@@ -47,7 +50,10 @@ export class MembersRepo extends Context.Service<
       readonly from_claim?: boolean
       readonly created_at: Date
     }) => Effect.Effect<boolean>
-    /** A role that a person gives no longer depends on a claim. */
+    /**
+     * Sets a member's role. Unless `fromClaim` is true, the role no longer depends on the identity
+     * provider's claims.
+     */
     readonly updateRole: (
       workspaceId: AuthorizedWorkspaceId,
       userId: string,

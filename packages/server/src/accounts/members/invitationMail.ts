@@ -2,7 +2,7 @@ import { invitationDays } from "@scheduling/domain/members/Invitation"
 import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 
-/** Creates the mail. It contains no text entered by the inviting user. */
+/** Creates the email for an invitation. It contains no text entered by the inviting user. */
 export const invitationMail = (
   to: string,
   publicUrl: string,
@@ -14,7 +14,7 @@ export const invitationMail = (
     `You have been invited to join a workspace at ${new URL(publicUrl).host}.`,
     `To join, open this link within ${invitationDays} days:`
   ],
-  // Browsers do not send the fragment after `#` to the server.
+  // Browsers do not send the fragment (the part after `#`) to the server.
   link: { words: "Join the workspace", url: `${publicUrl}/invitation#${Redacted.value(token)}` },
   otherwise: "If you do not want to join, ignore this mail."
 })

@@ -10,8 +10,8 @@ import { InvitationsRepo } from "./InvitationsRepo.ts"
 import { type MemberRow, MembersRepo } from "./MembersRepo.ts"
 
 /**
- * Changes and ends memberships, with what depends on them. Call it in a transaction that holds the
- * lock of the workspace. The caller records the change.
+ * Creates the operations that change and end memberships, and update everything that depends on
+ * them. Call them in a transaction that has locked the workspace. The caller records the change.
  */
 export const makeMembershipChanges = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,10 @@ export const makeMembershipChanges = Effect.gen(function* () {
   const usage = yield* UsageRepo
 
   return {
-    /** A role that a person gives no longer depends on a claim. */
+    /**
+     * Changes a member's role. Unless `fromClaim` is true, the role no longer depends on the
+     * identity provider's claims.
+     */
     changeRole: Effect.fnUntraced(function* (
       workspaceId: AuthorizedWorkspaceId,
       member: MemberRow,
@@ -30,7 +33,8 @@ export const makeMembershipChanges = Effect.gen(function* () {
       fromClaim = false
     ) {
       yield* repo.updateRole(workspaceId, member.id, role, fromClaim)
-      // Deletes invitations to roles higher than the member's new role.
+      // If the new role is lower, deletes the invitations that the member has sent, because they
+      // can grant a higher role.
       if (!includesRole(role, member.role)) {
         yield* invitations.removeCreatedBy(workspaceId, member.id)
       }

@@ -1,4 +1,4 @@
-import { InvalidLink } from "@scheduling/domain/auth/AuthErrors"
+import { InvalidLink, type PasswordLoginOff } from "@scheduling/domain/auth/AuthErrors"
 import { Conflict, type RateLimited, type ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { UserId } from "@scheduling/domain/shared/Ids"
 import type { Redacted } from "effect"
@@ -20,31 +20,35 @@ import { Throttle } from "../throttle/Throttle.ts"
 import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import { type UserRow, UsersRepo } from "../users/UsersRepo.ts"
 import { checkNewPassword } from "./checkNewPassword.ts"
+import { passwordLoginCheck } from "./passwordLoginCheck.ts"
 import { Passwords } from "./Passwords.ts"
 import { resetMail } from "./resetMail.ts"
-import { ChangeMails } from "../auth/ChangeMails.ts"
+import { AccountChangeMails } from "../auth/AccountChangeMails.ts"
 import { AccountReclaims } from "../AccountReclaims.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 
 export class PasswordResets extends Context.Service<
   PasswordResets,
   {
-    /** Mails a token after the response, if the account exists. */
+    /**
+     * Emails a token if the account exists. The email is sent after the response, so that the
+     * response time does not reveal whether the account exists.
+     */
     readonly request: (
       email: string,
       origin: RequestOrigin
-    ) => Effect.Effect<void, Conflict | RateLimited>
+    ) => Effect.Effect<void, Conflict | PasswordLoginOff | RateLimited>
     /** Creates a token for an operator to pass on. */
     readonly make: (user: UserRow, origin: RequestOrigin) => Effect.Effect<Redacted.Redacted>
     /**
-     * Sets the password and ends all sessions of the account. The second factor is kept, unless the
-     * mailed token is the first proof of the email.
+     * Sets the password and ends all of the account's sessions. The second factor is kept, unless
+     * the emailed token is the first proof that the person owns the email address.
      */
     readonly use: (
       token: Redacted.Redacted,
       password: Redacted.Redacted,
       origin: RequestOrigin
-    ) => Effect.Effect<void, InvalidLink | RateLimited | ValidationFailed>
+    ) => Effect.Effect<void, InvalidLink | PasswordLoginOff | RateLimited | ValidationFailed>
   }
 >()("@scheduling/server/accounts/passwords/PasswordResets") {
   static readonly layer: Layer.Layer<
@@ -52,7 +56,7 @@ export class PasswordResets extends Context.Service<
     never,
     | AppConfig
     | AuditLog
-    | ChangeMails
+    | AccountChangeMails
     | AccountMails
     | Passwords
     | AccountReclaims
@@ -68,11 +72,12 @@ export class PasswordResets extends Context.Service<
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const { publicUrl = "" } = yield* AppConfig
       const audit = yield* AuditLog
-      const changeMails = yield* ChangeMails
+      const changeMails = yield* AccountChangeMails
       const mails = yield* AccountMails
       const passwords = yield* Passwords
       const links = yield* UserLinksRepo
       const accountReclaims = yield* AccountReclaims
+      const requirePasswordLogin = yield* passwordLoginCheck
       const ring = (yield* Secrets).keys("link-token")
       const sessions = yield* SessionsRepo
       const throttle = yield* Throttle
@@ -102,7 +107,7 @@ export class PasswordResets extends Context.Service<
       const mailFor = Effect.fnUntraced(function* (email: string, origin: RequestOrigin) {
         const user = yield* users.findByEmail(email)
         if (Option.isNone(user)) return undefined
-        // A stranger can register any address to make the service send mails to it.
+        // Anybody can register a stranger's address to make the service send emails to it.
         if (user.value.email_verified_at === null) {
           yield* throttle.countMailTo("password resets to", email)
         }
@@ -113,6 +118,7 @@ export class PasswordResets extends Context.Service<
         make: (user, origin) => make(user, origin),
 
         request: Effect.fn("PasswordResets.request")(function* (email, origin) {
+          yield* requirePasswordLogin
           if (mails.unavailable !== null) {
             return yield* new Conflict({
               resource: "user",
@@ -121,8 +127,8 @@ export class PasswordResets extends Context.Service<
           }
           yield* throttle.count("password resets", origin.ip)
           yield* throttle.countMail("password resets of", email)
-          // The account is looked up after the response, so that an email without an account has
-          // the same response time.
+          // The account is looked up after the response, so that the response time is the same for
+          // an email without an account.
           yield* mails.post(
             "a password reset",
             Effect.catchTag(mailFor(email, origin), "RateLimited", () =>
@@ -137,6 +143,7 @@ export class PasswordResets extends Context.Service<
         }),
 
         use: Effect.fn("PasswordResets.use")(function* (token, password, origin) {
+          yield* requirePasswordLogin
           yield* throttle.count("password resets", origin.ip)
           const hashes = linkTokenHashes(ring, "password reset", token)
           const found = yield* links.findUser("password reset", hashes, yield* DateTime.nowAsDate)
@@ -146,8 +153,8 @@ export class PasswordResets extends Context.Service<
           const to = yield* passwords.hash(password, origin.ip)
           yield* transaction(
             Effect.gen(function* () {
-              // The user's row is locked first, in the same order as by a login, so a login in
-              // progress waits for the change and then fails.
+              // Locks the user's row first, as a login does. A login in progress therefore waits
+              // for the change and then fails.
               const change = { id: user.id, from: user.password_hash, to }
               const isChanged = yield* users.updatePassword(change)
               if (!isChanged || !(yield* links.remove(user.id, "password reset", hashes))) {

@@ -3,9 +3,14 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { type Argon2Parameters, hashPrefix, loadArgon2 } from "./argon2.ts"
-import { afterEqualPause, FairQueue, type FairQueueOptions, networkOf } from "../../http/index.ts"
+import {
+  pauseForSameDuration,
+  FairQueue,
+  type FairQueueOptions,
+  networkOf
+} from "../../http/index.ts"
 
-/** The cost of a hash: OWASP's minimum for Argon2id (19 MiB, two passes, one lane). */
+/** The cost of a hash. It is OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. */
 export const HashCost = Context.Reference<Argon2Parameters>(
   "@scheduling/server/accounts/auth/HashCost",
   {
@@ -13,7 +18,10 @@ export const HashCost = Context.Reference<Argon2Parameters>(
   }
 )
 
-/** Hashes passwords with Argon2id on the thread pool. Client networks take turns. */
+/**
+ * Hashes passwords with Argon2id on the thread pool. Clients' networks are served in turn, so that
+ * one network cannot block the others.
+ */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -31,8 +39,8 @@ export class Passwords extends Context.Service<
       ip: string | null
     ) => Effect.Effect<boolean, RateLimited>
     /**
-     * Returns whether the queue of hashes has room. Checking first rejects a request before it
-     * costs a statement.
+     * Returns whether the queue of hashes has room. If it is full, a request can be rejected
+     * without reading the database.
      */
     readonly hasRoom: (ip: string | null) => boolean
     readonly isOutdated: (passwordHash: string) => boolean
@@ -65,13 +73,13 @@ export class Passwords extends Context.Service<
 }
 
 /**
- * Returns how many hashes to compute in parallel: on up to half of the cores, so that other
+ * Returns the options of the queue of hashes. Hashes use up to half of the cores, so that other
  * requests continue. With one or two cores, where the database also needs one, hashes use half of
- * the time of one core.
+ * one core's time.
  */
 export const hashQueueOptions = (cores: number): FairQueueOptions<RateLimited> => ({
   atOnce: Math.max(1, Math.floor(cores / 2)),
-  ...(cores <= 2 ? { pause: afterEqualPause } : {}),
+  ...(cores <= 2 ? { pause: pauseForSameDuration } : {}),
   bound: {
     maxWaiting: cores * 32,
     refusal: Effect.fail(new RateLimited({ retry_after: 1 }))

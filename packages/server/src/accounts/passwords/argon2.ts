@@ -27,7 +27,7 @@ export interface Argon2 {
  * The implementation of `@node-rs/argon2`, which is twice as fast as Node's and available for most
  * platforms.
  */
-export const bindingArgon2 = async (): Promise<Argon2> => {
+export const nodeRsArgon2 = async (): Promise<Argon2> => {
   const { hash, verify } = await import("@node-rs/argon2")
   return { hash: (password, parameters) => hash(password, parameters), verify }
 }
@@ -70,11 +70,11 @@ export const nodeArgon2 = (): Argon2 => {
 }
 
 /**
- * Loads the binding, or Node's implementation if the binding fails to load. Each can verify hashes
- * of the other.
+ * Loads the binding, or Node's implementation if the binding fails to load. Each can verify the
+ * other's hashes.
  */
 export const loadArgon2 = (): Promise<Argon2> =>
-  bindingArgon2().catch((cause) => {
+  nodeRsArgon2().catch((cause) => {
     if (typeof crypto.argon2 === "function") return nodeArgon2()
     throw new Error(
       `cannot load Argon2 on ${process.platform} ${process.arch}: @node-rs/argon2 has no binary for it. ` +

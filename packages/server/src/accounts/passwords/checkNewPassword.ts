@@ -1,6 +1,6 @@
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Redacted } from "effect"
-import { isCommon } from "./commonPasswords.ts"
+import { isCommonPassword } from "./commonPasswords.ts"
 
 /** Checks a new password. The contract has already validated its length. */
 export const checkNewPassword = (password: Redacted.Redacted, email: string, field: string) => {
@@ -8,7 +8,7 @@ export const checkNewPassword = (password: Redacted.Redacted, email: string, fie
   const problem =
     text.toLowerCase() === email
       ? "must not be your email address"
-      : isCommon(text)
+      : isCommonPassword(text)
         ? "is one of the most common passwords; choose another"
         : undefined
   return problem === undefined

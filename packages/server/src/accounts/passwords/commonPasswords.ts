@@ -7,4 +7,4 @@ const common = new Set(
     .filter(Boolean)
 )
 
-export const isCommon = (password: string): boolean => common.has(password.toLowerCase())
+export const isCommonPassword = (password: string): boolean => common.has(password.toLowerCase())

@@ -1,6 +1,7 @@
 import { InvalidCredentials } from "@scheduling/domain/auth/AuthErrors"
-import type { RateLimited } from "@scheduling/domain/shared/Errors"
+import { type RateLimited, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { DateTime, Effect, Option, type Redacted } from "effect"
+import type { AppConfig } from "../../core/index.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import type { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import type { Throttle } from "../throttle/Throttle.ts"
@@ -8,26 +9,31 @@ import type { UserRow } from "../users/UsersRepo.ts"
 import { makePasswordCheck } from "./makePasswordCheck.ts"
 import type { Passwords } from "./Passwords.ts"
 
-/** How long after a sign-in an account without a password needs no other proof. */
+/**
+ * How long after signing in an owner without a password can make protected changes without further
+ * proof.
+ */
 const recentMs = 10 * 60 * 1000
 
 /**
- * Creates a check of the owner for changes of the ways to sign in, which a stolen session must not
- * allow. An account without a password proves its owner by a recent sign-in.
+ * Creates a check that it is the account's owner who makes a change. Use it for changes that must
+ * not be possible with a stolen session, such as changes to the sign-in methods. It requires the
+ * password, or a recent sign-in if the account has no password.
  */
 export const makeOwnerCheck = (
   throttle: Throttle["Service"],
   passwords: Passwords["Service"],
-  sessions: SessionsRepo["Service"]
+  sessions: SessionsRepo["Service"],
+  { passwordLogin }: Pick<AppConfig["Service"], "passwordLogin">
 ) => {
   const confirmPassword = makePasswordCheck(throttle, passwords)
   return Effect.fnUntraced(function* (
     user: UserRow,
     password: Redacted.Redacted | undefined,
     actor: Actor
-  ): Effect.fn.Return<void, InvalidCredentials | RateLimited> {
-    if (user.has_password) {
-      if (password === undefined) return yield* new InvalidCredentials({ message: passwordNeeded })
+  ): Effect.fn.Return<void, InvalidCredentials | RateLimited | ValidationFailed> {
+    if (user.has_password && passwordLogin === "on") {
+      if (password === undefined) return yield* passwordRequired
       yield* confirmPassword(user, password, actor)
       return
     }
@@ -39,5 +45,7 @@ export const makeOwnerCheck = (
   })
 }
 
-const passwordNeeded = "Your current password is required."
+const passwordRequired = Effect.suspend(() =>
+  ValidationFailed.at(["current_password"], "required", "is required")
+)
 const signInNeeded = "Your sign-in is more than 10 minutes old. Sign out, sign in again and retry."

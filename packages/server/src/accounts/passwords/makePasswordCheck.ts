@@ -6,7 +6,7 @@ import type { Throttle } from "../throttle/Throttle.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import type { Passwords } from "./Passwords.ts"
 
-/** Creates a password check for actions that a stolen token must not allow. */
+/** Creates a password check, for actions that must not be possible with a stolen token. */
 export const makePasswordCheck =
   (throttle: Throttle["Service"], passwords: Passwords["Service"]) =>
   (

@@ -2,7 +2,10 @@ import { Redacted } from "effect"
 import type { MailContent } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 
-/** Creates the mail. It contains no text entered by the person who requested it. */
+/**
+ * Creates the email with the link to set a new password. It contains no text entered by whoever
+ * requested it.
+ */
 export const resetMail = (
   { email, email_verified_at }: Pick<UserRow, "email" | "email_verified_at">,
   publicUrl: string,
@@ -15,7 +18,7 @@ export const resetMail = (
     ...(email_verified_at === null ? [unverifiedWarning] : []),
     "If this was you, open this link within an hour:"
   ],
-  // Browsers do not send the fragment after `#` to the server.
+  // Browsers do not send the fragment (the part after `#`) to the server.
   link: {
     words: "Set a new password",
     url: `${publicUrl}/reset-password#${Redacted.value(token)}`
@@ -24,4 +27,4 @@ export const resetMail = (
 })
 
 const unverifiedWarning =
-  "This email is not verified yet, so a new password also removes the second factor and, in workspaces that are yours alone, the API keys, the tokens of workers and the other members."
+  "This email address is not verified yet, so a new password also removes the second factor and, in workspaces that only you own, the API keys, the tokens of workers and the other members."

@@ -14,7 +14,7 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, displayPrefix } from "../../core/index.ts"
+import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefixOf } from "../../core/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
@@ -34,7 +34,7 @@ import {
   toServiceAccount
 } from "./ServiceAccountsRepo.ts"
 
-/** The client id is unknown, or the client secret is wrong or was replaced. */
+/** The client id is unknown, or the client secret is wrong or has been replaced. */
 export class InvalidClient extends Data.TaggedError("InvalidClient") {}
 
 export interface IssuedToken {
@@ -53,7 +53,7 @@ export class ServiceAccounts extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: ServiceAccountId
     ) => Effect.Effect<ServiceAccount, NotFound>
-    /** Returns the service account of an access token and its workspace. */
+    /** Returns the service account of an access token, and the account's workspace. */
     readonly ofToken: (id: UserId) => Effect.Effect<
       {
         readonly service_account: ServiceAccount
@@ -137,8 +137,8 @@ export class ServiceAccounts extends Context.Service<
         })
 
       /**
-       * Ends the live streams of a service account. New requests are rejected even without this
-       * signal.
+       * Ends a service account's live streams. This signal is not needed for requests: new ones are
+       * rejected anyway.
        */
       const endStreams = (id: string) => sql.afterCommit(Effect.sync(() => endSignals.send([id])))
 
@@ -146,7 +146,7 @@ export class ServiceAccounts extends Context.Service<
         const secret = makeClientSecret()
         return {
           secret,
-          hashed: { secret_hash: hashKey(ring, secret), secret_prefix: displayPrefix(secret) }
+          hashed: { secret_hash: hashKey(ring, secret), secret_prefix: shownPrefixOf(secret) }
         }
       }
 
@@ -209,13 +209,13 @@ export class ServiceAccounts extends Context.Service<
 
         get: Effect.fn("ServiceAccounts.get")(function* (workspaceId, id) {
           return toServiceAccount(
-            yield* found(repo.find(workspaceId, id)),
+            yield* requireServiceAccount(repo.find(workspaceId, id)),
             yield* DateTime.nowAsDate
           )
         }),
 
         ofToken: Effect.fn("ServiceAccounts.ofToken")(function* (id) {
-          const row = yield* found(repo.findOfToken(id))
+          const row = yield* requireServiceAccount(repo.findOfToken(id))
           return {
             workspace_id: row.workspace_id,
             service_account: toServiceAccount(row, yield* DateTime.nowAsDate)
@@ -246,12 +246,13 @@ export class ServiceAccounts extends Context.Service<
 
         update: Effect.fn("ServiceAccounts.update")(function* (workspaceId, id, change, actor) {
           yield* lockAs(workspaceId, actor, "admin")
-          const old = yield* found(repo.find(workspaceId, id))
+          const old = yield* requireServiceAccount(repo.find(workspaceId, id))
           const row = { ...old, ...change }
           const now = yield* DateTime.nowAsDate
           if (row.name === old.name && row.role === old.role) return toServiceAccount(row, now)
           yield* repo.update(row)
-          // Deletes invitations to roles higher than the service account's new role.
+          // If the new role is lower, deletes the invitations that the service account has sent,
+          // because they can grant a higher role.
           if (!includesRole(row.role, old.role)) {
             yield* invitations.removeCreatedBy(workspaceId, id)
           }
@@ -268,7 +269,7 @@ export class ServiceAccounts extends Context.Service<
           actor
         ) {
           yield* lockAs(workspaceId, actor, "admin")
-          const old = yield* found(repo.find(workspaceId, id))
+          const old = yield* requireServiceAccount(repo.find(workspaceId, id))
           yield* repo.findSecretsForUpdate(id)
           const now = yield* DateTime.nowAsDate
           const graceEnds = new Date(now.getTime() + graceSeconds * 1000)
@@ -290,7 +291,7 @@ export class ServiceAccounts extends Context.Service<
 
         remove: Effect.fn("ServiceAccounts.remove")(function* (workspaceId, id, actor) {
           yield* lockAs(workspaceId, actor, "admin")
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireServiceAccount(repo.find(workspaceId, id))
           yield* repo.remove(workspaceId, id)
           yield* usage.record("seats", [workspaceId], yield* DateTime.nowAsDate)
           yield* endStreams(id)
@@ -317,4 +318,4 @@ export class ServiceAccounts extends Context.Service<
 
 const isId = Schema.is(ServiceAccountId)
 
-const found = orNotFound("service_account")
+const requireServiceAccount = orNotFound("service_account")

@@ -20,7 +20,7 @@ export interface ServiceAccountRow {
   readonly created_at: Date
 }
 
-/** The secrets of a service account. */
+/** A service account's secrets. */
 export type SecretsRow = Pick<
   ServiceAccountRow,
   "id" | "secret_hash" | "secret_prefix" | "old_secret_hash" | "old_secret_expires_at"
@@ -41,8 +41,8 @@ export const toServiceAccount = (row: ServiceAccountRow, now: Date): ServiceAcco
 })
 
 /**
- * Reads and writes service accounts. They change only while the workspace is locked. Tokens are
- * issued while the user's row is locked, and all changes of the secrets lock it, too.
+ * Reads and writes service accounts, which change only while the workspace is locked. Both issuing
+ * a token and changing the secrets lock the user's row.
  */
 export class ServiceAccountsRepo extends Context.Service<
   ServiceAccountsRepo,
@@ -56,15 +56,15 @@ export class ServiceAccountsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ServiceAccountRow>>
-    /** Finds the service account of an access token. */
+    /** Finds the service account that an access token belongs to. */
     readonly findOfToken: (id: string) => Effect.Effect<Option.Option<ServiceAccountRow>>
-    /** Finds the secrets of a service account and locks them until the transaction ends. */
+    /** Finds a service account's secrets and locks them until the transaction ends. */
     readonly findSecretsForUpdate: (id: string) => Effect.Effect<Option.Option<SecretsRow>>
     readonly update: (
       account: Pick<ServiceAccountRow, "id" | "workspace_id" | "name" | "role">
     ) => Effect.Effect<void>
     readonly updateSecrets: (secrets: SecretsRow) => Effect.Effect<void>
-    /** Brings the expiry of a service account's access tokens forward to this time. */
+    /** Brings the expiry of the service account's access tokens forward to this time. */
     readonly updateTokensExpiry: (id: string, expiresAt: Date) => Effect.Effect<void>
     readonly insertToken: (
       session: Omit<SessionRow, "began_with" | "generation" | "rotated_at">

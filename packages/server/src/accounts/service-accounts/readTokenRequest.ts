@@ -61,7 +61,10 @@ const readClient = (
       : Result.succeed(clientOf(id, secret))
   }
   if (others.length > 0 || (secret !== null && secret !== "")) {
-    return refusal("invalid_request", "The request has more than one credential. Send one.")
+    return refusal(
+      "invalid_request",
+      "The request contains two sets of client credentials. Send only one."
+    )
   }
   const client = readBasic(header)
   if (client === undefined) {

@@ -1,7 +1,7 @@
 import { tokenPath } from "@scheduling/domain/service-accounts/ServiceAccount"
 import { Effect, Redacted, Result } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { authorizationHeaders, requestOrigin, uncompressed } from "../../http/index.ts"
+import { authorizationHeaders, requestOrigin, preventCompression } from "../../http/index.ts"
 import { readTokenRequest, type TokenRefusal } from "./readTokenRequest.ts"
 import { ServiceAccounts } from "./ServiceAccounts.ts"
 
@@ -23,7 +23,7 @@ export const tokenRouteLayer = HttpRouter.use(
           body: yield* request.text
         })
         if (Result.isFailure(client)) return refuse(client.failure)
-        yield* uncompressed
+        yield* preventCompression
         const { access_token, expires_in } = yield* serviceAccounts.issueToken(
           client.success,
           yield* requestOrigin

@@ -2,6 +2,7 @@ import {
   type InvalidCode,
   InvalidCredentials,
   InvalidRefreshToken,
+  type PasswordLoginOff,
   type TotpRequired
 } from "@scheduling/domain/auth/AuthErrors"
 import type { Session, SignInMethod } from "@scheduling/domain/auth/Session"
@@ -10,15 +11,20 @@ import { NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
 import { SessionId, UserId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Context, Data, DateTime, Effect, Layer, Option, type Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { Ids } from "../../core/index.ts"
+import { AppConfig, Ids } from "../../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../audit/currentActor.ts"
 import { Throttle } from "../throttle/Throttle.ts"
+import { passwordLoginCheck } from "../passwords/passwordLoginCheck.ts"
 import { Passwords } from "../passwords/Passwords.ts"
+import { IdentitiesRepo } from "../oidc/IdentitiesRepo.ts"
 import { ProviderSessions } from "../oidc/ProviderSessions.ts"
+import { proxiedEmail } from "../proxy/proxiedEmail.ts"
+import { proxyIssuer } from "../proxy/proxyIssuer.ts"
 import { SecondFactors } from "../totp/SecondFactors.ts"
 import { type SessionRow, SessionsRepo, toSession } from "./SessionsRepo.ts"
 import type { TotpRow } from "../totp/TotpRepo.ts"
@@ -35,7 +41,10 @@ export class Logins extends Context.Service<
         readonly totp?: Redacted.Redacted
       },
       origin: RequestOrigin
-    ) => Effect.Effect<TokenPair, InvalidCredentials | InvalidCode | TotpRequired | RateLimited>
+    ) => Effect.Effect<
+      TokenPair,
+      InvalidCredentials | InvalidCode | PasswordLoginOff | TotpRequired | RateLimited
+    >
     /** Starts a session. `user` is the row whose password was checked. */
     readonly start: (
       user: UserRow,
@@ -45,8 +54,8 @@ export class Logins extends Context.Service<
     readonly refresh: (
       token: Redacted.Redacted,
       origin: RequestOrigin
-    ) => Effect.Effect<TokenPair, InvalidRefreshToken>
-    /** Returns the holder of a refresh token without changing the token. */
+    ) => Effect.Effect<TokenPair, InvalidRefreshToken, HttpServerRequest.HttpServerRequest>
+    /** Returns the user that a refresh token belongs to, without changing the token. */
     readonly findActor: (
       token: Redacted.Redacted,
       origin: RequestOrigin
@@ -58,7 +67,9 @@ export class Logins extends Context.Service<
   static readonly layer: Layer.Layer<
     Logins,
     never,
+    | AppConfig
     | AuditLog
+    | IdentitiesRepo
     | Ids
     | Throttle
     | Passwords
@@ -74,11 +85,14 @@ export class Logins extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const audit = yield* AuditLog
+      const config = yield* AppConfig
       const factors = yield* SecondFactors
+      const identities = yield* IdentitiesRepo
       const ids = yield* Ids
       const throttle = yield* Throttle
       const passwords = yield* Passwords
       const providerSessions = yield* ProviderSessions
+      const requirePasswordLogin = yield* passwordLoginCheck
       const scope = yield* Effect.scope
       const sessions = yield* SessionsRepo
       const tokens = yield* Tokens
@@ -107,8 +121,8 @@ export class Logins extends Context.Service<
       })
 
       /**
-       * Creates a check of a code that a repeated login can run twice, although the first run
-       * consumes the code.
+       * Creates a check of a code. If the login is retried, the check runs twice, but only the
+       * first run consumes the code.
        */
       const makeCodeCheck = (code: Redacted.Redacted | undefined) => {
         let isChecked = false
@@ -121,8 +135,9 @@ export class Logins extends Context.Service<
       }
 
       /**
-       * Handles a refresh token from before the last rotation. Within the grace period it is a race
-       * or a lost response. Later it is a theft, and the session ends.
+       * Handles a refresh token that a rotation has replaced. Within the grace period, two requests
+       * may have used the token at the same time, or a response may have been lost. After the grace
+       * period, the token was probably stolen, so the session ends.
        */
       const handleReuse = Effect.fnUntraced(function* (
         claims: RefreshClaims,
@@ -190,12 +205,23 @@ export class Logins extends Context.Service<
         return yield* tokens.issue(toClaims(yield* insertSession(user, origin, how)))
       })
 
+      /** Returns whether the proxy still names the person who started the session. */
+      const isNamedByProxy = Effect.fnUntraced(function* ({ user_id }: SessionRow) {
+        const email = yield* proxiedEmail(config)
+        if (email === undefined) return false
+        const user = yield* identities.findUser(proxyIssuer, email)
+        return Option.exists(user, ({ id }) => id === user_id)
+      })
+
       const endUnlessVouchedFor = Effect.fnUntraced(function* (
         session: SessionRow,
         origin: RequestOrigin
       ) {
-        if (session.began_with !== "provider") return
-        if (yield* providerSessions.check(session, origin)) return
+        const { began_with } = session
+        if (began_with !== "provider" && began_with !== "proxy") return
+        const check =
+          began_with === "proxy" ? isNamedByProxy(session) : providerSessions.check(session, origin)
+        if (yield* check) return
         yield* transaction(
           Effect.gen(function* () {
             if (!(yield* sessions.remove(session.user_id, session.id))) return
@@ -203,7 +229,7 @@ export class Logins extends Context.Service<
               actor_id: null,
               subject_id: session.id,
               origin,
-              details: { ended_by: "identity provider" }
+              details: { ended_by: began_with === "proxy" ? "proxy" : "identity provider" }
             })
           })
         )
@@ -212,6 +238,7 @@ export class Logins extends Context.Service<
 
       return Logins.of({
         login: Effect.fn("Logins.login")(function* ({ email, password, totp }, origin) {
+          yield* requirePasswordLogin
           if (!passwords.hasRoom(origin.ip)) return yield* new RateLimited({ retry_after: 1 })
           const checkCode = makeCodeCheck(totp)
           return yield* throttle
@@ -221,8 +248,8 @@ export class Logins extends Context.Service<
             )
             .pipe(
               Effect.flatMap((user) => start(user, origin)),
-              // Another login may have rehashed the same password in between, so this login is
-              // retried once.
+              // Another login may have rehashed the same password after this login read the hash,
+              // so this login is retried once.
               Effect.retry({ times: 1, while: ({ _tag }) => _tag === "PasswordReplaced" }),
               Effect.catchTag("PasswordReplaced", () => Effect.fail(new InvalidCredentials()))
             )
@@ -292,7 +319,10 @@ export interface SessionStart {
 /** The password was changed after it was verified and before the session started. */
 export class PasswordReplaced extends Data.TaggedError("PasswordReplaced") {}
 
-/** Maximum number of sessions per user. A further login ends the least recently used session. */
+/**
+ * Maximum number of sessions per user. A further login ends the session that was not used for the
+ * longest time.
+ */
 const maxSessions = 200
 
 /**

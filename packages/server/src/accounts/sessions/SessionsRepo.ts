@@ -3,7 +3,7 @@ import type { Role } from "@scheduling/domain/members/Role"
 import { SessionId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { batched, columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
+import { batchRequests, columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
 
 export interface SessionRow {
   readonly id: string
@@ -34,14 +34,14 @@ export interface Rotation {
   readonly expires_at: Date
 }
 
-/** The user of a session, and their role in the workspace of the path. */
+/** A session's user, and the user's role in the path's workspace. */
 export interface LiveSession {
   readonly user_id: string
   readonly lane: bigint
   readonly expires_at: Date
   readonly role: Role | null
   readonly name: string | null
-  /** The name of the service account. Null for a human user. */
+  /** The service account's name. Null for a person. */
   readonly service_account: string | null
 }
 
@@ -49,9 +49,9 @@ export class SessionsRepo extends Context.Service<
   SessionsRepo,
   {
     /**
-     * Inserts a session, and deletes all but the `keep` most recently used sessions of the user.
-     * The user's row is locked. Returns false if the account is disabled or its password has
-     * changed since it was checked: otherwise a login in progress would outlive a password change.
+     * Inserts a session, and deletes all but the user's `keep` most recently used sessions. Locks
+     * the user's row. Returns false if the account is disabled or its password has changed since it
+     * was checked, because a login in progress must not survive a password change.
      */
     readonly insert: (
       session: SessionRow,
@@ -71,7 +71,7 @@ export class SessionsRepo extends Context.Service<
       now: Date,
       page: PageRequest
     ) => Effect.Effect<ReadonlyArray<SessionRow>>
-    /** Rotates a session, or returns none if its generation has changed. */
+    /** Rotates a session's refresh token. Returns none if the session's generation has changed. */
     readonly rotate: (rotation: Rotation) => Effect.Effect<Option.Option<SessionRow>>
     readonly remove: (userId: string, id: string) => Effect.Effect<boolean>
     readonly removeAll: (userId: string) => Effect.Effect<number>
@@ -81,7 +81,7 @@ export class SessionsRepo extends Context.Service<
     SessionsRepo,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const findLive = yield* batched(findAllLive(sql))
+      const findLive = yield* batchRequests(findAllLive(sql))
 
       return SessionsRepo.of({
         insert: Effect.fn("SessionsRepo.insert")(function* (session, { keep, password_hash }) {
@@ -169,8 +169,6 @@ export class SessionsRepo extends Context.Service<
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 interface RequestedSession {
   readonly id: string

@@ -7,29 +7,30 @@ import { networkOf } from "../../http/index.ts"
 
 /**
  * Limits password checks, especially failed ones, and other costly unauthenticated requests. The
- * counts are stored in the database, so that all nodes share them and they survive a restart.
+ * counts are stored in the database, so that all nodes share them and a restart does not reset
+ * them.
  */
 export class Throttle extends Context.Service<
   Throttle,
   {
     /**
-     * Runs a password check. A failure is counted before the check and undone if the password is
-     * right, so that all concurrent guesses count. A check does not count if it was rejected
-     * because the queue of hashes is full.
+     * Runs a password check. It is counted as a failure beforehand, which is undone if the password
+     * is right, so that all concurrent guesses count. A check that is rejected because the queue of
+     * hashes is full does not count.
      */
     readonly guard: <A, E extends { readonly _tag: string }, R>(
       guess: Guess,
       check: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | RateLimited, R>
-    readonly count: (what: Counted, ip: string | null) => Effect.Effect<void, RateLimited>
-    /** Counts a mail for the account that requests or receives it. */
-    readonly countMail: (what: CountedMail, account: string) => Effect.Effect<void, RateLimited>
+    readonly count: (what: ThrottledAction, ip: string | null) => Effect.Effect<void, RateLimited>
+    /** Counts an email against the limit of the account that requests or receives it. */
+    readonly countMail: (what: ThrottledMail, account: string) => Effect.Effect<void, RateLimited>
     /**
-     * Counts a mail to an address whose owner has not agreed to mails. All such mails to an address
-     * also share a daily limit, regardless of which accounts cause them.
+     * Counts an email to somebody who has not agreed to receive emails. All such emails to an
+     * address also count against a daily limit, regardless of which accounts cause them.
      */
     readonly countMailTo: (what: MailToStranger, email: string) => Effect.Effect<void, RateLimited>
-    /** Counts towards a daily limit of a plan, and returns the count. */
+    /** Adds one to a daily count that plans limit, and returns the new count. */
     readonly countOfDay: (what: "confirmations by", account: string) => Effect.Effect<number>
   }
 >()("@scheduling/server/accounts/throttle/Throttle") {
@@ -43,7 +44,7 @@ export class Throttle extends Context.Service<
        * Hashes the account name, because users sometimes type their password into the email field.
        */
       const accountOf = ({ account }: Guess) => mac(key, `account:${account}`)
-      const addressOf = (ip: string | null, counted: "ip" | Counted) =>
+      const addressOf = (ip: string | null, counted: "ip" | ThrottledAction) =>
         ip === null ? undefined : mac(key, `${counted}:${networkOf(ip)}`)
 
       const countAttempt = (subject: string, now: Date, lasts: number) => sql<{
@@ -102,7 +103,8 @@ export class Throttle extends Context.Service<
         guard: Effect.fnUntraced(function* (guess, check) {
           const account = accountOf(guess)
           const address = addressOf(guess.ip, "ip")
-          // The IP address is counted first, so that a blocked address cannot block accounts.
+          // The IP address is counted first, so that a client with a blocked IP address cannot
+          // block accounts.
           if (address !== undefined) yield* countSubject(address, addressAllowance)
           yield* countSubject(account, accountAllowance)
           const result = yield* Effect.tapError(
@@ -147,17 +149,18 @@ const perWindow = (times: number): Allowance => ({ failures: times, attempts: ti
 const perDay = (times: number): Allowance => ({ ...perWindow(times), windowMs: dayMs })
 
 const allowed = {
-  // The limit prevents one address from filling the queue of hashes that logins wait in.
+  // This limit keeps one address from filling the queue of hashes, in which logins wait too.
   registrations: perWindow(50),
   "leaked keys": perWindow(100),
   "password resets": perWindow(20),
   "provider sign-ins": perWindow(200),
   "passkey sign-ins": perWindow(200),
+  "sign-in links": perWindow(50),
   "email links": perWindow(50),
   "invitation previews": perWindow(100)
 } satisfies Record<string, Allowance>
 
-export type Counted = keyof typeof allowed
+export type ThrottledAction = keyof typeof allowed
 
 const mails = {
   "password resets of": perWindow(5),
@@ -165,7 +168,7 @@ const mails = {
   "invitations by": perWindow(50)
 } satisfies Record<string, Allowance>
 
-export type CountedMail = keyof typeof mails
+export type ThrottledMail = keyof typeof mails
 
 const mailsToStrangers = {
   "confirmations to": perDay(5),
@@ -188,9 +191,9 @@ interface Guess {
 
 interface Allowance {
   readonly failures: number
-  /** The limit of all attempts, right or wrong, because each costs a hash. */
+  /** The limit of all attempts, including successful ones, because each attempt computes a hash. */
   readonly attempts: number
-  /** The length of a window. Defaults to 15 minutes. */
+  /** The window's length. Defaults to 15 minutes. */
   readonly windowMs?: number
 }
 

@@ -7,7 +7,7 @@ import { UserLinksRepo } from "../users/UserLinksRepo.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
 import {
   normalizeCode,
-  base32,
+  encodeBase32,
   makeRecoveryCode,
   makeTotpSecret,
   findStep,
@@ -24,8 +24,8 @@ export class SecondFactors extends Context.Service<
     readonly get: (userId: string) => Effect.Effect<TotpStatus>
     readonly start: (user: UserRow) => Effect.Effect<TotpSecret, Conflict>
     /**
-     * Enables the second factor, deletes links to reset the password, and returns the recovery
-     * codes. Call it in a transaction.
+     * Enables the second factor, deletes password reset links, and returns the recovery codes. Call
+     * it in a transaction.
      */
     readonly confirm: (
       user: UserRow,
@@ -33,7 +33,7 @@ export class SecondFactors extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, InvalidCode | Conflict>
     /**
      * Finds the second factor for a login. Call it before the password is checked, even if there is
-     * no account, so that the response time does not reveal who has a second factor.
+     * no account, so that the response time does not reveal which users have a second factor.
      */
     readonly find: (userId: string | undefined) => Effect.Effect<Option.Option<TotpRow>>
     /** Checks a code and consumes it. Returns false if there is no second factor. */
@@ -41,9 +41,7 @@ export class SecondFactors extends Context.Service<
       factor: Option.Option<TotpRow>,
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<boolean, TotpRequired | InvalidCode>
-    /**
-     * Removes the second factor and deletes links to reset the password. Call it in a transaction.
-     */
+    /** Removes the second factor and deletes password reset links. Call it in a transaction. */
     readonly remove: (userId: string) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/accounts/totp/SecondFactors") {
@@ -58,8 +56,8 @@ export class SecondFactors extends Context.Service<
         const codeKeys = secrets.keys("recovery-code")
 
         /**
-         * Decrypts the secret, or returns undefined if the key is no longer configured. Recovery
-         * codes still work in that case.
+         * Decrypts the secret. Returns undefined if the encryption key is no longer configured.
+         * Recovery codes work even then.
          */
         const openSecret = (row: TotpRow) => {
           const secret = unsealIfKnown(totpKeys, row.user_id, row.sealed_secret)
@@ -97,8 +95,11 @@ export class SecondFactors extends Context.Service<
                 message: "Your account already has a second factor. Remove it first."
               })
             }
-            const shown = (text: string) => Redacted.make(text, { label: "totp" })
-            return { secret: shown(base32(secret)), uri: shown(totpUri(secret, email)) }
+            const toRedacted = (text: string) => Redacted.make(text, { label: "totp" })
+            return {
+              secret: toRedacted(encodeBase32(secret)),
+              uri: toRedacted(totpUri(secret, email))
+            }
           }),
 
           confirm: Effect.fn("SecondFactors.confirm")(function* ({ id }, code) {

@@ -13,7 +13,7 @@ export class TotpRepo extends Context.Service<
     readonly find: (userId: string) => Effect.Effect<Option.Option<TotpRow>>
     readonly countCodes: (userId: string) => Effect.Effect<number>
     /**
-     * Inserts a second factor and replaces an unconfirmed one. Returns false if a confirmed one
+     * Inserts a second factor, which replaces an unconfirmed one. Returns false if a confirmed one
      * exists.
      */
     readonly insert: (userId: string, sealedSecret: string, now: Date) => Effect.Effect<boolean>

@@ -13,7 +13,7 @@ import { transactionOf } from "../../store/index.ts"
 import { Throttle } from "../throttle/Throttle.ts"
 import { findTokenUser } from "../users/findTokenUser.ts"
 import { UsersRepo } from "../users/UsersRepo.ts"
-import { ChangeMails } from "../auth/ChangeMails.ts"
+import { AccountChangeMails } from "../auth/AccountChangeMails.ts"
 import { makePasswordCheck } from "../passwords/makePasswordCheck.ts"
 import { Passwords } from "../passwords/Passwords.ts"
 import { SecondFactors } from "./SecondFactors.ts"
@@ -45,13 +45,19 @@ export class TotpSettings extends Context.Service<
   static readonly layer: Layer.Layer<
     TotpSettings,
     never,
-    AuditLog | ChangeMails | Passwords | SecondFactors | SqlClient.SqlClient | Throttle | UsersRepo
+    | AuditLog
+    | AccountChangeMails
+    | Passwords
+    | SecondFactors
+    | SqlClient.SqlClient
+    | Throttle
+    | UsersRepo
   > = Layer.effect(
     TotpSettings,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const audit = yield* AuditLog
-      const changeMails = yield* ChangeMails
+      const changeMails = yield* AccountChangeMails
       const factors = yield* SecondFactors
       const throttle = yield* Throttle
       const users = yield* UsersRepo

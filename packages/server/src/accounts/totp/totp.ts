@@ -5,12 +5,12 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
  */
 const stepSeconds = 30
 
-/** How many steps the clock of a phone may be off. */
+/** The number of time steps by which a phone's clock can be wrong. */
 const toleratedSteps = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(20)
 
-export const stepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / stepSeconds)
+export const timeStepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / stepSeconds)
 
 export const computeCode = (secret: Uint8Array, step: number, digits = 6): string => {
   const counter = Buffer.alloc(8)
@@ -22,13 +22,13 @@ export const computeCode = (secret: Uint8Array, step: number, digits = 6): strin
 }
 
 /**
- * Finds the time step of a code near the current one. All candidates are compared, so that the time
- * is constant.
+ * Finds the time step that a code belongs to, near the current time. All candidates are compared,
+ * so that the duration does not depend on the code.
  */
 export const findStep = (secret: Uint8Array, code: string, now: Date): number | undefined => {
   let found: number | undefined
   for (let off = -toleratedSteps; off <= toleratedSteps; off++) {
-    const step = stepAt(now) + off
+    const step = timeStepAt(now) + off
     if (isSame(computeCode(secret, step), code)) found = step
   }
   return found
@@ -40,7 +40,7 @@ const isSame = (right: string, code: string) =>
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 /** Encodes bytes in base32 (RFC 4648) without padding. */
-export const base32 = (bytes: Uint8Array): string => {
+export const encodeBase32 = (bytes: Uint8Array): string => {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("")
   return bits.replaceAll(/.{1,5}/g, (five) => alphabet.charAt(parseInt(five.padEnd(5, "0"), 2)))
 }
@@ -48,12 +48,12 @@ export const base32 = (bytes: Uint8Array): string => {
 export const totpUri = (secret: Uint8Array, email: string): string => {
   const issuer = "Scheduling Service"
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`
-  return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`
+  return `otpauth://totp/${label}?secret=${encodeBase32(secret)}&issuer=${encodeURIComponent(issuer)}`
 }
 
 /** Creates a code with 50 random bits, such as `abcde-fghij`. */
 export const makeRecoveryCode = (): string => {
-  const text = base32(randomBytes(7)).slice(0, 10).toLowerCase()
+  const text = encodeBase32(randomBytes(7)).slice(0, 10).toLowerCase()
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 

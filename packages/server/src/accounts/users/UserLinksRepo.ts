@@ -2,14 +2,14 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UserRow } from "./UsersRepo.ts"
 
-export type UserLinkPurpose = "password reset" | "email"
+export type UserLinkPurpose = "password reset" | "email" | "sign in"
 
 export interface LinkedUserRow extends UserRow {
-  /** True if the token was mailed, so that only the owner of the email has seen it. */
+  /** True if the token was emailed, so that only the email's owner has seen it. */
   readonly mailed: boolean
 }
 
-/** Stores at most one token per user and purpose. */
+/** Stores tokens for links: at most one per user and purpose. */
 export class UserLinksRepo extends Context.Service<
   UserLinksRepo,
   {
@@ -33,8 +33,9 @@ export class UserLinksRepo extends Context.Service<
     ) => Effect.Effect<boolean>
     readonly removeAny: (userId: string, purpose: UserLinkPurpose) => Effect.Effect<void>
     /**
-     * Deletes all links that somebody with the old password may have requested, and an unverified
-     * change of the email. Call it when the password changes.
+     * Deletes all links with which somebody could still sign in or take over the account after a
+     * password change. Also deletes an email change that is not yet verified. Call it when the
+     * password changes.
      */
     readonly removeRequested: (userId: string) => Effect.Effect<void>
   }
@@ -88,7 +89,7 @@ export class UserLinksRepo extends Context.Service<
             USING users
             WHERE user_links.user_id = ${userId}
               AND users.id = user_links.user_id
-              AND (user_links.purpose = 'password reset' OR users.pending_email IS NOT NULL)`
+              AND (user_links.purpose <> 'email' OR users.pending_email IS NOT NULL)`
           yield* sql`
             UPDATE users
             SET pending_email = NULL

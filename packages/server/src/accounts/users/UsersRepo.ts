@@ -8,11 +8,11 @@ export interface UserRow {
   readonly id: string
   readonly email: string
   readonly email_verified_at: Date | null
-  /** The new email, until the link mailed to it is opened. */
+  /** The new email address. It is pending until the user opens the link that was emailed to it. */
   readonly pending_email: string | null
   readonly name: string | null
   readonly password_hash: string
-  /** False if nobody knows the password, because the account signs in another way. */
+  /** False if nobody knows the password, because the user signs in by other means. */
   readonly has_password: boolean
   readonly lane: bigint
   readonly created_at: Date
@@ -29,6 +29,7 @@ export const toUser = (row: UserRow): User => ({
   email_verified: row.email_verified_at !== null,
   pending_email: row.pending_email,
   name: row.name,
+  has_password: row.has_password,
   created_at: timestampOf(row.created_at)
 })
 
@@ -39,7 +40,8 @@ export interface PasswordHashChange {
 }
 
 /**
- * Reads and writes human users. A failed statement is a defect, because no service can handle it.
+ * Reads and writes users that are people. A failed statement is a defect, because no service can
+ * handle it.
  */
 export class UsersRepo extends Context.Service<
   UsersRepo,
@@ -55,8 +57,8 @@ export class UsersRepo extends Context.Service<
       user: Pick<UserRow, "id" | "pending_email" | "name">
     ) => Effect.Effect<Option.Option<UserRow>>
     /**
-     * Replaces the email by the verified one, if the row still has the same email and pending
-     * email.
+     * Replaces the email with the verified one, unless the row's email or pending email has
+     * changed.
      */
     readonly updateEmail: (
       from: Pick<UserRow, "id" | "email" | "pending_email">,
@@ -70,11 +72,13 @@ export class UsersRepo extends Context.Service<
     readonly updateVerified: (id: string, now: Date) => Effect.Effect<boolean>
     /**
      * Locks the user until the transaction ends. Returns false if the user was deleted or disabled,
-     * or if the password has changed since it was verified.
+     * or if the password has changed since it was checked.
      */
     readonly lock: (id: string, passwordHash: string) => Effect.Effect<boolean>
     readonly updatePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
-    /** Replaces the password by one that nobody knows. Returns false if it has changed. */
+    /**
+     * Replaces the password with one that nobody knows. Returns false if the password has changed.
+     */
     readonly removePassword: (change: PasswordHashChange) => Effect.Effect<boolean>
     readonly updateDisabled: (id: string, disabledAt: Date | null) => Effect.Effect<void>
     readonly remove: (id: string) => Effect.Effect<void>

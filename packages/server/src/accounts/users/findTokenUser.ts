@@ -2,7 +2,7 @@ import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import { Effect, Option } from "effect"
 import type { UserRow, UsersRepo } from "./UsersRepo.ts"
 
-/** Finds the user of a token. A token can outlive its user by minutes. */
+/** Finds a token's user. A token can remain valid for minutes after its user was deleted. */
 export const findTokenUser = (
   users: UsersRepo["Service"],
   id: string

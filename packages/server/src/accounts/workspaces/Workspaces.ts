@@ -116,7 +116,7 @@ export class Workspaces extends Context.Service<
         return toWorkspace({ ...row, stopped_at: null })
       })
 
-      /** Deletes runs and their history, which have no foreign key to the workspace. */
+      /** Deletes a deleted workspace's runs and their history, which have no foreign key to it. */
       const afterRemoval = Effect.fnUntraced(function* (actor: Actor, { id }: WorkspaceRow) {
         yield* queue.removeWorkspace(id)
         yield* idempotency.removeOwnedBy(id)
@@ -128,7 +128,10 @@ export class Workspaces extends Context.Service<
         })
       })
 
-      /** Subscribers reload their data, because the change affects every task. */
+      /**
+       * Records the change, and publishes a reset. Every task is affected, so subscribers reload
+       * their data.
+       */
       const afterChange = Effect.fnUntraced(function* (
         action: "workspace.stopped" | "workspace.resumed",
         actor: Actor,
@@ -148,7 +151,7 @@ export class Workspaces extends Context.Service<
           return toPage(yield* repo.list(userId, page), page, toWorkspace)
         }),
 
-        get: (id) => Effect.map(found(repo.find(id)), toWorkspace),
+        get: (id) => Effect.map(requireWorkspace(repo.find(id)), toWorkspace),
 
         createFor,
 
@@ -158,8 +161,8 @@ export class Workspaces extends Context.Service<
         }, transaction),
 
         rename: Effect.fn("Workspaces.rename")(function* (actor, id, name) {
-          if (name === undefined) return toWorkspace(yield* found(repo.find(id)))
-          const row = yield* found(repo.updateName(id, name))
+          if (name === undefined) return toWorkspace(yield* requireWorkspace(repo.find(id)))
+          const row = yield* requireWorkspace(repo.updateName(id, name))
           yield* audit.recordInWorkspace("workspace.renamed", id, {
             actor_id: actor.user_id,
             subject_id: id,
@@ -172,17 +175,17 @@ export class Workspaces extends Context.Service<
         stop: Effect.fn("Workspaces.stop")(function* (actor, id) {
           yield* lockAs(id, actor, "admin")
           if (yield* queue.stopWorkspace(id)) yield* afterChange("workspace.stopped", actor, id)
-          return toWorkspace(yield* found(repo.find(id)))
+          return toWorkspace(yield* requireWorkspace(repo.find(id)))
         }, transaction),
 
         resume: Effect.fn("Workspaces.resume")(function* (actor, id) {
           yield* lockAs(id, actor, "admin")
           if (yield* queue.resumeWorkspace(id)) yield* afterChange("workspace.resumed", actor, id)
-          return toWorkspace(yield* found(repo.find(id)))
+          return toWorkspace(yield* requireWorkspace(repo.find(id)))
         }, transaction),
 
         remove: Effect.fn("Workspaces.remove")(function* (actor, id) {
-          yield* afterRemoval(actor, yield* found(repo.remove(id)))
+          yield* afterRemoval(actor, yield* requireWorkspace(repo.remove(id)))
         }, transaction),
 
         removeSolelyOwned: Effect.fn("Workspaces.removeSolelyOwned")(function* (actor) {
@@ -216,4 +219,4 @@ export class Workspaces extends Context.Service<
   )
 }
 
-const found = orNotFound("workspace")
+const requireWorkspace = orNotFound("workspace")

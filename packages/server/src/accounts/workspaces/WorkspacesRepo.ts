@@ -33,7 +33,7 @@ export class WorkspacesRepo extends Context.Service<
     readonly list: (userId: UserId, page: PageRequest) => Effect.Effect<ReadonlyArray<WorkspaceRow>>
     /** Locks a workspace until the transaction ends. Returns false if the workspace was deleted. */
     readonly lock: (id: AuthorizedWorkspaceId) => Effect.Effect<boolean>
-    /** Finds the role of a user in the workspace, and whether their session still exists. */
+    /** Finds a user's role in the workspace, and whether the user's session still exists. */
     readonly findSessionRole: (
       id: AuthorizedWorkspaceId,
       actor: Pick<Actor, "user_id" | "session_id">
@@ -60,9 +60,9 @@ export class WorkspacesRepo extends Context.Service<
         ) AS stopped_at`)
 
       /**
-       * Locks workspaces and their rows in the order of `transactionOf.ts`, because the cascading
-       * delete locks in any order. Settling a run waits for its pending task, and a ping for its
-       * monitor.
+       * Locks workspaces and their rows in the order that `transactionOf.ts` defines. The cascading
+       * delete locks rows in any order and could otherwise deadlock: settling a run waits for its
+       * pending task, and a ping for its monitor.
        */
       const lockAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* sql`

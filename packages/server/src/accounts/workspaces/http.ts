@@ -4,7 +4,13 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
-import { checkRange, Idempotency, implement, inWorkspace, uncompressed } from "../../http/index.ts"
+import {
+  checkRange,
+  Idempotency,
+  implement,
+  inWorkspace,
+  preventCompression
+} from "../../http/index.ts"
 import { timestampOrNull } from "../../store/index.ts"
 import { ServiceAccounts } from "../service-accounts/ServiceAccounts.ts"
 import { findTokenUser } from "../users/findTokenUser.ts"
@@ -64,7 +70,7 @@ export const WorkspacesHandlers = implement(
 
       getSigningSecrets: inWorkspace(
         Effect.fnUntraced(function* (workspaceId, { query }) {
-          yield* uncompressed
+          yield* preventCompression
           return yield* workspaces.signingSecrets(workspaceId, query)
         })
       ),

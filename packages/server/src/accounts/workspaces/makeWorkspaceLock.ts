@@ -7,9 +7,10 @@ import type { Actor } from "../audit/currentActor.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /**
- * Locks the workspace until the transaction ends, and checks the actor's session and role again,
- * because they may have ended since the request was authenticated. Roles change only while the
- * workspace is locked, so the returned role is valid until the commit.
+ * Creates the function that locks a workspace until the transaction ends. It also checks the
+ * actor's session and role again, because both may have changed since the request was
+ * authenticated. Roles change only while the workspace is locked, so the returned role is valid
+ * until the commit.
  */
 export const makeWorkspaceLock = (workspaces: WorkspacesRepo["Service"]) =>
   Effect.fnUntraced(function* (

@@ -25,8 +25,11 @@ const texts = {
   }
 } as const
 
-/** Creates the mail. It contains no text that was entered by the person who made the change. */
-export const changeMail = ({
+/**
+ * Creates the email about a change to the access to an account. It contains no text entered by
+ * whoever made the change.
+ */
+export const accountChangeMail = ({
   at,
   change,
   ip,
@@ -36,7 +39,7 @@ export const changeMail = ({
   readonly to: string
   readonly change: AccountChange
   readonly at: Date
-  /** The IP address from which the change was made. Null for a change by the operator. */
+  /** The IP address from which the change was made. Null if the operator made it. */
   readonly ip: string | null
   readonly publicUrl: string | undefined
 }): MailContent => {

@@ -4,17 +4,15 @@ import { AppConfig } from "../../core/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { AccountMails } from "../../mail/index.ts"
 import type { UserRow } from "../users/UsersRepo.ts"
-import { changeMail, type AccountChange } from "./changeMail.ts"
+import { accountChangeMail, type AccountChange } from "./accountChangeMail.ts"
 
-/**
- * Mails users about changes to the access to their account, so that they notice changes by others.
- */
-export class ChangeMails extends Context.Service<
-  ChangeMails,
+/** Emails users when the access to their account changes, so that they notice changes by others. */
+export class AccountChangeMails extends Context.Service<
+  AccountChangeMails,
   {
     /**
-     * Sends a mail after the commit. Call it in the transaction of the change. An unverified
-     * address gets no mail, because it could belong to a stranger.
+     * Sends an email after the commit. Call it in the transaction of the change. Nothing is sent to
+     * an unverified address, because it could belong to a stranger.
      */
     readonly send: (
       user: Pick<UserRow, "email" | "email_verified_at">,
@@ -22,19 +20,19 @@ export class ChangeMails extends Context.Service<
       origin: RequestOrigin
     ) => Effect.Effect<void>
   }
->()("@scheduling/server/accounts/auth/ChangeMails") {
+>()("@scheduling/server/accounts/auth/AccountChangeMails") {
   static readonly layer: Layer.Layer<
-    ChangeMails,
+    AccountChangeMails,
     never,
     AppConfig | AccountMails | SqlClient.SqlClient
   > = Layer.effect(
-    ChangeMails,
+    AccountChangeMails,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { publicUrl } = yield* AppConfig
       const mails = yield* AccountMails
 
-      return ChangeMails.of({
+      return AccountChangeMails.of({
         send: Effect.fn("ChangeMails.send")(function* (
           { email, email_verified_at },
           change,
@@ -42,7 +40,7 @@ export class ChangeMails extends Context.Service<
         ) {
           if (email_verified_at === null || mails.unavailable !== null) return
           const at = yield* DateTime.nowAsDate
-          const mail = changeMail({ to: email, change, at, ip, publicUrl })
+          const mail = accountChangeMail({ to: email, change, at, ip, publicUrl })
           yield* sql.afterCommit(
             mails.post(`a mail about a change (${change})`, Effect.succeed(mail))
           )
