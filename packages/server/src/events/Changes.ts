@@ -19,7 +19,8 @@ export interface StreamStart {
   /** The id of the position at which the stream begins. */
   readonly id: string
   /**
-   * The changes after the position from which the client resumes. Undefined if some are missing.
+   * The changes after the position from which the client resumes. Undefined if some of these
+   * changes are no longer known.
    */
   readonly missed: ReadonlyArray<SentChange> | undefined
 }
@@ -45,7 +46,10 @@ export class Changes {
   readonly #unsent = new UnsentChanges()
   readonly #followers = new Map<string, Set<Follower>>()
   readonly #toAnnounce = new Set<string>()
-  /** Announcements that this node has not received back. Once it has, all nodes have them. */
+  /**
+   * The announcements that this node has sent but not received back. When this node receives its
+   * own announcement, all other nodes have received it too.
+   */
   readonly #announcing = new Map<string, Deferred.Deferred<void>>()
   #count = 0
   #announceAllAtMs = Number.NEGATIVE_INFINITY
@@ -77,7 +81,7 @@ export class Changes {
     this.waker.wake()
   }
 
-  /** Calls the follower with new changes until the scope closes. */
+  /** Calls the follower with each new change until the scope closes. */
   follow(
     workspaceId: string,
     after: string | undefined,
@@ -115,7 +119,10 @@ export class Changes {
     if (kind === "asking" && from !== this.#node) this.#announceAll()
   }
 
-  /** Called when this process starts to listen. It may have missed earlier messages. */
+  /**
+   * Resets all subscribers when this process starts to listen, because it may have missed earlier
+   * messages.
+   */
   connected(): void {
     this.#recent.restart(this.#nowMs)
     for (const workspaceId of this.#followers.keys()) {
@@ -124,7 +131,10 @@ export class Changes {
     this.#announceAll()
   }
 
-  /** Returns the messages with the pending changes. A single node delivers them itself. */
+  /**
+   * Returns the messages with the pending changes. The only node of a service delivers its changes
+   * itself.
+   */
   takePayloads(): ReadonlyArray<string> {
     const nowMs = this.#nowMs
     const following = [...this.#toAnnounce]
@@ -184,7 +194,7 @@ export class Changes {
     this.waker.wake()
   }
 
-  /** Waits until all nodes know that the workspace has a subscriber here. */
+  /** Waits until all nodes know that the workspace has a subscriber on this node. */
   #announced(workspaceId: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#followers.has(workspaceId)) return Effect.void
@@ -245,10 +255,10 @@ export const LiveChangesLayer: Layer.Layer<never, never, Signals> = Layer.effect
   })
 )
 
-/** The interval at which a node sends its messages, all in one commit. */
+/** How often a node sends its messages, all in one commit. */
 const gatherMs = 50
 
-/** The interval at which workspaces are announced again, for nodes that missed an announcement. */
+/** How often workspaces are announced again, for nodes that missed an announcement. */
 const announceEveryMs = 60_000
 
 const echoWithinMs = 2_000
@@ -259,7 +269,10 @@ const notifyAgainMs = 1_000
 const workspacesInPayload = 200
 const changesInPayload = 7_800
 
-/** Joins the texts with commas, in parts that each fit into a payload. */
+/**
+ * Joins the strings with commas. The result has as many parts as needed, so that each part fits
+ * into a payload.
+ */
 const inPayloads = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let bytes = changesInPayload

@@ -5,15 +5,16 @@ import { Signals } from "./Signals.ts"
 import { WatchedIds } from "./WatchedIds.ts"
 
 /**
- * Wakes requests on any node when a run has finished. A node cannot notify all others of every run,
+ * Wakes requests on any node when a run has finished. Nodes do not announce every finished run,
  * because a commit with NOTIFY takes a lock that all databases of the server share. Instead, a node
- * announces the runs that its requests wait for, `want <node> <ids>`, and gets `ended <node> <ids>`
- * in return. Both are batched into few messages. A node that has just connected asks the others to
- * repeat their announcements: `asking <node>`.
+ * announces the runs that its requests wait for (`want <node> <ids>`), and the other nodes reply
+ * with the runs that have finished (`ended <node> <ids>`). Announcements and replies are batched
+ * into few messages. A node that has just connected asks the others to repeat their announcements
+ * (`asking <node>`).
  *
- * A request reads the database first and announces afterwards. The node that finished the run
- * remembers its id for a while and replies when the announcement arrives. A lost signal does no
- * harm, because the request reads again when its wait times out.
+ * A request first reads the database and then announces the run. The node that finishes a run
+ * remembers its id for a while, and replies when an announcement arrives. A lost signal does no
+ * harm, because the request reads the database again when its wait times out.
  */
 export class EndSignals extends Context.Service<
   EndSignals,
@@ -42,7 +43,7 @@ export class EndSignals extends Context.Service<
 
       const wake = (id: string) => watches.get(id)?.forEach((waker) => waker.wake())
 
-      const want = (ids: Iterable<string>) => {
+      const recordWanted = (ids: Iterable<string>) => {
         for (const id of ids) wants.add(id)
         if (wants.size > 0) outbox.wake()
       }
@@ -58,12 +59,12 @@ export class EndSignals extends Context.Service<
           if (kind === "ended") ids.forEach(wake)
           if (kind === "want")
             ids.filter((id) => watched.want(id, elapsedMs(clock))).forEach(answer)
-          if (kind === "asking") want(watches.keys())
+          if (kind === "asking") recordWanted(watches.keys())
         },
         connected: () => {
           asks = true
           for (const id of watches.keys()) wake(id)
-          want(watches.keys())
+          recordWanted(watches.keys())
           outbox.wake()
         }
       })
@@ -80,7 +81,7 @@ export class EndSignals extends Context.Service<
         return payloads.length === 0 ? Effect.void : signals.notify(payloads)
       })
 
-      // A stopping node still wakes requests on other nodes.
+      // A node that shuts down still wakes requests on other nodes.
       yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(send, "1 second")))
       const turn = outbox
         .wait(60_000)
@@ -104,7 +105,7 @@ export class EndSignals extends Context.Service<
                 if (wakers === undefined) watches.set(id, new Set([waker]))
                 else wakers.add(waker)
               }
-              return { waker, announce: () => want(ids) }
+              return { waker, announce: () => recordWanted(ids) }
             }),
             ({ waker }) =>
               Effect.sync(() => {
@@ -126,7 +127,7 @@ export interface Watch {
   readonly announce: () => void
 }
 
-/** The interval at which a node sends its messages, all in one commit. */
+/** How often a node sends its messages, all in one commit. */
 const gatherMs = 10
 
 /** Keeps the payload of a NOTIFY below PostgreSQL's limit of 8,000 bytes. */

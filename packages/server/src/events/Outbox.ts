@@ -22,19 +22,21 @@ export interface Announcement {
 }
 
 /** The content of the message. It contains no secrets. */
-export type AnnouncementData = Words &
+export type AnnouncementData = MessageText &
   (
     | { readonly about: EventData; readonly run?: undefined }
     /** Written by the statement that settles the run. */
     | { readonly about?: undefined; readonly run: RunData }
   )
 
-/** The text for people. */
-interface Words {
+/** The human-readable parts of the message. */
+interface MessageText {
   readonly name?: string
-  readonly reason?: string
-  /** Facts that the message shows below the reason, in this order. */
+  readonly reason?: string | null
+  /** Details that the message shows below the reason, in this order. */
   readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  /** Channels that are notified in addition to the channels of the rules. */
+  readonly channel_ids?: ReadonlyArray<string>
 }
 
 type DataOf<Event> = Event extends { readonly type: "digest" }
@@ -43,10 +45,10 @@ type DataOf<Event> = Event extends { readonly type: "digest" }
     ? Omit<Data, "notice">
     : never
 
-/** The `data` of an event as sent to webhooks, without the text for people. */
+/** The `data` of an event as webhooks receive it, without the human-readable text. */
 export type EventData = DataOf<WebhookEvent>
 
-/** The fields of a run that settling it writes to the outbox. */
+/** The fields of a settled run that are written to the outbox. */
 export interface RunData {
   readonly kind: ExecutionKind
   readonly execution_id: string
@@ -74,8 +76,8 @@ export class Outbox extends Context.Service<
   {
     readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /**
-     * Clears the problem of a subject that was deleted or paused. No recovery is announced, but
-     * channels that track incidents close the incident.
+     * Clears the problem of a subject that was deleted or paused. Nobody is notified of a recovery,
+     * but channels that track incidents close the incident.
      */
     readonly forget: (subject: {
       readonly workspace_id: string

@@ -6,11 +6,11 @@ import { Waker } from "../core/index.ts"
  * latency, because the outbox is also polled every second.
  */
 export class WatchedWaker extends Waker {
-  /** True if the router of this process is waiting for the waker. */
+  /** True while the router of this process waits for this waker. */
   isWatched = false
 }
 
-/** The waker of one node, of which a process may have several. */
+/** The waker of one node. A process may have several nodes. */
 export const OutboxWaker = Context.Reference<WatchedWaker>(
   "@scheduling/server/events/OutboxWaker",
   {

@@ -1,4 +1,4 @@
-import { keptSeconds, type LiveEvent } from "@scheduling/domain/events/Event"
+import { resumableSeconds, type LiveEvent } from "@scheduling/domain/events/Event"
 import { type ExecutionKind, TaskId } from "@scheduling/domain/executions/Execution"
 import { Timestamp } from "@scheduling/domain/shared/Timestamp"
 import { Schema } from "effect"
@@ -24,16 +24,16 @@ export interface SentChange {
 }
 
 interface Kept {
-  /** The time until which the workspace counts as having subscribers. */
+  /** Until when the workspace counts as having subscribers. */
   untilMs: number
-  /** The time since which `sent` is complete. */
+  /** `sent` contains every change since this time. */
   sinceMs: number
   readonly sent: Array<SentChange>
 }
 
 /**
- * The latest changes of all workspaces that have subscribers on any node. The size is bounded, so a
- * workspace with very many changes keeps only the last ones.
+ * The latest changes of all workspaces that have subscribers on any node. The total number of
+ * changes is bounded: a workspace with very many changes keeps only its last ones.
  */
 export class RecentChanges {
   readonly #limits: RecentLimits
@@ -98,7 +98,7 @@ export class RecentChanges {
     }
     const index = kept.sent.findLastIndex((one) => one.id === id)
     if (index !== -1) return kept.sent.slice(index + 1)
-    // The id is a time, or belongs to an event that another node received first.
+    // The id is a time, or it was created by another node.
     if (sentMs < kept.sinceMs || sentMs > nowMs + this.#limits.clockSlackMs) return undefined
     return kept.sent.filter(({ atMs }) => atMs >= sentMs - this.#limits.clockSlackMs)
   }
@@ -127,7 +127,7 @@ export interface RecentLimits {
   readonly keptMs: number
   /**
    * How long changes of a workspace are kept after its last announcement. Longer than `keptMs`,
-   * because a subscriber may reconnect for the events.
+   * because a subscriber may reconnect and request the events that it missed.
    */
   readonly followedMs: number
   /**
@@ -141,7 +141,7 @@ const defaultLimits: RecentLimits = {
   workspaces: 5_000,
   events: 50_000,
   eventsOfOne: 2_000,
-  keptMs: keptSeconds * 1_000,
+  keptMs: resumableSeconds * 1_000,
   followedMs: 420_000,
   clockSlackMs: 1_000
 }

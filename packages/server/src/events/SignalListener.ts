@@ -3,14 +3,15 @@ import { Effect, Layer, Queue, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { Store } from "../store/index.ts"
 import { loop } from "../core/index.ts"
-import { channel, Signals } from "./Signals.ts"
+import { signalChannel, Signals } from "./Signals.ts"
 
 /**
  * Listens for signals on a dedicated connection, on which the caller can also run statements.
  * `receive` runs until the connection breaks. When the scope closes, the connection is closed
- * before the driver can send UNLISTEN, whose response would never arrive without a network.
+ * immediately. The driver would first send UNLISTEN and wait for a response, which never arrives if
+ * the network is down.
  */
-export const listenOn = Effect.fnUntraced(function* (
+export const listenForSignals = Effect.fnUntraced(function* (
   config: PgConnection.Config,
   signals: Signals["Service"]
 ): Effect.fn.Return<
@@ -24,7 +25,7 @@ export const listenOn = Effect.fnUntraced(function* (
   const listening = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   const unpinned = yield* PgConnection.make(config)
   const connection = yield* Scope.provide(unpinned.pin, listening)
-  const notifications = yield* Scope.provide(connection.listen(channel), listening)
+  const notifications = yield* Scope.provide(connection.listen(signalChannel), listening)
   yield* signals.connected
   const receive = Queue.take(notifications).pipe(
     Effect.flatMap(({ payload }) => signals.receive(payload)),
@@ -33,7 +34,10 @@ export const listenOn = Effect.fnUntraced(function* (
   return { connection, receive }
 })
 
-/** Listens in a process without the runner. In other processes, the runner's session listens. */
+/**
+ * Provides the listener of a process without a runner. In other processes, the session of the
+ * runner listens.
+ */
 export const SignalListenerLayer: Layer.Layer<never, never, PgClient.PgClient | Store | Signals> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -42,7 +46,9 @@ export const SignalListenerLayer: Layer.Layer<never, never, PgClient.PgClient | 
       const signals = yield* Signals
       if (store.kind === "embedded") return
       const own = { ...config, applicationName: "scheduling-service listener", stream: undefined }
-      const listen = Effect.scoped(Effect.flatMap(listenOn(own, signals), ({ receive }) => receive))
+      const listen = Effect.scoped(
+        Effect.flatMap(listenForSignals(own, signals), ({ receive }) => receive)
+      )
       yield* Effect.forkScoped(loop("listening", listen))
     })
   )

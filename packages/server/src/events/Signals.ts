@@ -5,13 +5,13 @@ import { Store } from "../store/index.ts"
 
 /** Handles the signals for the runner. */
 export interface Listener {
-  /** Called when a run may be due earlier than the node expects. */
+  /** Called when a run may be due earlier than this node expects. */
   readonly wake: Effect.Effect<void>
   /** Cancels a run. Returns whether this node holds the run. */
   readonly cancel: (runId: string) => Effect.Effect<boolean>
   /**
-   * Called when runs of a paused or deleted task or workspace are to be stopped, and when a
-   * workspace is resumed.
+   * Called when runs of a paused or deleted task or workspace must be stopped, and when a workspace
+   * is resumed.
    */
   readonly stop: Effect.Effect<void>
   /** Called when parked runs of these named queues can be admitted. */
@@ -28,7 +28,7 @@ export interface Subscriber {
  * The channel of PostgreSQL's NOTIFY. Its messages are `wake`, `stop`, `cancel <run id>`, `admit
  * <queue id>` and those of `EndSignals` and `Changes`.
  */
-export const channel = "scheduling_runs"
+export const signalChannel = "scheduling_runs"
 
 /**
  * Signals changes to the runner: directly in this process, by NOTIFY in others. Signals only reduce
@@ -69,7 +69,7 @@ export class Signals extends Context.Service<
         store.kind === "embedded"
           ? Effect.succeed(true)
           : pg`
-              SELECT pg_notify(${channel}, payload)
+              SELECT pg_notify(${signalChannel}, payload)
               FROM unnest(${payloads}::text[]) AS payload`.pipe(
               (sending) => reportFailures("notifying other nodes", sending),
               Effect.provideService(LoopHealth, health),
@@ -89,8 +89,8 @@ export class Signals extends Context.Service<
       })
 
       /**
-       * Sends one message for many wake-ups, because a commit with NOTIFY takes a lock that all
-       * databases share.
+       * Sends one message for many wake-ups. A commit with NOTIFY takes a lock that all databases
+       * of the server share, so messages should be few.
        */
       const wakeOthers = Effect.gen(function* () {
         wakeIsOnItsWay = true
@@ -148,10 +148,10 @@ export class Signals extends Context.Service<
           subscribers.forEach((subscriber) => subscriber.connected())
           return wakeHere
         }),
-        listen: (listener) => during(listeners, listener),
+        listen: (listener) => addUntilScopeCloses(listeners, listener),
         notify,
         isAlone: store.kind === "embedded",
-        subscribe: (subscriber) => during(subscribers, subscriber)
+        subscribe: (subscriber) => addUntilScopeCloses(subscribers, subscriber)
       })
     })
   )
@@ -160,7 +160,7 @@ export class Signals extends Context.Service<
 const notifyEveryMs = 5
 
 /** Keeps the member in the set until the scope closes. */
-const during = <A>(set: Set<A>, member: A): Effect.Effect<void, never, Scope.Scope> =>
+const addUntilScopeCloses = <A>(set: Set<A>, member: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => void set.add(member)),
     () => Effect.sync(() => void set.delete(member))

@@ -9,8 +9,8 @@ interface Gathered {
 }
 
 /**
- * The changes to send next, by workspace. Changes beyond the limit per second are replaced by one
- * `reset`, because no subscriber could follow so many.
+ * The changes to send next, by workspace. If a workspace has more changes per second than the
+ * limit, they are replaced by one `reset`, because no subscriber could follow so many.
  */
 export class UnsentChanges {
   readonly #limits: UnsentLimits
@@ -31,7 +31,7 @@ export class UnsentChanges {
     }
   }
 
-  /** Replaces changes that may have been missed by a `reset`. */
+  /** Sends a `reset` to the subscribers of the workspace, because they may have missed changes. */
   reset(workspaceId: string, nowMs: number): void {
     this.#of(workspaceId, nowMs).hasOverflowed = true
   }

@@ -1,6 +1,6 @@
 /**
- * The ids that other nodes wait for, and the ids that ended recently. Both lists are bounded,
- * regardless of the number of requested ids.
+ * The ids that other nodes wait for, and the ids that ended recently. The size of both lists is
+ * limited, regardless of the number of requested ids.
  */
 export class WatchedIds {
   readonly #limits: WatchedIdsLimits
@@ -17,8 +17,8 @@ export class WatchedIds {
   }
 
   /**
-   * Records that another node waits for the id. Returns true if the id ended recently, because the
-   * other node may not know.
+   * Records that another node waits for the end of the run, workspace or membership with this id.
+   * Returns true if it has ended recently, because the other node may not have been notified.
    */
   want(id: string, nowMs: number): boolean {
     this.#wanted.delete(id)
@@ -48,12 +48,13 @@ export class WatchedIds {
 export interface WatchedIdsLimits {
   readonly wanted: number
   /**
-   * How long an announcement counts: longer than any wait, because a request announces only once.
+   * How long an announcement is remembered. It is longer than any wait, because a request announces
+   * its id only once.
    */
   readonly wantedMs: number
   /**
-   * The number of remembered ended ids: enough for the seconds that an announcement takes while
-   * thousands end per second.
+   * The number of ended ids that are remembered. Thousands can end per second, and an announcement
+   * can take some seconds to arrive.
    */
   readonly ended: number
 }

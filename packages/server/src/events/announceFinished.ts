@@ -11,11 +11,10 @@ const dataOfRun = `jsonb_build_object('run', jsonb_build_object(
         ))`
 
 /**
- * CTEs that insert events of finished runs into the outbox, for a statement whose `finished`
- * contains these runs. A failure is inserted, that of a delayed task only if the workspace has a
- * channel, because it opens no incident. A success is inserted
- * if the subject has an open problem, or if an earlier failure is not routed yet or is written by
- * this statement.
+ * CTEs that insert events of finished runs into the outbox. The statement must have a CTE
+ * `finished` with these runs. A failure is inserted, except a failure of a delayed task in a
+ * workspace without a channel, because it opens no incident. A success is inserted if the subject
+ * has an open problem, or if an earlier failure is not routed yet or is written by this statement.
  *
  * Usually there is no problem at all, which is checked once per statement. `ORDER BY subject_id`
  * makes that check read the index of alerts and not the callbacks. `LIMIT` keeps the planner from

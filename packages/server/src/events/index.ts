@@ -11,7 +11,7 @@ import { Signals } from "./Signals.ts"
 
 export { type Changes, LiveChanges } from "./Changes.ts"
 export { EndSignals, type Watch } from "./EndSignals.ts"
-export { listenOn, SignalListenerLayer } from "./SignalListener.ts"
+export { listenForSignals, SignalListenerLayer } from "./SignalListener.ts"
 export {
   type Announcement,
   type AnnouncementData,
@@ -23,6 +23,7 @@ export {
 export { OutboxWaker } from "./OutboxWaker.ts"
 export { type Change, resetChange, type SentChange, taskChange } from "./RecentChanges.ts"
 export { Signals } from "./Signals.ts"
+export { announceApprovals } from "./announceApprovals.ts"
 export { announceFinished } from "./announceFinished.ts"
 export { publishAfterCommit } from "./publishAfterCommit.ts"
 

@@ -3,15 +3,19 @@ import type { IncidentRow } from "./IncidentsRepo.ts"
 
 export interface IncidentSubscriber {
   /**
-   * Somebody has acknowledged or closed the incident, so no message about its problem may be sent
-   * any more. Runs in the transaction of the change, which also holds the router's turn.
+   * Called when a person has acknowledged or closed the incident, so that no further message is
+   * sent about its problem. Runs in the transaction of the change, which also keeps the router from
+   * routing the workspace's events.
    */
   readonly silenced: (incident: IncidentRow, now: Date) => Effect.Effect<void>
-  /** Reminders of the incident wait until a time. With null they continue as before. */
+  /**
+   * Called when the incident's reminders are postponed until `until`. If `until` is null, they
+   * continue as before.
+   */
   readonly snoozed: (incident: IncidentRow, until: Date | null, now: Date) => Effect.Effect<void>
 }
 
-/** Announces what people do about incidents to the subscribed modules. */
+/** Notifies other modules when people act on incidents. */
 export class IncidentSubscribers extends Context.Service<
   IncidentSubscribers,
   IncidentSubscriber & {

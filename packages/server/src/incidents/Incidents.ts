@@ -22,14 +22,17 @@ import { IncidentSubscribers } from "./IncidentSubscribers.ts"
 import { holdRouting } from "./routingTurn.ts"
 import { type IncidentAction, TimelineRepo } from "./TimelineRepo.ts"
 
-/** Who asks for an incident, and the kinds of subjects whose incidents they may see. */
+/**
+ * The person or API key that requests an incident, and the kinds of subjects whose incidents they
+ * are allowed to see.
+ */
 export interface IncidentAccess {
   readonly workspaceId: AuthorizedWorkspaceId
   readonly kinds: ReadonlyArray<IncidentSubjectKind>
   readonly actor: Actor
 }
 
-/** Lists incidents, and records what people do about them. */
+/** Lists incidents, and records how people act on them. */
 export class Incidents extends Context.Service<Incidents>()(
   "@scheduling/server/incidents/Incidents",
   {
@@ -45,7 +48,7 @@ export class Incidents extends Context.Service<Incidents>()(
       const timeline = yield* TimelineRepo
 
       const find = ({ kinds, workspaceId }: IncidentAccess, id: IncidentId) =>
-        found(
+        requireIncident(
           Effect.map(
             repo.find(workspaceId, id),
             Option.filter(({ subject_kind }) => kinds.includes(subject_kind))
@@ -59,7 +62,7 @@ export class Incidents extends Context.Service<Incidents>()(
         return { ...toIncident(row), deliveries, timeline: yield* timeline.list(row, deliveries) }
       })
 
-      /** Records an action. Acknowledgements and the end of an incident happen once. */
+      /** Records an action, without a limit: an incident is acknowledged and closed only once. */
       const record = Effect.fnUntraced(function* (
         { id: incident_id, workspace_id }: IncidentRow,
         actor: Actor,
@@ -69,7 +72,9 @@ export class Incidents extends Context.Service<Incidents>()(
         yield* timeline.insertAction({ ...action, id, incident_id, workspace_id, actor })
       })
 
-      /** Records an action that may be repeated, up to a bound. */
+      /**
+       * Records an action that can be repeated, up to the maximum number of actions per incident.
+       */
       const recordRepeatable = Effect.fnUntraced(function* (
         incident: IncidentRow,
         actor: Actor,
@@ -167,7 +172,7 @@ export class Incidents extends Context.Service<Incidents>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const found = orNotFound("incident")
+const requireIncident = orNotFound("incident")
 
 const isClosed = (action: string) =>
   Effect.fail(

@@ -36,13 +36,14 @@ export interface IncidentRow {
   readonly subject_name: string
   readonly opened_at: Date
   readonly closed_at: Date | null
-  /** True if the incident was closed because its subject succeeded again. */
+  /** True if the incident was closed because its subject recovered. */
   readonly recovered: boolean
   readonly cause_code: IncidentCode
   readonly cause_message: string
   readonly acknowledged_by: string | null
   readonly acknowledged_at: Date | null
   readonly snoozed_until: Date | null
+  readonly suppressed_by: IncidentId | null
 }
 
 export interface IncidentDeliveryRow {
@@ -55,21 +56,33 @@ export interface IncidentDeliveryRow {
 }
 
 /**
- * An incident to insert. It is closed already if the monitor has recovered in the same transaction.
+ * An incident to insert. If the monitor recovers in the same transaction, the incident is inserted
+ * as closed.
  */
 export interface NewIncident {
   readonly id: string
   readonly workspace_id: string
   readonly subject_kind: IncidentSubjectKind
   readonly subject_id: string
-  /** Null for a monitor, whose name is read when the incident is inserted. */
+  /** The subject's name. Null for a monitor, whose name is read when the incident is inserted. */
   readonly subject_name: string | null
   readonly opened_at: number
   readonly closed_at: number | null
   readonly cause: IncidentCause
+  /** A dependency's open incident. While that incident is open, nobody is notified of this one. */
+  readonly suppressed_by?: string | null
 }
 
-/** The end of the open incident of a subject. */
+/**
+ * An open incident, and the incident that suppresses it from now on. Null if none suppresses it any
+ * more.
+ */
+export interface Suppression {
+  readonly id: string
+  readonly suppressed_by: string | null
+}
+
+/** When and why a subject's open incident is closed. */
 export interface IncidentEnd {
   readonly subject_id: string
   readonly at: number
@@ -118,7 +131,9 @@ export const toIncident = (row: IncidentRow): Incident => ({
   cause: { code: row.cause_code, message: row.cause_message },
   acknowledged_by: row.acknowledged_by,
   acknowledged_at: timestampOrNull(row.acknowledged_at),
-  snoozed_until: timestampOrNull(row.snoozed_until)
+  snoozed_until: timestampOrNull(row.snoozed_until),
+  suppressed: row.suppressed_by !== null,
+  suppressed_by: row.suppressed_by
 })
 
 export const toIncidentDelivery = (row: IncidentDeliveryRow): IncidentDelivery => ({
@@ -137,7 +152,7 @@ export class IncidentsRepo extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<IncidentRow>>
-    /** Returns an incident by its id alone, for a link that names it. */
+    /** Finds an incident by its id alone, for a link that contains the id. */
     readonly findByLink: (id: string) => Effect.Effect<Option.Option<IncidentRow>>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
@@ -147,15 +162,16 @@ export class IncidentsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<IncidentRow>>
     /**
      * Closes the open incidents of these monitors or tasks, and returns them by subject. The
-     * transaction must hold the locks of the monitors, or the router's turn.
+     * transaction must hold the monitors' locks or the routing lock.
      */
     readonly updateClosed: (
       ends: ReadonlyArray<IncidentEnd>
     ) => Effect.Effect<ReadonlyMap<string, EventIncident>>
-    /** Closes an open incident before its subject has recovered. */
+    /** Closes an open incident although its subject has not recovered. */
     readonly updateClosedByHand: (incident: IncidentRow, now: Date) => Effect.Effect<void>
     readonly insert: (incidents: ReadonlyArray<NewIncident>) => Effect.Effect<void>
-    /** Acknowledges the incident. Returns false if somebody has done so before. */
+    readonly updateSuppressed: (suppressions: ReadonlyArray<Suppression>) => Effect.Effect<void>
+    /** Acknowledges the incident. Returns false if somebody has already acknowledged it. */
     readonly updateAcknowledged: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
@@ -202,7 +218,7 @@ export class IncidentsRepo extends Context.Service<
         }, Effect.orDie),
 
         list: Effect.fn("IncidentsRepo.list")(function* (workspaceId, filters, kinds, page) {
-          const { from, open, subject_id, to } = filters
+          const { from, open, status, subject_id, suppressed, to } = filters
           return yield* sql<IncidentRow>`
             SELECT *
             FROM incidents
@@ -210,7 +226,21 @@ export class IncidentsRepo extends Context.Service<
               AND id < ${page.before}
               AND subject_kind = ANY (${kinds}::text[])
               ${subject_id === undefined ? none : sql`AND subject_id = ${subject_id}`}
+              ${
+                status === undefined
+                  ? none
+                  : sql`AND CASE
+                      WHEN closed_at IS NOT NULL THEN 'closed'
+                      WHEN acknowledged_at IS NOT NULL THEN 'acknowledged'
+                      ELSE 'open'
+                    END = ANY (${status}::text[])`
+              }
               ${open === undefined ? none : sql`AND (closed_at IS NULL) = ${open === "true"}`}
+              ${
+                suppressed === undefined
+                  ? none
+                  : sql`AND (suppressed_by IS NOT NULL) = ${suppressed === "true"}`
+              }
               ${from === undefined ? none : sql`AND opened_at >= ${new Date(from)}`}
               ${to === undefined ? none : sql`AND opened_at < ${new Date(to)}`}
             ORDER BY id DESC
@@ -261,7 +291,7 @@ export class IncidentsRepo extends Context.Service<
           const opened = yield* sql<ChangedIncident>`
             INSERT INTO incidents (
               id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at,
-              closed_at, recovered, cause_code, cause_message
+              closed_at, recovered, cause_code, cause_message, suppressed_by
             )
             SELECT
               id, workspace_id, subject_kind, subject_id,
@@ -276,7 +306,7 @@ export class IncidentsRepo extends Context.Service<
               ),
               CASE WHEN is_monitor THEN subject_id END,
               to_timestamp(opened_ms / 1000), to_timestamp(closed_ms / 1000),
-              closed_ms IS NOT NULL, cause_code, cause_message
+              closed_ms IS NOT NULL, cause_code, cause_message, suppressed_by
             FROM unnest(
               ${column("uuid", ({ id }) => id)},
               ${column("uuid", ({ workspace_id }) => workspace_id)},
@@ -287,13 +317,27 @@ export class IncidentsRepo extends Context.Service<
               ${column("float8", ({ opened_at }) => opened_at)},
               ${column("float8", ({ closed_at }) => closed_at)},
               ${column("text", ({ cause }) => cause.code)},
-              ${column("text", ({ cause }) => cause.message)}
+              ${column("text", ({ cause }) => cause.message)},
+              ${column("uuid", ({ suppressed_by = null }) => suppressed_by)}
             ) AS begun (
               id, workspace_id, subject_kind, subject_id, subject_name, is_monitor, opened_ms,
-              closed_ms, cause_code, cause_message
+              closed_ms, cause_code, cause_message, suppressed_by
             )
             RETURNING ${changed}`
           yield* publish(opened, toLiveChange("incident.opened"))
+        }, Effect.orDie),
+
+        updateSuppressed: Effect.fn("IncidentsRepo.updateSuppressed")(function* (suppressions) {
+          if (suppressions.length === 0) return
+          const column = columnsOf(suppressions)
+          yield* sql`
+            UPDATE incidents
+            SET suppressed_by = changed.suppressed_by
+            FROM unnest(
+              ${column("uuid", ({ id }) => id)},
+              ${column("uuid", ({ suppressed_by }) => suppressed_by)}
+            ) AS changed (id, suppressed_by)
+            WHERE incidents.id = changed.id`
         }, Effect.orDie),
 
         updateAcknowledged: Effect.fn("IncidentsRepo.updateAcknowledged")(function* (

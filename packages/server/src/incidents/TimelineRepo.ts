@@ -20,7 +20,7 @@ export interface IncidentAction {
   readonly incident_id: string
   readonly workspace_id: AuthorizedWorkspaceId
   readonly at: Date
-  readonly type: "acknowledged" | "snoozed" | "note" | "closed"
+  readonly type: "acknowledged" | "snoozed" | "note" | "closed" | "escalated"
   readonly actor: Actor
   readonly message?: string
   readonly until?: Date | null
@@ -31,13 +31,18 @@ interface ActionRow extends Omit<IncidentAction, "message" | "until"> {
   readonly until: Date | null
 }
 
-/** A success or a failure before the incident opened. */
+/** A subject's success or failure before its incident opened. */
 interface ResultRow {
   readonly at: Date
   readonly is_good: boolean
   readonly message: string | null
   readonly execution_id: ExecutionId | null
 }
+
+/**
+ * The maximum number of escalation steps that the timeline shows in addition to people's actions.
+ */
+const maxShownSteps = 200
 
 const entry = (
   at: Date,
@@ -54,7 +59,7 @@ const entry = (
   ...fields
 })
 
-/** Reads and writes the history of an incident. */
+/** Reads and writes an incident's history. */
 export class TimelineRepo extends Context.Service<TimelineRepo>()(
   "@scheduling/server/incidents/TimelineRepo",
   {
@@ -67,9 +72,11 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
         WHERE workspace_id = ${workspace_id}
           AND incident_id = ${id}
         ORDER BY id
-        LIMIT ${maxIncidentActions}`
+        LIMIT ${maxIncidentActions + maxShownSteps}`
 
-      /** The results of a task before the incident: the last success, and the failures after it. */
+      /**
+       * Returns a task's results before the incident: the last success, and the failures after it.
+       */
       const listRuns = ({ opened_at, subject_id, workspace_id }: IncidentRow) => {
         const until = firstIdAt(opened_at.getTime() + 1)
         return sql<ResultRow>`
@@ -108,7 +115,7 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
         )
       }
 
-      /** The results of a monitor before the incident, as far as its events have them. */
+      /** Returns a monitor's results before the incident, as far as its events contain them. */
       const listMonitorEvents = ({ opened_at, subject_id, workspace_id }: IncidentRow) => {
         const until = firstIdAt(opened_at.getTime() + 1)
         return sql<ResultRow>`
@@ -149,7 +156,8 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
             SELECT count(*)::int AS actions
             FROM incident_actions
             WHERE workspace_id = ${workspace_id}
-              AND incident_id = ${id}`
+              AND incident_id = ${id}
+              AND type <> 'escalated'`
           return row?.actions ?? 0
         }, Effect.orDie),
 
@@ -178,7 +186,7 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
               entry(at, is_good ? "last_good" : "failure", { message, execution_id })
             ),
             entry(opened_at, "opened", { message: cause_message }),
-            // The incident may have been added to a message that was waiting already.
+            // The incident may have been added to a message that was already waiting to be sent.
             ...deliveries.map(({ created_at, id }) =>
               entry(
                 new Date(Math.max(Date.parse(created_at), opened_at.getTime())),
@@ -189,7 +197,11 @@ export class TimelineRepo extends Context.Service<TimelineRepo>()(
               )
             ),
             ...actions.map(({ actor, at, message, type, until }) =>
-              entry(at, type, { actor, message, until: timestampOrNull(until) })
+              entry(at, type, {
+                actor: type === "escalated" ? null : actor,
+                message,
+                until: timestampOrNull(until)
+              })
             ),
             ...(closed_at === null || isClosedByHand
               ? []

@@ -53,7 +53,10 @@ export const IncidentsHandlers = implement(
   })
 )
 
-/** An API key needs a scope of tasks for the incidents of tasks, besides that of monitors. */
+/**
+ * Returns which incidents a principal is allowed to see. To see incidents of tasks, an API key
+ * needs a scope for tasks in addition to the scope for monitors.
+ */
 const accessTo = (
   workspaceId: AuthorizedWorkspaceId,
   verb: "read" | "write"

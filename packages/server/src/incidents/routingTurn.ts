@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Keeps the router from routing events of a workspace until the transaction commits, and waits for
- * a batch that is being routed. Otherwise a message could be created after somebody has
- * acknowledged the incident. Call it before any other lock is taken. The advisory locks are shared
- * by workspaces, so that their number has a limit.
+ * Keeps the router from routing a workspace's events until the transaction commits. First waits for
+ * the batch that is being routed, because otherwise a message could be created after somebody has
+ * acknowledged the incident. Call it before taking any other lock. Groups of workspaces share an
+ * advisory lock, so that the number of locks is limited.
  */
 export const holdRouting = (sql: SqlClient.SqlClient, workspaceId: string): Effect.Effect<void> =>
   sql`
@@ -14,7 +14,10 @@ export const holdRouting = (sql: SqlClient.SqlClient, workspaceId: string): Effe
     Effect.orDie
   )
 
-/** Waits for `holdRouting` of these workspaces. The router calls it before it reads incidents. */
+/**
+ * Waits until no transaction holds up the routing of these workspaces (see `holdRouting`). The
+ * router calls this before it reads incidents.
+ */
 export const awaitRoutingTurn = (
   sql: SqlClient.SqlClient,
   workspaceIds: ReadonlyArray<string>
@@ -25,8 +28,11 @@ export const awaitRoutingTurn = (
     FROM unnest(${groups}::integer[]) AS lock_group`.pipe(Effect.asVoid, Effect.orDie)
 }
 
-/** An arbitrary number that is used for no other advisory lock. */
+/** An arbitrary number that no other advisory lock uses. */
 const lockClass = 741_092_503
 
-/** The end of a UUID v7 is random. */
+/**
+ * Returns a workspace's group. The end of a UUID v7 is random, so workspaces are spread evenly over
+ * the groups.
+ */
 const groupOf = (workspaceId: string) => Number.parseInt(workspaceId.slice(-2), 16) % 64

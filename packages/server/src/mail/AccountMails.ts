@@ -4,15 +4,15 @@ import { layoutMail, type MailContent } from "./layoutMail.ts"
 import { Mailer } from "./Mailer.ts"
 
 /**
- * Sends account mails after the response, so that the response time reveals nothing and does not
+ * Sends account emails after the response, so that the response time reveals nothing and does not
  * depend on the mail server.
  */
 export class AccountMails extends Context.Service<
   AccountMails,
   {
-    /** The reason why no mail can be sent. Null if mails can be sent. */
+    /** Why no email can be sent. Null if emails can be sent. */
     readonly unavailable: string | null
-    /** Sends a mail. `what` names it in the log if it cannot be sent. */
+    /** Sends an email. If it cannot be sent, `what` identifies it in the log. */
     readonly post: (
       what: string,
       content: Effect.Effect<MailContent | undefined>

@@ -1,7 +1,7 @@
 export interface Mail {
-  /** The id of the mail, the same for every attempt to send it. */
+  /** The email's id. It is the same for every attempt to send the email. */
   readonly id: string
-  /** The id by which mail clients group mails into a thread. */
+  /** The id by which mail clients group emails into a thread. */
   readonly thread: string | undefined
   readonly to: string
   readonly subject: string
@@ -11,7 +11,7 @@ export interface Mail {
 }
 
 /**
- * The result of sending a message to a mail server or another provider. `again` means that the
+ * The result of sending a message through a mail server or another provider. `again` means that the
  * message should be retried.
  */
 export interface SendResult {
@@ -19,8 +19,8 @@ export interface SendResult {
   readonly status_code: number | null
   readonly response: string | null
   readonly error: string | null
-  /** The minimum pause before the next message, as requested by the provider. */
+  /** The minimum pause before the next message, if the provider has requested one. */
   readonly after_seconds: number | null
-  /** True if the recipient does not exist. In this case the channel is paused. */
+  /** True if the recipient does not exist. The channel is then paused. */
   readonly gone: boolean
 }

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createTransport, type SentMessageInfo } from "nodemailer"
-import { AppConfig, truncate, oneLine } from "../core/index.ts"
+import { AppConfig, truncate, toOneLine } from "../core/index.ts"
 import type { Mail, SendResult } from "./Mail.ts"
 
 export class Mailer extends Context.Service<
   Mailer,
   {
-    /** The reason why no mail can be sent. Null if mails can be sent. */
+    /** Why no email can be sent. Null if emails can be sent. */
     readonly unavailable: string | null
     readonly send: (mail: Mail) => Effect.Effect<SendResult>
   }
@@ -17,8 +17,8 @@ export class Mailer extends Context.Service<
       const { dkimDomain, dkimPrivateKey, dkimSelector, mailFrom, smtpUrl } = yield* AppConfig
       if (smtpUrl === undefined || mailFrom === undefined) {
         return Mailer.of({
-          unavailable: "The operator of this service has set no mail server (SMTP_URL).",
-          send: () => Effect.succeed(failed("again", "no mail server is set", null))
+          unavailable: "The operator of this service has not configured a mail server (SMTP_URL).",
+          send: () => Effect.succeed(failed("again", "no mail server is configured", null))
         })
       }
       const url = Redacted.value(smtpUrl)
@@ -37,7 +37,8 @@ export class Mailer extends Context.Service<
         pool: true,
         maxConnections: 5,
         maxMessages: 1_000,
-        // The caller counts attempts, and retries mails whose connection failed.
+        // The library does not resend an email after a failed connection, because the caller counts
+        // the attempts and retries.
         maxRequeues: 0,
         connectionTimeout: 10_000,
         greetingTimeout: 10_000,
@@ -58,9 +59,10 @@ export class Mailer extends Context.Service<
             try: (signal) =>
               transport.sendMail({
                 from: mailFrom,
-                // An object, because a comma in a string would add a second recipient.
+                // The address is passed as an object, because a comma in a string would add a
+                // second recipient.
                 to: { name: "", address: to },
-                subject: truncate(oneLine(subject), 200),
+                subject: truncate(toOneLine(subject), 200),
                 text,
                 html,
                 messageId: idOf(id),
@@ -82,8 +84,6 @@ export class Mailer extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
 /**
  * Returns whether TLS is required because a password would be sent over a network. `requireTLS` in
  * the URL overrides this.
@@ -98,7 +98,7 @@ const needsTls = (text: string): boolean => {
 const delivered = ({ response }: SentMessageInfo): SendResult => ({
   outcome: "delivered",
   status_code: codeIn(response),
-  response: truncate(oneLine(String(response ?? "")), 300),
+  response: truncate(toOneLine(String(response ?? "")), 300),
   error: null,
   after_seconds: null,
   gone: false
@@ -136,9 +136,10 @@ const classifyError = (error: unknown): SendResult => {
   if (status === null || (code !== "EENVELOPE" && code !== "EMESSAGE")) {
     return failed("again", unreachable, null)
   }
-  const said = `responded with ${truncate(oneLine(String(response ?? status)), 300)}`
+  const said = `responded with ${truncate(toOneLine(String(response ?? status)), 300)}`
   if (status < 500) return failed("again", said, status)
-  // 530, 535 and 538 mean that our login failed. 5.4.4 means a temporary DNS failure.
+  // 530, 535 and 538 mean that the service could not log in to the mail server. 5.4.4 means a
+  // temporary DNS failure.
   if ([530, 535, 538].includes(status) || /\b5\.4\.4\b/.test(said)) {
     return failed("again", said, status)
   }

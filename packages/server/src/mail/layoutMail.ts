@@ -1,14 +1,14 @@
 import type { Mail } from "./Mail.ts"
 import { escapeHtml } from "../core/index.ts"
-import { colors, page } from "./page.ts"
+import { messageColors, renderMailPage } from "./renderMailPage.ts"
 
-/** A mail from the service itself: about an account, or to confirm an address. */
+/** An email from the service itself, about an account or to confirm an address. */
 export interface MailContent {
   readonly to: string
   readonly subject: string
   readonly lines: ReadonlyArray<string>
   readonly link?: { readonly words: string; readonly url: string }
-  /** What to do if the recipient did not expect the mail. */
+  /** The sentence that tells recipients what to do if they did not expect the email. */
   readonly otherwise: string
 }
 
@@ -20,9 +20,9 @@ export const layoutMail = (
   to,
   subject,
   text: [...lines, ...(link === undefined ? [] : [link.url]), otherwise].join("\n\n"),
-  html: page({
+  html: renderMailPage({
     title: subject,
-    color: colors.other,
+    color: messageColors.other,
     body: [
       ...lines.map((line) => `<p>${escapeHtml(line)}</p>`),
       ...(link === undefined

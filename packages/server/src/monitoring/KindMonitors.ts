@@ -3,7 +3,7 @@ import type {
   MonitorKind as MonitorKindName,
   MonitorQuery
 } from "@scheduling/domain/monitors/Monitor"
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 import {
   type Conflict,
   type NotFound,
@@ -13,9 +13,10 @@ import {
 } from "@scheduling/domain/shared/Errors"
 import { MonitorId } from "@scheduling/domain/shared/Ids"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
+import type { Dependency } from "@scheduling/domain/incidents/Dependency"
 import type { CountedPage, Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { definitionOfKind } from "@scheduling/domain/definitions/DefinitionsDocument"
-import { Effect, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChangeLog, changesOf, currentAuthor, type RecordedDefinition } from "../accounts/index.ts"
 import {
@@ -30,6 +31,7 @@ import {
 } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import { issuesIn } from "../http/index.ts"
+import { makeDependencies } from "../incidents/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import {
   countedPage,
@@ -101,8 +103,8 @@ export interface KindMonitors<Types extends KindTypes> {
     id: string
   ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
   /**
-   * Restores the definition of an earlier version. With `version`, fails unless the monitor has
-   * that version now.
+   * Restores the definition of an earlier version. If `version` is given, fails unless it is the
+   * current version of the monitor.
    */
   readonly restore: (
     workspaceId: AuthorizedWorkspaceId,
@@ -137,14 +139,16 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     const outbox = yield* Outbox
     const statusChanges = yield* StatusChanges
     const usage = yield* UsageRepo
+    const dependencies = yield* makeDependencies
     const { rows, table } = kind
-    const fields = definedFields(table.kind)
+    const fields = definitionFields(table.kind)
 
     const definitionOf = (row: ShownRow, at: Date): RecordedDefinition => {
       const monitor = kind.show(row, at)
-      const shown = pick(monitor, fields)
+      const depends_on = row.depends_on.map((one) => ({ kind: one.kind, id: one.id }))
+      const shown = { ...pick(monitor, fields), depends_on }
       const { updated_by, version } = monitor
-      const stored = pick({ ...monitor, ...kind.stored?.(row) }, fields)
+      const stored = { ...pick({ ...monitor, ...kind.stored?.(row) }, fields), depends_on }
       return { version, updated_by, updated_at: row.updated_at, shown, stored }
     }
 
@@ -157,23 +161,23 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
     /**
      * Records a change of the locked monitor in the change log, and returns the changed monitor.
      */
-    const recorded = Effect.fnUntraced(function* <E>(
+    const recordChange = Effect.fnUntraced(function* <E>(
       { id, workspace_id }: Types["Row"],
       change: Effect.Effect<unknown, E>
     ) {
-      const before = yield* found(rows.find(workspace_id, id))
+      const before = yield* requireMonitor(rows.find(workspace_id, id))
       yield* change
-      const after = yield* found(rows.find(workspace_id, id))
+      const after = yield* requireMonitor(rows.find(workspace_id, id))
       const at = yield* now
       yield* record(before, after, at)
       return kind.show(after, at)
     })
 
     const get = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, id: MonitorId) {
-      return kind.show(yield* found(rows.find(workspaceId, id)), yield* now)
+      return kind.show(yield* requireMonitor(rows.find(workspaceId, id)), yield* now)
     })
 
-    /** Converts a definition to settings. `before` is the monitor that the definition replaces. */
+    /** Converts a definition to settings. `before` is the monitor whose definition is replaced. */
     const settingsOf = (input: Types["Input"], before?: Types["Row"]) => {
       const settings = kind.toSettings(input, before)
       return isSettingsProblem(settings) ? reject(settings) : Effect.succeed(settings)
@@ -181,37 +185,56 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
 
     const checkTarget = (
       workspaceId: AuthorizedWorkspaceId,
-      given: Types["Input"] | Types["Changes"]
-    ) => kind.checkTarget?.(workspaceId, given) ?? Effect.void
+      given: Types["Input"] | Types["Changes"],
+      current: Effect.Effect<Option.Option<Types["Row"]>> = Effect.succeedNone
+    ) => kind.checkTarget?.(workspaceId, given, current) ?? Effect.void
+
+    /**
+     * Locks the monitor for a change. If the change has dependencies, locks the workspace first, so
+     * that two concurrent changes cannot create a circular dependency.
+     */
+    const lock = Effect.fnUntraced(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      id: string,
+      given: Types["Input"] | Types["Changes"],
+      dependsOn: ReadonlyArray<object> = [],
+      current?: Effect.Effect<Option.Option<Types["Row"]>>
+    ) {
+      if (dependsOn.length > 0) yield* limits.hold(workspaceId)
+      yield* checkTarget(workspaceId, given, current)
+      return yield* rows.findForUpdate(workspaceId, id)
+    })
 
     /**
      * Locks the workspace before anything else, in the same order as the deletion of a workspace.
      */
     const create = Effect.fnUntraced(function* (
       workspace_id: AuthorizedWorkspaceId,
-      { paused = false, ...given }: Types["Input"]
+      { depends_on, paused = false, ...given }: Types["Input"]
     ) {
       const input = given as Types["Input"]
       const settings = yield* settingsOf(input)
       const { key, name, tags } = settings
       yield* limits.allowOneMore(workspace_id, "monitors")
       yield* checkTarget(workspace_id, input)
+      const dependsOn = yield* dependencies.resolve(workspace_id, depends_on ?? [])
       const created_at = yield* now
       const id = MonitorId.make(yield* ids.next)
-      // Pausing counts as a change and increments the version, so that a new monitor has version 1
-      // afterwards.
+      // Pausing counts as a change and increments the version. A monitor that is created paused
+      // therefore starts at version 0 and then has version 1.
       const version = paused ? 0 : 1
       const created_by = (yield* currentAuthor).actor
       const common = { id, workspace_id, key, version, name, tags, created_by, created_at }
       yield* monitors.insert({ ...common, kind: table.kind })
       const rowId = { monitor_id: id, workspace_id }
       yield* rows.insert(rowId, { ...settings, ...kind.initialColumns?.(settings, created_at) })
+      yield* dependencies.insert({ workspace_id, kind: table.kind, id }, dependsOn)
       const problem = yield* kind.afterInsert?.(rowId, input) ?? Effect.undefined
       if (problem !== undefined) return yield* reject(problem)
       yield* usage.record("monitors", [workspace_id], created_at)
       if (paused) yield* Effect.orDie(pauseAgain(workspace_id, id, true))
       const at = yield* now
-      const row = yield* Effect.orDie(found(rows.find(workspace_id, id)))
+      const row = yield* Effect.orDie(requireMonitor(rows.find(workspace_id, id)))
       yield* record(undefined, row, at)
       return kind.show(row, at)
     })
@@ -224,14 +247,25 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       row: Types["Row"],
       named: Parameters<typeof monitors.update>[1],
       settings: Partial<Types["Columns"]>,
-      paused: boolean = isPaused(row)
+      {
+        dependsOn = row.depends_on,
+        paused = isPaused(row)
+      }: {
+        readonly paused?: boolean | undefined
+        readonly dependsOn?: ReadonlyArray<Dependency> | undefined
+      }
     ) {
-      const isSame = matchesDefinition(row, { ...namedIn(named), ...settings })
+      const isSame = matchesDefinition(row, {
+        ...namedIn(named),
+        ...settings,
+        depends_on: dependsOn
+      })
       if (isSame && paused === isPaused(row)) return
       const at = yield* now
       const updated_by = (yield* currentAuthor).actor
       // Changing the fields and pausing are one change, so the version increases once.
       const version = paused === isPaused(row) ? row.version + 1 : row.version
+      yield* dependencies.replace({ ...row, kind: table.kind }, row.depends_on, dependsOn)
       yield* monitors.update({ ...row, version, updated_by, kind: table.kind }, named, at)
       yield* write(row, kind.decideSettings(row, settings, at))
       if (paused !== isPaused(row)) yield* pauseAgain(row.workspace_id, row.id, paused)
@@ -243,13 +277,17 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       yield* monitors.updateAuthor(row, (yield* currentAuthor).actor)
     })
 
-    /** Pauses or resumes a monitor that the transaction has written. */
+    /**
+     * Pauses or resumes a monitor that this transaction has changed, after reading its changed row.
+     */
     const pauseAgain = (workspaceId: AuthorizedWorkspaceId, id: MonitorId, paused: boolean) =>
-      Effect.flatMap(found(rows.findForUpdate(workspaceId, id)), (row) => writePaused(row, paused))
+      Effect.flatMap(requireMonitor(rows.findForUpdate(workspaceId, id)), (row) =>
+        writePaused(row, paused)
+      )
 
     const act: KindMonitors<Types>["act"] = (workspaceId, id, action) =>
       Effect.gen(function* () {
-        const row = yield* found(rows.findForUpdate(workspaceId, id))
+        const row = yield* requireMonitor(rows.findForUpdate(workspaceId, id))
         yield* action(row, yield* now)
         return yield* get(workspaceId, id)
       }).pipe(transaction)
@@ -259,8 +297,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
         workspaceId: AuthorizedWorkspaceId,
         id: MonitorId
       ) {
-        const row = yield* found(rows.findForUpdate(workspaceId, id))
-        return yield* recorded(row, writePaused(row, paused))
+        const row = yield* requireMonitor(rows.findForUpdate(workspaceId, id))
+        return yield* recordChange(row, writePaused(row, paused))
       }, transaction)
 
     return {
@@ -284,37 +322,35 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       ),
 
       upsert: Effect.fn("Monitors.upsert")(
-        (workspaceId, key, { paused, version, ...given }) => {
+        function* (workspaceId, key, { depends_on = [], paused, version, ...given }) {
           const definition = given as Types["Input"]
+          const dependsOn = yield* dependencies.resolve(workspaceId, depends_on)
           const definedFor = (row: Types["Row"]) =>
             Effect.map(settingsOf(definition, row), (settings) => ({ ...settings, key }))
-          return upsertByKey(
+          return yield* upsertByKey(
             { key, resource: "monitor", version },
             {
               find: rows.findByKey(workspaceId, key),
               make: create(workspaceId, {
                 ...definition,
                 key,
+                depends_on: dependsOn,
                 ...(paused !== undefined && { paused })
               }),
               isDefined: (row) =>
                 Effect.map(
                   definedFor(row),
                   (defined) =>
-                    matchesDefinition(row, defined) &&
+                    matchesDefinition(row, { ...defined, depends_on: dependsOn }) &&
                     (paused === undefined || paused === isPaused(row))
                 ),
               show: (row) => Effect.map(now, (at) => kind.show(row, at)),
-              lock: ({ id }) =>
-                Effect.andThen(
-                  checkTarget(workspaceId, definition),
-                  rows.findForUpdate(workspaceId, id)
-                ),
+              lock: ({ id }) => lock(workspaceId, id, definition, dependsOn),
               change: (row) =>
-                recorded(
+                recordChange(
                   row,
                   Effect.flatMap(definedFor(row), (defined) =>
-                    change(row, defined, defined, paused)
+                    change(row, defined, defined, { paused, dependsOn })
                   )
                 )
             }
@@ -326,19 +362,21 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
 
       update: Effect.fn("Monitors.update")(
         function* (workspaceId, id, given) {
-          const { paused, version, ...others } = given
+          const { depends_on, paused, version, ...others } = given
           const changes = others as Types["Changes"] & Parameters<typeof monitors.update>[1]
-          yield* checkTarget(workspaceId, changes)
-          const row = yield* found(rows.findForUpdate(workspaceId, id))
+          const dependsOn = depends_on && (yield* dependencies.resolve(workspaceId, depends_on))
+          const row = yield* requireMonitor(
+            lock(workspaceId, id, changes, dependsOn, rows.find(workspaceId, id))
+          )
           yield* checkVersion(row, version)
-          if (Object.keys(changes).length === 0) {
-            return yield* recorded(row, writePaused(row, paused ?? isPaused(row)))
+          if (Object.keys(changes).length === 0 && dependsOn === undefined) {
+            return yield* recordChange(row, writePaused(row, paused ?? isPaused(row)))
           }
           const settings = kind.changeSettings(row, changes)
           if (isSettingsProblem(settings)) {
             return yield* reject(settings)
           }
-          return yield* recorded(row, change(row, changes, settings, paused))
+          return yield* recordChange(row, change(row, changes, settings, { paused, dependsOn }))
         },
         transaction,
         (write, workspaceId, _, { key }) =>
@@ -348,8 +386,8 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       /** Deletes a monitor. The workspace is locked first, in the same order as in `create`. */
       remove: Effect.fn("Monitors.remove")(function* (workspaceId, id, version) {
         yield* limits.hold(workspaceId)
-        yield* checkVersion(yield* found(rows.findForUpdate(workspaceId, id)), version)
-        const monitor = yield* found(rows.find(workspaceId, id))
+        yield* checkVersion(yield* requireMonitor(rows.findForUpdate(workspaceId, id)), version)
+        const monitor = yield* requireMonitor(rows.find(workspaceId, id))
         yield* record(monitor, undefined, yield* now)
         yield* monitors.remove(workspaceId, id)
         yield* usage.record("monitors", [workspaceId], yield* now)
@@ -363,7 +401,7 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       act,
 
       versions: Effect.fn("Monitors.versions")(function* (workspaceId, id) {
-        const row = yield* found(rows.find(workspaceId, id))
+        const row = yield* requireMonitor(rows.find(workspaceId, id))
         const current = definitionOf(row, yield* now)
         return yield* changeLog.listVersions(workspaceId, row.id, current)
       }),
@@ -371,14 +409,16 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       restore: Effect.fn("Monitors.restore")(
         function* (workspaceId, id, { stored }, version) {
           const { key, paused, ...wanted } = stored
-          const definition = yield* decodeDefinition(table.kind, wanted)
-          yield* checkTarget(workspaceId, definition as Types["Input"])
-          const row = yield* found(rows.findForUpdate(workspaceId, id))
+          const { depends_on = [], ...given } = yield* decodeDefinition(table.kind, wanted)
+          const definition = given as Types["Input"]
+          const dependsOn = yield* dependencies.resolve(workspaceId, depends_on)
+          const row = yield* requireMonitor(lock(workspaceId, id, definition, dependsOn))
           yield* checkVersion(row, version)
-          const settings = kind.toSettings(definition as Types["Input"], row)
+          const settings = kind.toSettings(definition, row)
           if (isSettingsProblem(settings)) return yield* reject(settings)
           const restored = { ...settings, key: key as string | null }
-          return yield* recorded(row, change(row, restored, restored, paused === true))
+          const others = { paused: paused === true, dependsOn }
+          return yield* recordChange(row, change(row, restored, restored, others))
         },
         transaction,
         (write, workspaceId, _, { stored }) =>
@@ -413,11 +453,13 @@ type Needed =
   | StatusChanges
   | UsageRepo
 
-/** Decodes a definition with the schema of a PUT. */
+/** Decodes a definition with the schema of the PUT endpoint's body. */
 const decodeDefinition = (kind: MonitorKindName, definition: object) =>
-  Schema.decodeUnknownEffect(definitionOfKind[kind] as Schema.Codec<object, unknown>)(
-    definition
-  ).pipe(Effect.mapError(({ issue }) => new ValidationFailed({ issues: issuesIn(issue) })))
+  Schema.decodeUnknownEffect(
+    definitionOfKind[kind] as Schema.Codec<Pick<KindTypes["Input"], "depends_on">, unknown>
+  )(definition).pipe(
+    Effect.mapError(({ issue }) => new ValidationFailed({ issues: issuesIn(issue) }))
+  )
 
 const reject = ({ code, path, problem }: FieldProblem) =>
   Effect.fail(ValidationFailed.at(path, code, problem))
@@ -427,7 +469,7 @@ const pick = (from: object, names: ReadonlyArray<string>) => {
   return Object.fromEntries(names.map((name) => [name, fields.get(name) ?? null]))
 }
 
-/** Selects the given fields among those that all kinds have. */
+/** Picks those of the given fields that all kinds of monitors have. */
 const namedIn = ({ key, name, tags }: Parameters<MonitorsRepo["Service"]["update"]>[1]) => ({
   ...(key !== undefined && { key }),
   ...(name !== undefined && { name }),
@@ -436,4 +478,4 @@ const namedIn = ({ key, name, tags }: Parameters<MonitorsRepo["Service"]["update
 
 const isPaused = ({ status }: { readonly status: string }) => status === "paused"
 
-const found = orNotFound("monitor")
+const requireMonitor = orNotFound("monitor")

@@ -3,7 +3,7 @@ import type { MonitorEventId, MonitorId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf, type PageRequest, repeatUntilFewerThan } from "../store/index.ts"
-import { idAt } from "./idAt.ts"
+import { makeIdAt } from "./makeIdAt.ts"
 
 export interface MonitorEvent<Details = unknown> {
   readonly workspace_id: string
@@ -28,7 +28,7 @@ export const eventsTable = (sql: SqlClient.SqlClient, events: ReadonlyArray<Moni
   return sql`
     SELECT id, workspace_id, monitor_id, type, status, to_timestamp(at / 1000) AS at, details::jsonb
     FROM unnest(
-      ${column("uuid", ([ordinal, { at }]) => idAt(at, ordinal))},
+      ${column("uuid", ([ordinal, { at }]) => makeIdAt(at, ordinal))},
       ${column("uuid", ([, { workspace_id }]) => workspace_id)},
       ${column("uuid", ([, { monitor_id }]) => monitor_id)},
       ${column("text", ([, { type }]) => type)},

@@ -1,9 +1,10 @@
+import type { DependencyInput } from "@scheduling/domain/incidents/Dependency"
 import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Monitor as AnyMonitor } from "@scheduling/domain/monitors/Monitor"
 import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
-import type { Effect } from "effect"
+import type { Effect, Option } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
 import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
 
@@ -12,6 +13,7 @@ interface Given {
   readonly key?: string | null
   readonly version?: number
   readonly paused?: boolean
+  readonly depends_on?: ReadonlyArray<DependencyInput>
 }
 
 export interface KindTypes {
@@ -29,8 +31,8 @@ export interface KindTypes {
 }
 
 /**
- * The differences between one kind of monitor and the others. `KindMonitors` serves the requests
- * and calls these functions. The service that checks the monitors is separate for each kind.
+ * The parts that differ between the kinds of monitors. `KindMonitors` serves the requests and calls
+ * these functions. Each kind has a separate service that checks its monitors.
  */
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
@@ -38,29 +40,36 @@ export interface MonitorKind<Types extends KindTypes> {
   /** Returns the stored values of the fields that `show` masks. */
   readonly stored?: (row: Types["Row"]) => object
   /**
-   * Returns the settings of a definition, or the field that contradicts the others. Absent fields
-   * get their defaults. `before` is the monitor that the definition replaces.
+   * Converts a definition to settings, or returns the problem of a field that contradicts other
+   * fields. Absent fields have their defaults. `before` is the monitor whose definition is
+   * replaced.
    */
   readonly toSettings: (
     input: Types["Input"],
     before?: Types["Row"]
   ) => (NamedSettings & Partial<Types["Columns"]>) | FieldProblem
-  /** Returns the settings after a change, or the field that contradicts the others. */
+  /**
+   * Returns the settings after a change, or the problem of a field that contradicts other fields.
+   */
   readonly changeSettings: (
     row: Types["Row"],
     changes: Types["Changes"]
   ) => Partial<Types["Columns"]> | FieldProblem
-  /** Fails if the workspace may not watch this target. Called before the monitor is locked. */
+  /**
+   * Fails if the workspace has no permission to watch this target. It is called before the monitor
+   * is locked. `current` reads the monitor, whose fields apply where a PATCH changes nothing.
+   */
   readonly checkTarget?: (
     workspaceId: AuthorizedWorkspaceId,
-    given: Types["Input"] | Types["Changes"]
+    given: Types["Input"] | Types["Changes"],
+    current: Effect.Effect<Option.Option<Types["Row"]>>
   ) => Effect.Effect<void, ValidationFailed>
-  /** Returns the columns of a new monitor that are not settings. */
+  /** Returns a new monitor's values for columns that are not settings. */
   readonly initialColumns?: (
     settings: Partial<Types["Columns"]>,
     at: Date
   ) => Partial<Types["Columns"]>
-  /** Writes what a new monitor has beside its row, or returns the field that prevents it. */
+  /** Writes a new monitor's data in other tables, or returns the field that prevents this. */
   readonly afterInsert?: (
     id: RowId,
     input: Types["Input"]
@@ -76,7 +85,7 @@ export interface MonitorKind<Types extends KindTypes> {
     at: Date
   ) => MonitorDecision<Types["Columns"]>
   readonly show: (row: Types["Row"] & Types["Joined"], at: Date) => Types["Monitor"]
-  /** Returns the fields of an event that only this kind has. */
+  /** Returns an event's fields that only this kind has. */
   readonly showDetails: (
     details: Partial<Types["Details"]>
   ) => Omit<Types["Event"], "id" | "type" | "at" | "status">
@@ -91,7 +100,7 @@ interface NamedSettings {
 export const isSettingsProblem = (settings: object): settings is FieldProblem =>
   "problem" in settings
 
-/** Everything to write about one monitor in one transaction. */
+/** Everything that one transaction writes about one monitor. */
 export interface MonitorDecision<Columns> {
   readonly columns: Partial<Columns>
   /** Status changes, oldest first. */
@@ -106,13 +115,13 @@ export interface MonitorChange<Status extends StoredStatus = StoredStatus> {
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
   /**
-   * True if a recovery must be announced although the monitor was `new`, because its former target
-   * was down.
+   * True if a recovery must be announced although the monitor was `new`, because a problem of its
+   * former target may still be open.
    */
   readonly endsFormerProblem?: boolean
 }
 
-/** Returns the status change and the event of a pause or a resume. */
+/** Returns the status change and the event that a pause or a resume causes. */
 export const recordPause = (
   { status: from }: Pick<KindRow, "status">,
   isPaused: boolean,

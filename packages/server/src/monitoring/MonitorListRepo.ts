@@ -2,6 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Monitor, MonitorCounts, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { dependsOnColumn } from "../incidents/index.ts"
 import {
   countRows,
   isListedAfter,
@@ -50,7 +51,8 @@ export class MonitorListRepo extends Context.Service<
         list: Effect.fn("MonitorListRepo.list")(function* (workspaceId, filters, page, now) {
           return yield* sql<ListedMonitorRow & PageRow>`
             SELECT
-              m.*, ${sql.literal(nextCheckAt)} AS next_check_at, ${sql.literal(lateAfter)} AS late_after
+              m.*, ${sql.literal(dependsOnColumn("m"))} AS depends_on,
+              ${sql.literal(nextCheckAt)} AS next_check_at, ${sql.literal(lateAfter)} AS late_after
               ${sql.literal(sortColumn(page))}
             FROM monitors AS m ${sql.literal(joins)}
             WHERE m.workspace_id = ${workspaceId}
@@ -95,7 +97,10 @@ const lateTables = tables.flatMap((table) =>
   table.lateAfter === undefined ? [] : [{ ...table, lateAfter: table.lateAfter }]
 )
 
-/** Several kinds can share a table. */
+/**
+ * Returns the joins with the tables of these names. Each table is joined once, because several
+ * kinds can share a table.
+ */
 const joined = (names: ReadonlyArray<string>) =>
   [...new Set(names)].map((name) => `LEFT JOIN ${name} ON ${name}.monitor_id = m.id`).join(" ")
 

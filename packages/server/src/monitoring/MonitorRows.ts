@@ -2,8 +2,10 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Monitor, MonitorQuery, MonitorStatus } from "@scheduling/domain/monitors/Monitor"
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { IncidentId, MonitorId } from "@scheduling/domain/shared/Ids"
+import type { Dependency } from "@scheduling/domain/incidents/Dependency"
 import { Effect, Option } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { dependsOnColumn } from "../incidents/index.ts"
 import {
   countRows,
   isListedAfter,
@@ -11,14 +13,16 @@ import {
   listOrder,
   type ListRequest,
   matchesFilters,
-  nameOfRow,
+  sortByName,
   type PageRow,
   sortColumn,
   timestampOf,
   timestampOrNull
 } from "../store/index.ts"
 
-/** `late` is computed from the current time when a monitor is read. */
+/**
+ * A stored status. `late` is not stored, but computed from the current time when a monitor is read.
+ */
 export type StoredStatus = Exclude<MonitorStatus, "late">
 
 /** The columns of the table `monitors`. */
@@ -32,6 +36,7 @@ export interface MonitorRow<Status extends StoredStatus = StoredStatus> {
   readonly status: Status
   readonly changed_at: Date
   readonly open_incident_id: IncidentId | null
+  readonly depends_on: ReadonlyArray<Dependency>
   readonly created_by: Actor | null
   readonly updated_by: Actor | null
   readonly created_at: Date
@@ -56,17 +61,20 @@ type ColumnType =
   | "uuid"
 
 /**
- * The table of one kind, or of several. It has a row per monitor, with `monitor_id`,
- * `workspace_id`, `version` and these columns.
+ * The table of a kind of monitor, which several kinds may share. It has one row per monitor, with
+ * `monitor_id`, `workspace_id`, `version` and these columns.
  */
 export interface MonitorTable<Columns> {
   readonly kind: Monitor["kind"]
   readonly name: string
   readonly columns: { readonly [Name in keyof Columns]-?: ColumnType }
   readonly nextCheckAt: keyof Columns & string
-  /** The column with the time from which a `new` or `up` monitor is late. */
+  /** The column with the time after which a monitor that is `new` or `up` is late. */
   readonly lateAfter?: keyof Columns & string
-  /** SQL that adds columns of other tables to a shown monitor. `k` is the row of the kind. */
+  /**
+   * SQL that adds columns of other tables to a monitor for a response. `k` is the row of the
+   * monitor's kind.
+   */
   readonly shown?: { readonly columns: string; readonly joins: string }
 }
 
@@ -75,7 +83,7 @@ export type RowId = Pick<KindRow, "monitor_id" | "workspace_id">
 export interface MonitorFilters extends ListFilters, Pick<MonitorQuery, "status"> {}
 
 /** The values by which lists of monitors can be sorted. */
-export const monitorSorts = { name: nameOfRow("m.name") }
+export const monitorSorts = { name: sortByName("m.name") }
 
 export interface MonitorRows<Row, Columns, Shown> {
   readonly find: (
@@ -98,21 +106,22 @@ export interface MonitorRows<Row, Columns, Shown> {
     now: Date
   ) => Effect.Effect<number>
   /**
-   * Locks both rows of the monitor. Were one of them not locked, this could return values from
-   * before the wait for the other lock.
+   * Locks the monitor's row in `monitors` and the row of its kind. If only one row were locked, the
+   * other could have values from before the wait for the lock.
    */
   readonly findForUpdate: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<Option.Option<Row>>
   /**
-   * Locks monitors whose `check_at` has passed, the oldest first. Skips monitors that are locked.
+   * Locks monitors whose `check_at` has passed, the oldest first. Monitors that are already locked
+   * are skipped.
    */
   readonly findDueForUpdate: (at: Date, limit: number) => Effect.Effect<ReadonlyArray<Row>>
   readonly findNextCheck: Effect.Effect<Date | undefined>
   /**
-   * Writes the given columns of the kind. Absent columns get their defaults, and other fields of
-   * the object are ignored.
+   * Writes the given columns of the monitor's kind. Absent columns receive their defaults, and the
+   * object's other fields are ignored.
    */
   readonly insert: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
   readonly update: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
@@ -120,7 +129,8 @@ export interface MonitorRows<Row, Columns, Shown> {
 
 const commonColumns =
   "m.id, m.workspace_id, m.key, m.version, m.name, m.tags, m.status, m.changed_at, m.open_incident_id, " +
-  "m.created_by, m.updated_by, m.created_at, m.updated_at, k.monitor_id, k.version AS row_version"
+  "m.created_by, m.updated_by, m.created_at, m.updated_at, k.monitor_id, k.version AS row_version, " +
+  `${dependsOnColumn("m")} AS depends_on`
 
 /** Lists the columns to select of a monitor `m` and the row `k` of its kind. */
 export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
@@ -245,8 +255,8 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
 }
 
 /**
- * SQL that computes the status of a monitor `m`. `late` is the column with the time from which it
- * is late.
+ * SQL that computes the status of a monitor `m`. `late` is the column with the time after which the
+ * monitor is late.
  */
 export const statusAt = (
   sql: SqlClient.SqlClient,
@@ -290,6 +300,7 @@ export const toMonitorFields = (
     version: row.version,
     name: row.name,
     tags: row.tags,
+    depends_on: row.depends_on,
     paused: row.status === "paused",
     status,
     last_change_at: timestampOf(lateSince ?? row.changed_at),

@@ -1,6 +1,6 @@
 import type { MonitorKind, MonitorPage, MonitorQuery } from "@scheduling/domain/monitors/Monitor"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { idsIn } from "@scheduling/domain/shared/requests/ManyIds"
+import { parseIds } from "@scheduling/domain/shared/requests/ManyIds"
 import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,7 +35,7 @@ export class Monitors extends Context.Service<
             const page = yield* listRequest(query, monitorSorts)
             const filters = {
               ...query,
-              ...(monitor_ids !== undefined && { ids: idsIn(monitor_ids) })
+              ...(monitor_ids !== undefined && { ids: parseIds(monitor_ids) })
             }
             const at = yield* now
             const listed = Effect.map(repo.list(workspaceId, filters, page, at), (rows) =>

@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { failIfKeyTaken } from "../core/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
-import type { Coverage, NewIncident } from "../incidents/index.ts"
+import type { MaintenanceCoverage, NewIncident } from "../incidents/index.ts"
 import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
 import type { MonitorRow, StoredStatus } from "./MonitorRows.ts"
 
@@ -18,7 +18,7 @@ export interface StatusUpdate {
   readonly status: StoredStatus
   readonly at: number
   readonly open_incident_id: string | null
-  /** Why the monitor is down, if maintenance keeps it from opening an incident. */
+  /** Why the monitor is down, if maintenance keeps it from opening an incident. Otherwise null. */
   readonly withheld_cause: IncidentCause | null
 }
 
@@ -44,13 +44,13 @@ export interface KnownMonitor {
   readonly tags: ReadonlyArray<string>
 }
 
-/** A monitor that is down and opens no incident during maintenance. */
+/** A monitor that is down. Its incident does not open while the monitor is in maintenance. */
 export interface WithheldMonitor extends KnownMonitor {
   readonly kind: Monitor["kind"]
   readonly withheld_cause: IncidentCause
 }
 
-/** The noun of a kind at the start of a sentence. */
+/** Returns a kind's noun, capitalized for the start of a sentence. */
 const sentenceNoun = (kind: Monitor["kind"]) => {
   const noun = monitorNouns[kind]
   return `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
@@ -65,7 +65,9 @@ export class MonitorsRepo extends Context.Service<
         "id" | "workspace_id" | "key" | "version" | "name" | "tags" | "created_by" | "created_at"
       > & { readonly kind: Monitor["kind"] }
     ) => Effect.Effect<void, NotFound | Conflict>
-    /** Changes the given fields of a monitor that the transaction has locked, and sets its version. */
+    /**
+     * Changes the given fields of a monitor that the transaction has locked, and sets its version.
+     */
     readonly update: (
       monitor: Pick<MonitorRow, "id" | "workspace_id" | "version" | "updated_by"> & {
         readonly kind: Monitor["kind"]
@@ -77,7 +79,7 @@ export class MonitorsRepo extends Context.Service<
       },
       at: Date
     ) => Effect.Effect<void, Conflict>
-    /** Says who paused or resumed a monitor. */
+    /** Records who paused or resumed a monitor. */
     readonly updateAuthor: (
       monitor: Pick<MonitorRow, "id" | "workspace_id">,
       actor: Actor
@@ -92,15 +94,17 @@ export class MonitorsRepo extends Context.Service<
     /** Returns the workspaces with monitors whose incidents are withheld. */
     readonly findWithholding: Effect.Effect<ReadonlyArray<string>>
     /**
-     * Locks some monitors of the workspace whose incidents are withheld although they are not in
-     * maintenance, except those that another transaction changes.
+     * Locks the workspace's monitors that are no longer in maintenance but whose incidents are
+     * still withheld. Skips monitors that another transaction has locked.
      */
     readonly listReleasable: (
       workspaceId: string,
-      coverage: Coverage | undefined,
+      coverage: MaintenanceCoverage | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<WithheldMonitor>>
-    /** Sets the incidents of monitors whose incidents were withheld. */
+    /**
+     * Writes the incidents that have opened for monitors whose incidents are no longer withheld.
+     */
     readonly updateReleased: (
       incidents: ReadonlyArray<Pick<NewIncident, "id" | "subject_id">>
     ) => Effect.Effect<void>

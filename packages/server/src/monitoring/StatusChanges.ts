@@ -4,15 +4,22 @@ import { IncidentId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Announcement, Outbox } from "../events/index.ts"
-import { idAt } from "./idAt.ts"
-import { IncidentsRepo, isCovered, MaintenanceRepo, type NewIncident } from "../incidents/index.ts"
+import { makeIdAt } from "./makeIdAt.ts"
+import {
+  IncidentsRepo,
+  isCoveredByMaintenance,
+  MaintenanceRepo,
+  type NewIncident
+} from "../incidents/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
 import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
 import { type StatusSpan, UptimeRepo } from "./uptime/UptimeRepo.ts"
 import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
 
-/** A status change of one monitor. Lists of them are ordered by time within each monitor. */
+/**
+ * A status change of one monitor. In a list, the changes of the same monitor are ordered by time.
+ */
 export interface StatusChange extends MonitorChange {
   readonly monitor_id: string
   readonly workspace_id: string
@@ -20,8 +27,8 @@ export interface StatusChange extends MonitorChange {
 }
 
 /**
- * Writes status changes of monitors: the new status, the incident (at most one open per monitor)
- * and the notifications. Call it in the transaction that holds the locks.
+ * Writes status changes of monitors: the new status, the incident (at most one open incident per
+ * monitor) and the notifications. Call it in the transaction that holds the locks.
  */
 export class StatusChanges extends Context.Service<
   StatusChanges,
@@ -54,7 +61,7 @@ export class StatusChanges extends Context.Service<
       const outbox = yield* Outbox
       const uptime = yield* UptimeRepo
 
-      /** Returns the changes to `down` of monitors that are in maintenance. */
+      /** Returns the changes to `down` whose monitors are in maintenance. */
       const findWithheld = Effect.fnUntraced(function* (changes: ReadonlyArray<StatusChange>) {
         const falls = changes.filter(({ to }) => to === "down")
         if (falls.length === 0) return new Set<StatusChange>()
@@ -65,7 +72,7 @@ export class StatusChanges extends Context.Service<
         const tags = yield* monitors.findTags(falls.map(({ monitor_id }) => monitor_id))
         return new Set(
           falls.filter(({ monitor_id: id, workspace_id }) =>
-            isCovered(coverage.get(workspace_id), { id, tags: tags.get(id) ?? [] })
+            isCoveredByMaintenance(coverage.get(workspace_id), { id, tags: tags.get(id) ?? [] })
           )
         )
       })
@@ -130,7 +137,10 @@ export class StatusChanges extends Context.Service<
   ).pipe(Layer.provide(UptimeRepo.layer))
 }
 
-/** The times between the changes of one monitor, and the time before the first one. */
+/**
+ * Returns the spans of time that end with one monitor's changes. Each span has the status that the
+ * monitor had during it.
+ */
 const spansOf = (own: ReadonlyArray<StatusChange>): ReadonlyArray<StatusSpan> =>
   own.map(({ at, from, monitor_id }, index) => ({
     monitor_id,
@@ -139,7 +149,10 @@ const spansOf = (own: ReadonlyArray<StatusChange>): ReadonlyArray<StatusSpan> =>
     to: at
   }))
 
-/** A monitor that is paused or gets another target has not recovered. */
+/**
+ * Returns the end of an incident. A monitor that is paused, or whose target is replaced, has not
+ * recovered.
+ */
 const endOf = ({ at, monitor_id, to }: StatusChange) => ({
   subject_id: monitor_id,
   at,
@@ -157,7 +170,7 @@ const newIncident = (
   const closed_at = own[own.indexOf(change) + 1]?.at ?? null
   return [
     {
-      id: idAt(at, ordinal),
+      id: makeIdAt(at, ordinal),
       workspace_id,
       subject_kind: kind,
       subject_id: monitor_id,
@@ -215,7 +228,8 @@ export const toEventIncident = (
 })
 
 /**
- * Maps each change to the incident that it opens or closes. `opened` has the order of the changes.
+ * Maps each change to the incident that it opens or closes. `opened` must be in the order of the
+ * changes.
  */
 const matchIncidents = (
   changes: ReadonlyArray<StatusChange>,

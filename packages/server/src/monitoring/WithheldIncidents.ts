@@ -3,13 +3,13 @@ import { SqlClient } from "effect/sql"
 import { loop, restartIfStuck } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
 import {
-  type Coverage,
+  type MaintenanceCoverage,
   IncidentsRepo,
   MaintenanceRepo,
   type NewIncident
 } from "../incidents/index.ts"
 import { transactionOf } from "../store/index.ts"
-import { idAt } from "./idAt.ts"
+import { makeIdAt } from "./makeIdAt.ts"
 import { MonitorsRepo, type WithheldMonitor } from "./MonitorsRepo.ts"
 import { toAnnouncement, toEventIncident } from "./StatusChanges.ts"
 
@@ -26,7 +26,7 @@ export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
 
       const releaseSome = Effect.fnUntraced(function* (
         workspaceId: string,
-        coverage: Coverage | undefined,
+        coverage: MaintenanceCoverage | undefined,
         now: Date
       ) {
         const rows = yield* monitors.listReleasable(workspaceId, coverage, batch)
@@ -83,7 +83,7 @@ const incidentOf = (
   at: number,
   ordinal: number
 ): NewIncident => ({
-  id: idAt(at, ordinal),
+  id: makeIdAt(at, ordinal),
   workspace_id,
   subject_kind: kind,
   subject_id: monitor_id,
@@ -93,7 +93,7 @@ const incidentOf = (
   cause: withheld_cause
 })
 
-/** Releases incidents within a second after their maintenance ends or is deleted. */
+/** Opens withheld incidents within a second after their maintenance has ended or was deleted. */
 export const WithheldIncidentsLayer: Layer.Layer<never, never, WithheldIncidents> =
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -1,10 +1,12 @@
 /**
- * Monitors watch work that runs outside of the service, and report when its status changes. Each kind of monitor is
- * a folder, listed in `monitorKinds.ts`. `MonitorKind.ts` says what a kind consists of.
+ * Monitors watch work that runs outside of the service, and report when its status changes. Each
+ * kind of monitor has its own folder and is listed in `monitorKinds.ts`. `MonitorKind.ts` defines
+ * what a kind consists of.
  */
+import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
 import { Layer } from "effect"
-import { onRunnerNodes } from "../core/index.ts"
-import { untilStopping } from "../http/index.ts"
+import { runnerNodeLayer } from "../core/index.ts"
+import { stopAtShutdown } from "../http/index.ts"
 import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import { MonitorListRepo } from "./MonitorListRepo.ts"
@@ -13,7 +15,9 @@ import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 import { MonitorsHandlers } from "./http.ts"
 import { checkingLayer } from "./checks/index.ts"
-import { makeProbers, ProbesLayer } from "./makeProbers.ts"
+import { makeProbers } from "./makeProbers.ts"
+import { PlaceProbes } from "./places/PlaceProbes.ts"
+import { PlacesRepo } from "./places/PlacesRepo.ts"
 import { Uptime } from "./uptime/Uptime.ts"
 import { WithheldIncidents, WithheldIncidentsLayer } from "./WithheldIncidents.ts"
 import { UptimeRepo } from "./uptime/UptimeRepo.ts"
@@ -21,7 +25,9 @@ import { monitorKinds } from "./monitorKinds.ts"
 
 export { Deadlines } from "./heartbeat/Deadlines.ts"
 export { Processes } from "./process/Processes.ts"
-export { correctMonitorTimes } from "./correctMonitorTimes.ts"
+export { PlaceProbes } from "./places/PlaceProbes.ts"
+export { probesSignal } from "./places/probesSignal.ts"
+export { correctMonitorTimesAfterClockSetBack } from "./correctMonitorTimesAfterClockSetBack.ts"
 export { Uptime } from "./uptime/Uptime.ts"
 export { handlePingsOr } from "./heartbeat/pingRoute.ts"
 
@@ -37,11 +43,14 @@ const ListLayer = MonitorsHandlers.pipe(
 
 export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
-  checkingLayer(makeProbers).pipe(Layer.provide(ProbesLayer)),
+  PlaceProbes.layer,
+  checkingLayer(makeProbers).pipe(Layer.provide(TargetChecks.layer)),
   ListLayer,
   MonitorCleanupLayer,
-  onRunnerNodes(untilStopping(WithheldIncidentsLayer.pipe(Layer.provide(WithheldIncidents.layer))))
+  runnerNodeLayer(
+    stopAtShutdown(WithheldIncidentsLayer.pipe(Layer.provide(WithheldIncidents.layer)))
+  )
 ).pipe(
   Layer.provide(StatusChanges.layer),
-  Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, UptimeRepo.layer])
+  Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, PlacesRepo.layer, UptimeRepo.layer])
 )

@@ -1,16 +1,24 @@
-import { DnsProbe } from "@scheduling/calls/probes/DnsProbe"
-import { HttpProbe } from "@scheduling/calls/probes/HttpProbe"
-import { TcpProbe } from "@scheduling/calls/probes/TcpProbe"
-import { Effect, Layer } from "effect"
-import { makeProbeDns } from "./dns/probeDns.ts"
-import { makeProbeHttp } from "./http/probeHttp.ts"
-import { makeProbeTcp } from "./tcp/probeTcp.ts"
+import { notSentOutcome } from "@scheduling/calls/probes/checkErrors"
+import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
+import { Effect, Result } from "effect"
+import { AccessTokens } from "../engine/index.ts"
+import type { Prober } from "./checks/index.ts"
+import { makePrepareTarget } from "./prepareTarget.ts"
 
-/** Creates the prober of each kind whose targets are checked at an interval. */
-export const makeProbers = Effect.all({
-  http: makeProbeHttp,
-  tcp: makeProbeTcp,
-  dns: makeProbeDns
+/** Creates a prober for each kind of monitor whose targets are checked periodically. */
+export const makeProbers = Effect.gen(function* () {
+  const prepare = yield* makePrepareTarget
+  const targets = yield* TargetChecks
+  const tokens = yield* AccessTokens
+  const probe: Prober = Effect.fnUntraced(function* (row) {
+    const prepared = yield* prepare(row)
+    if (Result.isFailure(prepared)) return notSentOutcome(prepared.failure)
+    const { target, token } = prepared.success
+    const outcome = yield* targets.check(target, row.timeout_seconds)
+    if (outcome.result.status_code === 401 && token !== undefined) {
+      yield* tokens.reject(row.workspace_id, token)
+    }
+    return outcome
+  })
+  return { http: probe, tcp: probe, dns: probe }
 })
-
-export const ProbesLayer = Layer.mergeAll(HttpProbe.layer, TcpProbe.layer, DnsProbe.layer)

@@ -5,7 +5,7 @@ import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
 import { Effect, type Schema } from "effect"
 import { versionHandlers } from "../accounts/index.ts"
 import {
-  createdIfNew,
+  upsertResponse,
   DefinedKinds,
   withExpectedVersion,
   Idempotency,
@@ -30,8 +30,8 @@ interface Expecting {
 
 /**
  * Creates the handlers of the endpoints that all kinds have (`common`). A kind creates its own
- * handlers with `handleMonitor`. `toAnswer` depends on the request, because only some callers may
- * see the ping URL.
+ * endpoints' handlers with `handleMonitor`. `toAnswer` depends on the request, because only some
+ * callers are allowed to see the ping URL.
  */
 export const monitorHandlers = <
   Types extends KindTypes,
@@ -42,7 +42,7 @@ export const monitorHandlers = <
   monitors: KindMonitors<Types>,
   kind: {
     readonly answer: Schema.Codec<Answer, Encoded>
-    /** The name under which idempotency keys of creates are stored. */
+    /** The name under which the create endpoint's idempotency keys are stored. */
     readonly createOperation: string
     readonly toAnswer: Effect.Effect<(monitor: Types["Monitor"]) => Answer, never, R>
   }
@@ -53,8 +53,8 @@ export const monitorHandlers = <
     yield* kinds.add({
       kind: monitors.kind,
       upsert: monitors.upsert,
-      get: (workspaceId, id) => monitors.get(workspaceId, MonitorId.make(id)),
-      remove: (workspaceId, id) => monitors.remove(workspaceId, MonitorId.make(id))
+      get: (workspaceId, { id }) => monitors.get(workspaceId, MonitorId.make(id)),
+      remove: (workspaceId, { id }) => monitors.remove(workspaceId, MonitorId.make(id))
     })
 
     const answerWith = <E, R1>(monitor: Effect.Effect<Types["Monitor"], E, R1>) =>
@@ -115,7 +115,7 @@ export const monitorHandlers = <
           }
         ) =>
           answerWith(
-            createdIfNew(
+            upsertResponse(
               monitors.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
             )
           )

@@ -6,7 +6,7 @@ import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { versionHandlers } from "../accounts/index.ts"
 import {
-  createdIfNew,
+  upsertResponse,
   DefinedKinds,
   withExpectedVersion,
   Idempotency,
@@ -16,6 +16,7 @@ import {
   withETag
 } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
+import { Recipients } from "./routing/Recipients.ts"
 import { Deliveries } from "./sending/Deliveries.ts"
 import { Settings } from "./settings/Settings.ts"
 
@@ -26,13 +27,14 @@ export const NotificationsHandlers = implement(
     const channels = yield* Channels
     const deliveries = yield* Deliveries
     const idempotency = yield* Idempotency
+    const recipients = yield* Recipients
     const settings = yield* Settings
     const kinds = yield* DefinedKinds
     yield* kinds.add({
       kind: "notification_channel",
       upsert: channels.upsert,
-      get: (workspaceId, id) => channels.get(workspaceId, NotificationChannelId.make(id)),
-      remove: (workspaceId, id) => channels.remove(workspaceId, NotificationChannelId.make(id))
+      get: (workspaceId, { id }) => channels.get(workspaceId, NotificationChannelId.make(id)),
+      remove: (workspaceId, { id }) => channels.remove(workspaceId, NotificationChannelId.make(id))
     })
     yield* kinds.add({
       kind: "notification_settings",
@@ -61,7 +63,7 @@ export const NotificationsHandlers = implement(
       ),
 
       upsertChannel: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(
+        upsertResponse(
           channels.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
         )
       ),
@@ -93,6 +95,8 @@ export const NotificationsHandlers = implement(
       replaceSettings: inWorkspace((workspaceId, { payload }) =>
         settings.replace(workspaceId, payload)
       ),
+
+      getRecipients: inWorkspace((workspaceId, { query }) => recipients.find(workspaceId, query)),
 
       listDeliveries: inWorkspace((workspaceId, { query }) => deliveries.list(workspaceId, query)),
 

@@ -4,20 +4,21 @@
  *
  * 1. Outbox: the change itself writes an event, in its own transaction (`events/Outbox.ts`; for
  *    finished runs `events/announceFinished.ts`, including callbacks of tasks).
- * 2. Route: `routing/Router.ts` takes events from the outbox and loads what is stored about their
- *    subjects. The pure function in `routing/route.ts` decides which deliveries to create.
- * 3. Delivery: a row for one message to one channel, or to the URL of a callback
+ * 2. Routing: `routing/Router.ts` takes events from the outbox and loads what is stored about their
+ *    subjects. The pure function in `routing/routeEvents.ts` decides which deliveries to create.
+ * 3. Delivery: a row for one message to one channel, or to a callback's URL
  *    (`sending/DeliveriesRepo.ts`).
  * 4. Attempt: `sending/Sender.ts` claims deliveries, sends each through its kind (`kinds/email.ts`,
  *    `kinds/callback.ts`, …) and records the result. `sending/afterAttempt.ts` decides when to
  *    retry.
  *
- * `channels/` has the channels of a workspace and the consent of email addresses, `settings/` the
- * rules, thresholds and quiet hours.
+ * `escalations/` has the policies that notify people step by step, `channels/` has a workspace's
+ * channels and the consent of email addresses, and `settings/` has the rules, thresholds and quiet
+ * hours.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, loop, onRunnerNodes, runAllInSequence } from "../core/index.ts"
-import { untilStopping } from "../http/index.ts"
+import { AppConfig, dayMs, loop, runnerNodeLayer, runAllInSequence } from "../core/index.ts"
+import { stopAtShutdown } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
 import { Consent } from "./channels/Consent.ts"
@@ -25,8 +26,14 @@ import { PauseChannel } from "./channels/PauseChannel.ts"
 import { FollowAccountsLayer } from "./channels/followAccounts.ts"
 import { FollowIncidentsLayer } from "./sending/followIncidents.ts"
 import { linkRoutesLayer } from "./channels/linkRoutes.ts"
-import { acknowledgeRoutesLayer } from "./links/acknowledgeRoutes.ts"
+import { incidentRoutesLayer } from "./links/incidentRoutes.ts"
+import { approveRoutesLayer } from "./links/approveRoutes.ts"
+import { Escalations } from "./escalations/Escalations.ts"
+import { EscalationsRepo } from "./escalations/EscalationsRepo.ts"
+import { EscalationsHandlers } from "./escalations/http.ts"
+import { MemberChannels } from "./escalations/MemberChannels.ts"
 import { NotificationsHandlers } from "./http.ts"
+import { Recipients } from "./routing/Recipients.ts"
 import { Router, runRouter } from "./routing/Router.ts"
 import { RoutingRepo } from "./routing/RoutingRepo.ts"
 import { Deliveries } from "./sending/Deliveries.ts"
@@ -36,9 +43,9 @@ import { Transport } from "./sending/Transport.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsRepo } from "./settings/SettingsRepo.ts"
 
-export { correctNotificationTimes } from "./correctNotificationTimes.ts"
+export { correctNotificationTimesAfterClockSetBack } from "./correctNotificationTimesAfterClockSetBack.ts"
 
-/** Routes and sends notifications in the background. Can run on any number of nodes. */
+/** Routes and sends notifications in the background. It can run on any number of nodes. */
 export const NotifierLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const wakeSender = yield* runSender
@@ -68,20 +75,28 @@ const cleanUp = Effect.gen(function* () {
 })
 
 /** Nodes with `RUNNER=off` send nothing. */
-const RunnerLayer = onRunnerNodes(
-  untilStopping(NotifierLayer.pipe(Layer.provide([Sender.layer, Router.layer])))
+const RunnerLayer = runnerNodeLayer(
+  stopAtShutdown(NotifierLayer.pipe(Layer.provide([Sender.layer, Router.layer])))
 )
 
 export const NotificationsLayer = Layer.mergeAll(
   NotificationsHandlers,
+  EscalationsHandlers,
   linkRoutesLayer,
-  acknowledgeRoutesLayer,
+  incidentRoutesLayer,
+  approveRoutesLayer,
   FollowAccountsLayer,
   FollowIncidentsLayer,
   RunnerLayer
 ).pipe(
-  Layer.provide([Channels.layer, Deliveries.layer]),
-  Layer.provide([Settings.layer, Consent.layer]),
+  Layer.provide([Channels.layer, Deliveries.layer, Escalations.layer, Recipients.layer]),
+  Layer.provide([Settings.layer, Consent.layer, MemberChannels.layer]),
   Layer.provide([PauseChannel.layer, Transport.layer]),
-  Layer.provide([ChannelsRepo.layer, DeliveriesRepo.layer, RoutingRepo.layer, SettingsRepo.layer])
+  Layer.provide([
+    ChannelsRepo.layer,
+    DeliveriesRepo.layer,
+    EscalationsRepo.layer,
+    RoutingRepo.layer,
+    SettingsRepo.layer
+  ])
 )

@@ -4,10 +4,13 @@ import {
   type MaintenanceWindowDefinition,
   maxMaintenanceWindows
 } from "@scheduling/domain/maintenance/MaintenanceWindow"
+import { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
+import { Principal } from "@scheduling/domain/auth/Principal"
+import type { TaskId } from "@scheduling/domain/executions/Execution"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
-import { MaintenanceWindowId } from "@scheduling/domain/shared/Ids"
+import { MaintenanceWindowId, type MonitorId } from "@scheduling/domain/shared/Ids"
 import type { PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { changesOf, makeNamedDefinitions, type RecordedDefinition } from "../../accounts/index.ts"
 import { orNotFound } from "../../core/index.ts"
@@ -18,34 +21,47 @@ import {
   toPage,
   transactionOf
 } from "../../store/index.ts"
+import { findRecordIds, unknownIds } from "../findRecordIds.ts"
+import { keysById, SubjectsRepo } from "../SubjectsRepo.ts"
 import { type MaintenanceRow, MaintenanceRepo } from "./MaintenanceRepo.ts"
 import { isInProgress, nextStart } from "./occurrences.ts"
 
-/** The operations on the definitions of maintenance windows. */
+/** Creates, changes, lists and deletes maintenance windows. */
 export class Maintenance extends Context.Service<Maintenance>()(
   "@scheduling/server/incidents/maintenance/Maintenance",
   {
     make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const repo = yield* MaintenanceRepo
+      const subjects = yield* SubjectsRepo
 
-      /** Rejects monitors and tasks that the workspace does not have. */
-      const checkSubjects = Effect.fnUntraced(function* (
+      /** Returns the monitors and tasks that a definition names. Rejects unknown ones. */
+      const findSubjects = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        { monitor_ids, task_ids }: Defined
+        { monitor_ids = [], monitor_keys = [], task_ids = [], task_keys = [] }: Selection
       ) {
-        const named = { monitor_ids, task_ids }
-        const known = yield* repo.findSubjects(workspaceId, [...monitor_ids, ...task_ids])
-        for (const field of ["monitor_ids", "task_ids"] as const) {
-          const index = named[field].findIndex((id) => !known.has(id))
-          if (index === -1) continue
-          const what = field === "monitor_ids" ? "a monitor" : "a cron task or a chain"
-          return yield* ValidationFailed.at(
-            [field, index],
-            "invalid",
-            `is not ${what} of this workspace`
-          )
+        const subjectsFound = yield* subjects.find(workspaceId, {
+          ids: [...monitor_ids, ...task_ids],
+          keys: [...monitor_keys, ...task_keys]
+        })
+        const monitors = subjectsFound.filter(({ subject }) => subject === "monitor")
+        const tasks = subjectsFound.filter(({ subject }) => subject === "task")
+        const named = {
+          monitor: { field: "monitor", noun: "monitor", ids: monitor_ids, keys: monitor_keys },
+          task: { field: "task", noun: "cron task or chain", ids: task_ids, keys: task_keys }
         }
+        const selected = {
+          monitor: findRecordIds<MonitorId>(named.monitor, monitors),
+          task: findRecordIds<TaskId>(named.task, tasks)
+        }
+        const issues = [
+          ...unknownIds(named.monitor, monitors),
+          ...unknownIds(named.task, tasks),
+          ...selected.monitor.issues,
+          ...selected.task.issues
+        ]
+        if (issues.length > 0) return yield* new ValidationFailed({ issues })
+        return { monitor_ids: selected.monitor.ids, task_ids: selected.task.ids }
       })
 
       const definitions = yield* makeNamedDefinitions({
@@ -61,7 +77,7 @@ export class Maintenance extends Context.Service<Maintenance>()(
         }),
         limit: {
           count: maxMaintenanceWindows,
-          message: `A workspace can have at most ${maxMaintenanceWindows} maintenance windows. Delete one that is over.`
+          message: `A workspace can have at most ${maxMaintenanceWindows} maintenance windows. Delete one that has ended.`
         },
         taken: {
           field: "key",
@@ -70,8 +86,18 @@ export class Maintenance extends Context.Service<Maintenance>()(
         }
       })
 
-      const shown = (row: MaintenanceRow) =>
-        Effect.map(DateTime.nowAsDate, (now) => toMaintenanceWindow(row, now))
+      const toResponses = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        rows: ReadonlyArray<MaintenanceRow>
+      ) {
+        const now = yield* DateTime.nowAsDate
+        const ids = rows.flatMap(({ monitor_ids, task_ids }) => [...monitor_ids, ...task_ids])
+        const keysOf = keysById(yield* subjects.find(workspaceId, { ids }))
+        return (row: MaintenanceRow) => toMaintenanceWindow(row, keysOf, now)
+      })
+
+      const toResponse = (row: MaintenanceRow) =>
+        Effect.map(toResponses(row.workspace_id, [row]), (show) => show(row))
 
       return {
         list: Effect.fn("Maintenance.list")(function* (
@@ -79,17 +105,15 @@ export class Maintenance extends Context.Service<Maintenance>()(
           query: PageQuery
         ) {
           const page = pageRequest(query)
-          const now = yield* DateTime.nowAsDate
-          return toPage(yield* repo.list(workspaceId, page), page, (row) =>
-            toMaintenanceWindow(row, now)
-          )
+          const rows = yield* repo.list(workspaceId, page)
+          return toPage(rows, page, yield* toResponses(workspaceId, rows))
         }),
 
         get: Effect.fn("Maintenance.get")(function* (
           workspaceId: AuthorizedWorkspaceId,
           key: string
         ) {
-          return yield* shown(yield* found(repo.find(workspaceId, key)))
+          return yield* toResponse(yield* requireWindow(repo.find(workspaceId, key)))
         }),
 
         upsert: Effect.fn("Maintenance.upsert")(function* (
@@ -97,13 +121,27 @@ export class Maintenance extends Context.Service<Maintenance>()(
           key: string,
           { version, ...definition }: MaintenanceWindowDefinition
         ) {
-          const defined = withDefaults(definition)
-          yield* checkSubjects(workspaceId, defined)
-          const { isNew, row } = yield* definitions.upsert(workspaceId, key, defined, version)
-          return { isNew, record: yield* shown(row) }
+          const selected = yield* findSubjects(workspaceId, definition)
+          const defined = withDefaults({ ...definition, ...selected })
+          const known = yield* repo.findForUpdate(workspaceId, key)
+          yield* checkScope(defined, ...Option.toArray(known))
+          const upserted = yield* definitions.upsert(workspaceId, key, defined, version)
+          const { before, isNew, row } = upserted
+          return {
+            isNew,
+            record: yield* toResponse(row),
+            ...(before !== undefined && { before: yield* toResponse(before) })
+          }
         }, transaction),
 
-        remove: Effect.fn("Maintenance.remove")(definitions.remove, transaction)
+        remove: Effect.fn("Maintenance.remove")(function* (
+          workspaceId: AuthorizedWorkspaceId,
+          key: string,
+          version?: number
+        ) {
+          yield* checkScope(...Option.toArray(yield* repo.findForUpdate(workspaceId, key)))
+          yield* definitions.remove(workspaceId, key, version)
+        }, transaction)
       }
     })
   }
@@ -111,7 +149,28 @@ export class Maintenance extends Context.Service<Maintenance>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-const found = orNotFound("maintenance_window")
+const requireWindow = orNotFound("maintenance_window")
+
+/**
+ * Fails if a window covers tasks and the API key has no permission to change tasks. Such a key must
+ * neither silence tasks nor end their silence.
+ */
+const checkScope = (...windows: ReadonlyArray<Pick<Defined, "everything" | "tags" | "task_ids">>) =>
+  Effect.flatMap(Effect.serviceOption(Principal), (principal) =>
+    Option.isSome(principal) &&
+    principal.value.kind === "api_key" &&
+    !principal.value.scopes.includes("tasks:write") &&
+    windows.some(
+      ({ everything, tags, task_ids }) => everything || tags.length + task_ids.length > 0
+    )
+      ? Effect.fail(new InsufficientScope({ required_scope: "tasks:write" }))
+      : Effect.void
+  )
+
+type Selection = Pick<
+  MaintenanceWindowDefinition,
+  "monitor_ids" | "monitor_keys" | "task_ids" | "task_keys"
+>
 
 type Defined = Pick<
   MaintenanceRow,
@@ -176,7 +235,11 @@ const definitionOf = (row: MaintenanceRow): RecordedDefinition => {
   }
 }
 
-const toMaintenanceWindow = (row: MaintenanceRow, now: Date): MaintenanceWindow => {
+const toMaintenanceWindow = (
+  row: MaintenanceRow,
+  keysOf: (ids: ReadonlyArray<string>) => ReadonlyArray<string>,
+  now: Date
+): MaintenanceWindow => {
   const next = nextStart(row, now)
   return {
     id: MaintenanceWindowId.make(row.id),
@@ -194,7 +257,9 @@ const toMaintenanceWindow = (row: MaintenanceRow, now: Date): MaintenanceWindow 
     everything: row.everything,
     tags: row.tags,
     monitor_ids: row.monitor_ids,
+    monitor_keys: keysOf(row.monitor_ids),
     task_ids: row.task_ids,
+    task_keys: keysOf(row.task_ids),
     created_by: row.created_by,
     updated_by: row.updated_by ?? row.created_by,
     created_at: timestampOf(row.created_at),

@@ -5,7 +5,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { DefinitionColumns } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, type PageRequest } from "../../store/index.ts"
-import type { Coverage } from "./Coverage.ts"
+import type { MaintenanceCoverage } from "./MaintenanceCoverage.ts"
 import { isInProgress, type WindowTimes } from "./occurrences.ts"
 
 export interface MaintenanceRow
@@ -30,20 +30,21 @@ export class MaintenanceRepo extends Context.Service<
       key: string
     ) => Effect.Effect<Option.Option<MaintenanceRow>>
     readonly count: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<number>
-    /** Inserts the window. Returns false if somebody else has just inserted one with the key. */
+    /**
+     * Inserts the window. Returns false if a concurrent request has just inserted one with the same
+     * key.
+     */
     readonly insert: (window: MaintenanceRow) => Effect.Effect<boolean, NotFound>
     readonly update: (window: MaintenanceRow) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, key: string) => Effect.Effect<void>
-    /** Returns those of the ids that are monitors, cron tasks or chains of the workspace. */
-    readonly findSubjects: (
-      workspaceId: AuthorizedWorkspaceId,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlySet<string>>
-    /** Returns what is in maintenance, for workspaces in which something is. */
+    /**
+     * Returns the monitors and tasks that are in maintenance now, by workspace. Workspaces without
+     * maintenance are omitted.
+     */
     readonly findCoverage: (
       workspaceIds: ReadonlyArray<string>,
       now: Date
-    ) => Effect.Effect<ReadonlyMap<string, Coverage>>
+    ) => Effect.Effect<ReadonlyMap<string, MaintenanceCoverage>>
   }
 >()("@scheduling/server/incidents/maintenance/MaintenanceRepo") {
   static readonly layer: Layer.Layer<MaintenanceRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -133,23 +134,8 @@ export class MaintenanceRepo extends Context.Service<
               AND key = ${key}`
         }, Effect.orDie),
 
-        findSubjects: Effect.fn("MaintenanceRepo.findSubjects")(function* (workspaceId, ids) {
-          const rows = yield* sql<{ readonly id: string }>`
-            SELECT id
-            FROM monitors
-            WHERE workspace_id = ${workspaceId}
-              AND id = ANY (${ids}::uuid[])
-            UNION ALL
-            SELECT id
-            FROM tasks
-            WHERE workspace_id = ${workspaceId}
-              AND kind IN ('cron', 'chain')
-              AND id = ANY (${ids}::uuid[])`
-          return new Set(rows.map(({ id }) => id))
-        }, Effect.orDie),
-
         findCoverage: Effect.fn("MaintenanceRepo.findCoverage")(function* (workspaceIds, now) {
-          if (workspaceIds.length === 0) return new Map<string, Coverage>()
+          if (workspaceIds.length === 0) return new Map<string, MaintenanceCoverage>()
           const rows = yield* sql<MaintenanceRow>`
             SELECT *
             FROM maintenance_windows
@@ -167,7 +153,7 @@ export class MaintenanceRepo extends Context.Service<
   )
 }
 
-const coverageOf = (windows: ReadonlyArray<MaintenanceRow>): Coverage => ({
+const coverageOf = (windows: ReadonlyArray<MaintenanceRow>): MaintenanceCoverage => ({
   everything: windows.some(({ everything }) => everything),
   tags: new Set(windows.flatMap(({ tags }) => tags)),
   ids: new Set(windows.flatMap(({ monitor_ids, task_ids }) => [...monitor_ids, ...task_ids]))

@@ -1,10 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
-import { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
-import { Principal } from "@scheduling/domain/auth/Principal"
-import type { MaintenanceWindowDefinition } from "@scheduling/domain/maintenance/MaintenanceWindow"
 import { Effect } from "effect"
 import {
-  createdIfNew,
+  upsertResponse,
+  DefinedKinds,
   ifMatchVersion,
   implement,
   inWorkspace,
@@ -18,6 +16,13 @@ export const MaintenanceHandlers = implement(
   "maintenance",
   Effect.fnUntraced(function* (handlers) {
     const maintenance = yield* Maintenance
+    const kinds = yield* DefinedKinds
+    yield* kinds.add({
+      kind: "maintenance_window",
+      upsert: maintenance.upsert,
+      get: (workspaceId, { key }) => maintenance.get(workspaceId, key),
+      remove: (workspaceId, { key }) => maintenance.remove(workspaceId, key)
+    })
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => maintenance.list(workspaceId, query)),
 
@@ -26,11 +31,8 @@ export const MaintenanceHandlers = implement(
       ),
 
       upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
-        Effect.andThen(
-          checkScope(payload),
-          createdIfNew(
-            maintenance.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
-          )
+        upsertResponse(
+          maintenance.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
         )
       ),
 
@@ -40,17 +42,3 @@ export const MaintenanceHandlers = implement(
     })
   })
 )
-
-/** An API key that may not change tasks cannot silence them either. */
-const checkScope = ({
-  everything = false,
-  tags = [],
-  task_ids = []
-}: Pick<MaintenanceWindowDefinition, "everything" | "tags" | "task_ids">) =>
-  Effect.flatMap(Principal, (principal) =>
-    principal.kind === "api_key" &&
-    (everything || tags.length > 0 || task_ids.length > 0) &&
-    !principal.scopes.includes("tasks:write")
-      ? Effect.fail(new InsufficientScope({ required_scope: "tasks:write" }))
-      : Effect.void
-  )

@@ -1,66 +1,82 @@
+import type { CheckOutcome } from "@scheduling/calls/probes/checkErrors"
 import type { CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
-import { Context, Effect, FiberSet, Layer } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { loop, Meters, Waker } from "../../core/index.ts"
+import { elapsedMs, loop, Meters, Waker } from "../../core/index.ts"
 import { Outbox } from "../../events/index.ts"
-import { batched, StoreClock, timestampOf, transactionOf } from "../../store/index.ts"
+import { batchRequests, StoreClock, timestampOf, transactionOf } from "../../store/index.ts"
 import type { MonitorEvent } from "../MonitorEventsRepo.ts"
+import { PlaceChecks } from "../places/PlaceChecks.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import { ChecksRepo, type CheckUpdate, type DueRow } from "./ChecksRepo.ts"
-import { confirmAfterMs, decideUptime, nextRegularMs, type UptimeDecision } from "./decideUptime.ts"
+import {
+  confirmAfterMs,
+  decideUptime,
+  nextRegularMs,
+  unconfirmedDecision,
+  type UptimeDecision
+} from "./decideUptime.ts"
 import { NetworkWatch } from "./NetworkWatch.ts"
-
-/** The outcome of checking a target. */
-export interface CheckOutcome {
-  readonly result: CheckResult
-  /** The host to which the check connected. Null if nothing was sent. */
-  readonly host: string | null
-  /** True if nothing was received from the network: see `NetworkWatch`. */
-  readonly isUnreached: boolean
-}
 
 /** Checks the target of a monitor. */
 export type Prober = (row: DueRow) => Effect.Effect<CheckOutcome>
 
-/** The prober of each kind whose targets are checked at an interval. */
+/** The probers of all kinds whose targets are checked periodically. */
 export class Probers extends Context.Service<
   Probers,
   { readonly [Kind in Monitor["kind"]]?: Prober }
 >()("@scheduling/server/monitoring/checks/Probers") {}
 
 /**
- * The number of concurrent checks of a node. A check spends nearly all its time waiting for its
+ * The number of concurrent checks per node. A check spends nearly all its time waiting for its
  * target.
  */
 const checksAtOnce = 2_000
 
 /**
- * The number of concurrent checks of a workspace, so that its unresponsive targets leave room for
- * others.
+ * The number of concurrent checks per workspace, so that its unresponsive targets leave room for
+ * other workspaces.
  */
 const checksOfWorkspace = 250
 
-/** The longest wait between two queries, because another node can make a check due earlier. */
+/**
+ * The maximum time between two queries for due checks. The queries are repeated because another
+ * node can make a check due earlier.
+ */
 const pollEveryMs = 500
 
-/** Checks that are due within this time are started together with one statement. */
+/** The period in which due checks are collected and then started with one statement. */
 const gatherMs = 100
 
-/** Results that arrive within this time are written together. */
+/** The period in which results are collected and then written with one statement. */
 const writeEveryMs = 100
 
-/** Of the checks without a change, one in this time is recorded as an event. */
+/**
+ * The interval at which successful checks are recorded as events while the status stays the same.
+ */
 const recordEveryMs = 5 * 60_000
 
-/** A timeout that fires this much too late shows that the node itself was paused. */
+/** If a timeout fires late by at least this time, the node itself was paused. */
 const stalledMs = 1_000
+
+/** What a failure says about the target. */
+type Evidence =
+  /** The failure says nothing, because this node is its likely cause. */
+  | "none"
+  /**
+   * The failure says nothing yet, because this node may be its cause. The check is repeated within
+   * seconds.
+   */
+  | "doubtful"
+  | "full"
 
 /** A finished check. */
 interface Finished {
   readonly row: DueRow
   readonly result: CheckResult
+  readonly isDoubtful: boolean
 }
 
 /**
@@ -68,34 +84,37 @@ interface Finished {
  *
  * 1. `startDue` leases the due monitors, which advances their `check_at`, and begins their checks.
  *
- * 2. The prober of the kind checks the target.
+ * 2. The prober of the kind checks the target, or workers do so from its places (`PlaceChecks`).
  *
- * 3. A failure for which this node itself is the likely reason is dropped (`isAboutNode`).
+ * 3. A failure that this node itself has probably caused is dropped (`evidenceOf`).
  *
  * 4. Results that arrive together are written together (`writeAll`), if the leases are still held.
  */
 export class Checks extends Context.Service<
   Checks,
   {
-    /** Starts due checks up to the limit, and returns the milliseconds until it is to be called again. */
+    /**
+     * Starts due checks up to the limit. Returns the number of milliseconds until the next call.
+     */
     readonly startDue: Effect.Effect<number>
     readonly finished: Effect.Effect<void>
-    /** Wakes the loop when there is room for another check. */
+    /** Wakes the loop when a check has finished, so that it can start another check. */
     readonly waker: Waker
   }
 >()("@scheduling/server/monitoring/checks/Checks") {
   static readonly layer: Layer.Layer<
     Checks,
     never,
-    ChecksRepo | Outbox | Probers | SqlClient.SqlClient | StatusChanges
+    ChecksRepo | Outbox | PlaceChecks | Probers | SqlClient.SqlClient | StatusChanges
   > = Layer.effect(
     Checks,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const now = Effect.orDie((yield* StoreClock)(sql))
+      const places = yield* PlaceChecks
       const probers = yield* Probers
       const repo = yield* ChecksRepo
-      const isAboutNode = yield* makeIsAboutNode
+      const evidenceOf = yield* makeEvidenceOf
       const record = yield* makeRecord
       const waker = new Waker()
       const fibers = yield* FiberSet.make<void>()
@@ -128,12 +147,12 @@ export class Checks extends Context.Service<
         return finished.map(() => undefined)
       })
 
-      const write = yield* batched(
+      const write = yield* batchRequests(
         (finished: ReadonlyArray<Finished>) =>
           writeAll(finished).pipe(
             Effect.tapCause((cause) =>
               Effect.logWarning(
-                `cannot write the results of ${finished.length} checks: they are repeated within minutes`,
+                `cannot write the results of ${finished.length} checks: they will be repeated within minutes`,
                 cause
               )
             ),
@@ -142,12 +161,25 @@ export class Checks extends Context.Service<
         { apartMs: writeEveryMs, maxBatch: 500 }
       )
 
-      const check = Effect.fnUntraced(function* (row: DueRow) {
+      /** Checks a target from this node. Returns undefined if the result does not count. */
+      const checkHere = Effect.fnUntraced(function* (row: DueRow) {
         const probe = probers[row.kind]
-        if (probe === undefined) return
+        if (probe === undefined) return undefined
         const outcome = yield* probe(row)
-        if (yield* isAboutNode(row, outcome)) return
-        yield* write({ row, result: outcome.result })
+        const evidence = yield* evidenceOf(row, outcome)
+        return evidence === "none"
+          ? undefined
+          : { row, result: outcome.result, isDoubtful: evidence === "doubtful" }
+      })
+
+      const checkAtPlaces = Effect.fnUntraced(function* (row: DueRow) {
+        const result = yield* places.check(row)
+        return result && { row, result, isDoubtful: false }
+      })
+
+      const check = Effect.fnUntraced(function* (row: DueRow) {
+        const finished = yield* row.places === null ? checkHere(row) : checkAtPlaces(row)
+        if (finished !== undefined) yield* write(finished)
       })
 
       const start = (row: DueRow) => {
@@ -155,7 +187,7 @@ export class Checks extends Context.Service<
         run(
           check(row).pipe(
             Effect.catchCause((cause) =>
-              Effect.logError(`the check of monitor ${row.id} failed: it is repeated`, cause)
+              Effect.logError(`the check of monitor ${row.id} failed: it will be repeated`, cause)
             ),
             Effect.ensuring(
               Effect.sync(() => {
@@ -188,8 +220,8 @@ export class Checks extends Context.Service<
             )
           })
           rows.forEach(start)
-          // No rows means that other nodes have leased the due checks, or their workspaces have
-          // reached their limit.
+          // If no check was leased, either other nodes have leased the due checks, or the checks'
+          // workspaces have reached their limit.
           return rows.length === 0 ? pollEveryMs : rows.length < leasedAtOnce ? gatherMs : 0
         }),
 
@@ -201,7 +233,10 @@ export class Checks extends Context.Service<
 
 const leasedAtOnce = 500
 
-/** Runs on every node that makes calls. When a node stops, the other nodes do its checks. */
+/**
+ * Checks targets on every node that makes calls. If a node stops, the other nodes take over its
+ * checks.
+ */
 export const ChecksLayer: Layer.Layer<never, never, Checks> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { startDue, waker } = yield* Checks
@@ -212,41 +247,54 @@ export const ChecksLayer: Layer.Layer<never, never, Checks> = Layer.effectDiscar
 )
 
 /**
- * Creates the function that decides whether a failure must be dropped because this node is the
- * likely reason: it reaches nothing, or it was paused. The log says once that the node reaches
- * nothing.
+ * Creates the function that decides what a check says about its target. A failure says nothing if
+ * this node is the likely cause: it reaches no target, or it was paused. When the node no longer
+ * reaches any target, the function logs this once.
  */
-const makeIsAboutNode = Effect.gen(function* () {
+const makeEvidenceOf = Effect.gen(function* () {
   const network = new NetworkWatch()
+  const clock = yield* Clock.Clock
   const countDropped = (yield* Meters).counts(
     "scheduling_uncounted_checks_total",
-    "Checks of monitors that were not counted, because the node was the reason of their failure.",
+    "Failed checks of monitors that were not counted, because the node itself had caused the failure.",
     "reason",
     ["network", "stall"]
   )
-  return Effect.fnUntraced(function* (row: DueRow, { host, isUnreached, result }: CheckOutcome) {
+  return Effect.fnUntraced(function* (
+    row: DueRow,
+    { host, isUnreached, result }: CheckOutcome
+  ): Effect.fn.Return<Evidence> {
     const { duration_ms, error } = result
     if (error?.code === "timeout") {
       const lateMs = (duration_ms ?? 0) - row.timeout_seconds * 1_000
       if (lateMs > stalledMs) {
         countDropped("stall")
-        return true
+        return "none"
       }
     }
-    if (host === null) return false
+    if (host === null) return "full"
+    const nowMs = elapsedMs(clock)
     if (!isUnreached) {
-      if (network.noteReached()) {
-        yield* Effect.logInfo("targets of monitors can be reached again: checks count")
+      if (network.noteReached(host, nowMs)) {
+        yield* Effect.logInfo(
+          "this node can reach targets of monitors again: failed checks count again"
+        )
       }
-      return false
+      return "full"
     }
-    if (row.status === "up" && network.noteLost(host)) {
+    // The network is judged before this failure is recorded, so that only earlier failures count.
+    const isInDoubt = network.isInDoubt(host, { beganMs: nowMs - (duration_ms ?? 0), nowMs })
+    if (row.status === "up" && network.noteLost(host, nowMs)) {
       yield* Effect.logWarning(
-        "this node reaches none of its targets any more: checks that get no response do not count until one of them answers. Check the network of this machine"
+        "this node can no longer reach any target of a monitor: checks without a response do not count until a target responds. Check the network of this machine"
       )
     }
-    if (network.isCutOff) countDropped("network")
-    return network.isCutOff
+    if (network.isCutOff) {
+      countDropped("network")
+      return "none"
+    }
+    const wouldBeDown = row.status !== "down" && row.failures + 1 >= row.confirm_after
+    return wouldBeDown && isInDoubt ? "doubtful" : "full"
   })
 })
 
@@ -257,8 +305,8 @@ interface Decided {
   readonly event: ReadonlyArray<MonitorEvent>
 }
 
-const decide = ({ result, row }: Finished, at: Date): Decided => {
-  const decision = decideUptime(row, row, result.error)
+const decide = ({ isDoubtful, result, row }: Finished, at: Date): Decided => {
+  const decision = isDoubtful ? unconfirmedDecision(row) : decideUptime(row, row, result.error)
   const ms = at.getTime()
   const nextMs = decision.isToBeConfirmed
     ? ms + confirmAfterMs
@@ -302,8 +350,8 @@ const makeRecord = Effect.gen(function* () {
   return Effect.fnUntraced(function* (decided: ReadonlyArray<Decided>, at: Date) {
     const changed = decided.filter(({ decision, row }) => decision.status !== row.status)
     for (const { decision, row } of changed) {
-      // The former target may have an open problem. Forgetting it makes the problem of the new target
-      // a separate one.
+      // The former target's problem may still be open. It is dropped, so that a problem of the new
+      // target is a separate one.
       if (row.status === "new" && decision.status === "down") {
         yield* outbox.forget({ workspace_id: row.workspace_id, subject_id: row.id })
       }

@@ -7,7 +7,12 @@ import { countsOfLatency } from "../uptime/latencies.ts"
 import { addToBucket, bucketWidths } from "../uptime/UptimeRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
 import { kindColumns, type KindRow, type MonitorRows, monitorRows } from "../MonitorRows.ts"
-import { type CheckedColumns, type CheckedRow, checkedTable } from "./CheckedRow.ts"
+import {
+  type CheckedColumns,
+  type CheckedRow,
+  checkedTable,
+  type JoinedPlaces
+} from "./CheckedRow.ts"
 
 /** A monitor whose target is to be checked. */
 export interface DueRow extends CheckedRow {
@@ -29,11 +34,11 @@ export class ChecksRepo extends Context.Service<
   {
     readonly rowReader: <Target>(
       kind: Monitor["kind"]
-    ) => MonitorRows<CheckedRow<Target>, CheckedColumns<Target>, unknown>
+    ) => MonitorRows<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>
     readonly findNextCheck: Effect.Effect<Date | undefined>
     /**
-     * Leases due monitors of all kinds. It takes only a few per workspace, so that the unresponsive
-     * targets of one workspace do not delay the others.
+     * Leases due monitors of all kinds, but only a few per workspace, so that one workspace's
+     * unresponsive targets do not delay the others.
      */
     readonly lease: (
       now: Date,
@@ -46,7 +51,7 @@ export class ChecksRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<DueRow>>
     /**
      * Writes results with their events, except for monitors that were changed or leased by another
-     * node since their checks began. Returns the ids of the written monitors.
+     * node since their checks began. Returns the written monitors' ids.
      */
     readonly write: (
       updates: ReadonlyArray<CheckUpdate>,
@@ -61,7 +66,10 @@ export class ChecksRepo extends Context.Service<
 
       return ChecksRepo.of({
         rowReader: <Target>(kind: Monitor["kind"]) =>
-          monitorRows<CheckedRow<Target>, CheckedColumns<Target>>(sql, checkedTable(kind)),
+          monitorRows<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>(
+            sql,
+            checkedTable(kind)
+          ),
 
         findNextCheck: monitorRows<CheckedRow, CheckedColumns>(sql, checkedTable("http"))
           .findNextCheck,
@@ -178,19 +186,19 @@ export class ChecksRepo extends Context.Service<
   )
 }
 
-/** The latency of a successful check as a histogram, in the syntax of a PostgreSQL array. */
+/** Returns a successful check's latency as a histogram, in the syntax of a PostgreSQL array. */
 const latenciesOf = ({ duration_ms, error }: Check): string | null =>
   error === null && duration_ms !== null ? `{${countsOfLatency(duration_ms).join(",")}}` : null
 
 /**
- * The maximum number of due monitors that one call considers. The next call reads the rest of a
- * backlog.
+ * The maximum number of due monitors that one call considers. If there are more, the next call
+ * reads the rest.
  */
 const maxRead = 5_000
 
 /**
- * The longest time after which a check is repeated if its node has stopped. Its interval may be a
- * day.
+ * The maximum lease of a check. If a node stops, another node repeats the check after this time,
+ * even if the check's interval is a day.
  */
 const longestLeaseSeconds = 120
 

@@ -1,37 +1,66 @@
 import { isIP } from "node:net"
 
-/**
- * The number of different sites that must fail before the node's own network is assumed to be the
- * reason.
- */
+/** How many different sites must fail before this node's own network counts as the cause. */
 const sitesUntilCutOff = 5
 
+/** How long a site can be in doubt. After that, its failures count even if nothing responds. */
+const doubtMs = 5 * 60_000
+
+/** How many sites are remembered after the network was reached again. */
+const mostRegained = 10_000
+
 /**
- * Detects that this node has lost its network: five sites that were up became unreachable, and
- * nothing was reached since, so the node's own network is a likelier reason than five outages. The
- * hosts of one site count once, because the network of a site can fail as a whole.
+ * Detects that this node has lost its network. If five sites that were up became unreachable and
+ * nothing has responded since, a failure of this node's network is likelier than five outages. The
+ * hosts of one site count once, because a site's network can fail as a whole.
+ *
+ * Until the fifth site is lost, the failures of the first sites are in doubt, provided that the
+ * node has reached five sites before.
  */
 export class NetworkWatch {
-  readonly #lost = new Set<string>()
+  /** When each site was lost. */
+  readonly #lost = new Map<string, number>()
+  /** When something responded after the site was lost. */
+  readonly #regained = new Map<string, number>()
+  readonly #reached = new Set<string>()
 
   get isCutOff(): boolean {
     return this.#lost.size >= sitesUntilCutOff
   }
 
-  /** Records a response. Returns true if the node was considered cut off until now. */
-  noteReached(): boolean {
+  /**
+   * Returns true if a failure does not yet say anything about the host, because no site has
+   * responded since the host was lost, or a site responded only after the check had begun.
+   */
+  isInDoubt(host: string, { beganMs, nowMs }: { beganMs: number; nowMs: number }): boolean {
+    if (this.#reached.size < sitesUntilCutOff) return false
+    const site = siteOf(host)
+    const lostMs = this.#lost.get(site)
+    return lostMs === undefined
+      ? beganMs < (this.#regained.get(site) ?? -Infinity)
+      : nowMs - lostMs < doubtMs
+  }
+
+  /** Records a response. Returns true if the node counted as cut off until this response. */
+  noteReached(host: string, nowMs: number): boolean {
     const wasCutOff = this.isCutOff
+    if (this.#regained.size > mostRegained) this.#regained.clear()
+    for (const site of this.#lost.keys()) this.#regained.set(site, nowMs)
     this.#lost.clear()
+    const site = siteOf(host)
+    this.#regained.delete(site)
+    if (this.#reached.size < sitesUntilCutOff) this.#reached.add(site)
     return wasCutOff
   }
 
   /**
-   * Records that a target that was up did not respond. Returns true if the node is considered cut
-   * off from now on.
+   * Records that a target that was up did not respond. Returns true if the node now begins to count
+   * as cut off.
    */
-  noteLost(host: string): boolean {
+  noteLost(host: string, nowMs: number): boolean {
     const wasCutOff = this.isCutOff
-    this.#lost.add(siteOf(host))
+    const site = siteOf(host)
+    if (!this.#lost.has(site)) this.#lost.set(site, nowMs)
     return !wasCutOff && this.isCutOff
   }
 }

@@ -6,7 +6,7 @@ import type { MonitorKind } from "../MonitorKind.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
 import type { CheckedTypes } from "./checkedKind.ts"
 
-/** Creates the handlers of a kind whose targets are checked at an interval. */
+/** Creates the handlers for a kind of monitor whose targets are checked periodically. */
 export const checkedHandlers = <
   Target,
   Input,
@@ -35,7 +35,7 @@ export const checkedHandlers = <
                   new Conflict({
                     resource: "monitor",
                     field: "status",
-                    message: "The monitor is paused. Resume it before a check."
+                    message: "The monitor is paused. Resume it before you check it."
                   })
                 )
               : kind.rows.update(row, { check_at: at })

@@ -1,13 +1,16 @@
-import type { Check, CheckEvent, CheckResult } from "@scheduling/domain/monitors/checks/Check"
+import { noMeasurements } from "@scheduling/calls/probes/checkErrors"
+import type { CheckEvent, CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import type { Monitor as AnyMonitor } from "@scheduling/domain/monitors/Monitor"
+import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type KindTypes, type MonitorKind, recordPause } from "../MonitorKind.ts"
 import {
   type CheckedColumns,
   type CheckedRow,
   checkedTable,
+  type JoinedPlaces,
   type CheckRules
 } from "./CheckedRow.ts"
 import { ChecksRepo } from "./ChecksRepo.ts"
@@ -21,7 +24,7 @@ interface CheckedInput extends Partial<CheckRules> {
 export interface CheckedTypes<Target, Input, Changes, Monitor> extends KindTypes {
   readonly Row: CheckedRow<Target>
   readonly Columns: CheckedColumns<Target>
-  readonly Joined: object
+  readonly Joined: JoinedPlaces
   readonly Input: Input & KindTypes["Input"]
   readonly Changes: Changes & KindTypes["Changes"]
   readonly Monitor: Monitor & KindTypes["Monitor"]
@@ -29,35 +32,34 @@ export interface CheckedTypes<Target, Input, Changes, Monitor> extends KindTypes
   readonly Event: CheckEvent
 }
 
-/** The differences between the kinds whose targets are checked at an interval. */
-export interface TargetOf<Target, Input, Changes, Monitor> {
+/** The parts that differ between the kinds of monitors whose targets are checked periodically. */
+export interface TargetKind<Target, Input, Changes, Monitor> {
   readonly kind: AnyMonitor["kind"]
   readonly defaults: CheckRules & { readonly key: null; readonly tags: ReadonlyArray<string> }
-  /** Returns the target of a definition. `before` is the target that it replaces. */
+  /** Returns a definition's target. `before` is the target that it replaces. */
   readonly toTarget: (input: Input, before?: Target) => Target
   readonly changeTarget: (target: Target, changes: Changes) => Target
   /** Returns the problem of a target whose fields contradict each other. */
   readonly problemOf?: (target: Target) => FieldProblem | undefined
   /**
-   * Returns the fields of a target that identify what is checked. If they change, the monitor
-   * becomes `new`.
+   * Returns a target's fields that identify what is checked. If they change, the monitor becomes
+   * `new`.
    */
   readonly identityOf: (target: Target) => unknown
   readonly secretsOf?: (target: Target) => ReadonlyArray<string>
-  readonly checkTarget: NonNullable<
-    MonitorKind<CheckedTypes<Target, Input, Changes, Monitor>>["checkTarget"]
-  >
-  readonly show: (row: CheckedRow<Target>, at: Date) => Monitor
+  /** Fails if the service is not allowed to connect to the target. */
+  readonly checkTarget: (given: Partial<Target>) => Effect.Effect<void, ValidationFailed>
+  readonly show: (row: CheckedRow<Target> & JoinedPlaces, at: Date) => Monitor
 }
 
-/** Creates a kind of monitor whose target is checked at an interval. */
+/** Creates a kind of monitor whose targets are checked periodically. */
 export const checkedKind = <
   Target,
   Input extends CheckedInput & { readonly name: string },
   Changes extends CheckedInput,
   Monitor
 >(
-  of: TargetOf<Target, Input, Changes, Monitor>
+  of: TargetKind<Target, Input, Changes, Monitor>
 ) =>
   Effect.map(ChecksRepo, (repo): MonitorKind<CheckedTypes<Target, Input, Changes, Monitor>> => {
     const settingsWith = <Settings extends object>(target: Target, settings: Settings) => {
@@ -86,7 +88,12 @@ export const checkedKind = <
       },
       changeSettings: (row, changes) =>
         settingsWith(of.changeTarget(row.target, changes), rulesOf(changes, row)),
-      checkTarget: of.checkTarget,
+      // If workers check the target, they decide which addresses they are allowed to call.
+      checkTarget: Effect.fnUntraced(function* (_, given, current) {
+        const before = Option.getOrUndefined(yield* current)
+        const { places = before?.places ?? null } = given
+        if (places === null) yield* of.checkTarget({ ...before?.target, ...(given as object) })
+      }),
       initialColumns: (_, at) => ({ check_at: at }),
       decideSettings: (row, settings, at) => {
         const { status: from } = row
@@ -101,7 +108,7 @@ export const checkedKind = <
             successes: 0,
             check_at: from === "paused" ? null : at
           },
-          // The new target has not been checked, so the old status does not apply.
+          // The new target has not been checked yet, so the old status does not apply to it.
           changes: isSame || !isKnown ? [] : [{ from, to: "new", at: at.getTime(), cause: null }],
           events: []
         }
@@ -111,26 +118,15 @@ export const checkedKind = <
         ...recordPause(row, isPaused, at)
       }),
       show: (row, at) => of.show(row, at) as Monitor & KindTypes["Monitor"],
-      showDetails: (details) => ({ ...nothingMeasured, ...details })
+      showDetails: (details) => ({ ...noMeasurements, ...details })
     }
   })
-
-/** The fields of a check without measurements. */
-export const nothingMeasured: Omit<Check, "at"> = {
-  error: null,
-  duration_ms: null,
-  dns_ms: null,
-  connect_ms: null,
-  tls_ms: null,
-  wait_ms: null,
-  status_code: null,
-  certificate_expires_at: null,
-  values: null
-}
 
 const rulesOf = (given: Partial<CheckRules>, otherwise: CheckRules): CheckRules => ({
   interval_seconds: given.interval_seconds ?? otherwise.interval_seconds,
   timeout_seconds: given.timeout_seconds ?? otherwise.timeout_seconds,
   confirm_after: given.confirm_after ?? otherwise.confirm_after,
-  recover_after: given.recover_after ?? otherwise.recover_after
+  recover_after: given.recover_after ?? otherwise.recover_after,
+  places: given.places === undefined ? otherwise.places : given.places,
+  down_when: given.down_when ?? otherwise.down_when
 })

@@ -14,11 +14,11 @@ export type UptimeRules = Pick<
 export interface UptimeDecision extends UptimeState {
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
-  /** True if the next check follows within seconds to confirm this one. */
+  /** True if the next check follows within seconds, to confirm this one. */
   readonly isToBeConfirmed: boolean
 }
 
-/** The time until a failure or a recovery is confirmed. */
+/** The delay of the check that confirms a failure or a recovery. */
 export const confirmAfterMs = 3_000
 
 /** Decides the status after a check. `error` is null if the check succeeded. */
@@ -50,12 +50,25 @@ export const decideUptime = (
   }
 }
 
-/** The limit of the counters, whose columns are smallint. */
+/** Leaves the status unchanged until the next check, which follows within seconds. */
+export const unconfirmedDecision = ({
+  failures,
+  status,
+  successes
+}: UptimeState): UptimeDecision => ({
+  status,
+  failures,
+  successes,
+  cause: null,
+  isToBeConfirmed: true
+})
+
+/** The maximum value of `failures`, because the column is a smallint. */
 const mostCounted = 30_000
 
 /**
- * Returns the next regular time of a check after `ms`. Each monitor has its own offset within the
- * interval, so that the checks of many monitors are spread over it.
+ * Returns the time of the next regular check after `ms`. Each monitor has its own offset, so that
+ * many monitors' checks are spread over the interval.
  */
 export const nextRegularMs = (
   monitorId: string,
@@ -63,7 +76,7 @@ export const nextRegularMs = (
   afterMs: number
 ): number => {
   const intervalMs = intervalSeconds * 1_000
-  // The end of a UUID v7 is random.
+  // The end of a UUID v7 is random, so offsets are spread evenly.
   const offset = Number.parseInt(monitorId.slice(-12), 16) % intervalMs
   return (Math.floor((afterMs - offset) / intervalMs) + 1) * intervalMs + offset
 }

@@ -1,27 +1,30 @@
 /**
- * The code that all kinds with targets checked at an interval share. `Checks` runs the checks. A
- * kind provides a prober and describes its target.
+ * The code shared by all kinds of monitors whose targets are checked periodically. `Checks` runs
+ * the checks. Each kind provides a prober and describes its target.
  */
 import { type Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { onRunnerNodes } from "../../core/index.ts"
+import { runnerNodeLayer } from "../../core/index.ts"
+import { PlaceChecks } from "../places/PlaceChecks.ts"
 import { Checks, ChecksLayer, Probers } from "./Checks.ts"
 import { ChecksRepo } from "./ChecksRepo.ts"
 
-export { type CheckOutcome, type Prober, Probers } from "./Checks.ts"
+export { type Prober, Probers } from "./Checks.ts"
+export type { DueRow } from "./ChecksRepo.ts"
 
 /** The layer that checks the targets of all kinds. */
 export const checkingLayer = <R>(probers: Effect.Effect<Probers["Service"], never, R>) =>
-  onRunnerNodes(
+  runnerNodeLayer(
     ChecksLayer.pipe(
       Layer.provide(Checks.layer),
+      Layer.provide(PlaceChecks.layer),
       Layer.provide(Layer.effect(Probers, probers)),
       Layer.provide(ChecksRepo.layer)
     )
   )
 
-/** Corrects times that were written before the clock of the database was set back. */
-export const correctCheckTimes = (sql: SqlClient.SqlClient) => sql`
+/** Corrects the times of checks that were written before the database clock was set back. */
+export const correctCheckTimesAfterClockSetBack = (sql: SqlClient.SqlClient) => sql`
   UPDATE checked_monitors
   SET check_at = now(), recorded_at = NULL
   WHERE check_at > now() + (interval_seconds + 120) * interval '1 second'`

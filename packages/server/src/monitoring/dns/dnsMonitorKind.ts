@@ -1,4 +1,4 @@
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import {
   dnsDefaults,
   type DnsMatch,
@@ -12,7 +12,7 @@ import {
 import { Effect } from "effect"
 import { checkedKind } from "../checks/checkedKind.ts"
 import { toCheckedFields } from "../checks/CheckedRow.ts"
-import { givenFields } from "../checks/givenFields.ts"
+import { withGivenFields } from "../checks/withGivenFields.ts"
 import { urlOfHost } from "../checks/urlOfHost.ts"
 
 export interface DnsTarget {
@@ -25,14 +25,15 @@ export interface DnsTarget {
 
 /** Defines the DNS monitor, which looks up records. */
 export const dnsMonitorKind = Effect.gen(function* () {
-  const checkTargets = yield* targetCheck
+  const checkTargets = yield* forbiddenTargetCheck
   return yield* checkedKind<DnsTarget, DnsMonitorInput, DnsMonitorUpdate, DnsMonitor>({
     kind: "dns",
     defaults: dnsDefaults,
-    toTarget: ({ host, ...input }) => givenFields<DnsTarget>({ ...dnsTargetDefaults, host }, input),
-    changeTarget: givenFields,
+    toTarget: ({ host, ...input }) =>
+      withGivenFields<DnsTarget>({ ...dnsTargetDefaults, host }, input),
+    changeTarget: withGivenFields,
     identityOf: ({ host, record_type, resolver }) => ({ host, record_type, resolver }),
-    checkTarget: (_, { resolver = null }) => {
+    checkTarget: ({ resolver = null }) => {
       const ip = resolver === null ? undefined : parseResolver(resolver)?.ip
       return ip === undefined
         ? Effect.void

@@ -4,23 +4,23 @@ import { dayMs } from "../../core/index.ts"
 import type { PingDetails } from "./heartbeatEvents.ts"
 
 /**
- * The bytes of ping bodies that this node stores per day, for each workspace and for each account.
+ * How many bytes of ping bodies this node stores per day, for each workspace and for each account.
  */
 export const BodyLimits = Context.Reference<{ readonly each: number; readonly account: number }>(
   "@scheduling/server/monitoring/heartbeat/BodyLimits",
   { defaultValue: () => ({ each: 100_000_000, account: 400_000_000 }) }
 )
 
-/** The workspace that stores a body, and the lane of its account. */
+/** The workspace that stores a body, and the lane that identifies its account. */
 export interface BodyOwner {
   readonly workspace_id: string
   readonly lane: bigint
 }
 
 /**
- * Limits the stored ping bodies, because anybody with a ping URL can send them. The workspace of a
- * ping is known only after the ping was written, so bodies are charged afterwards. A workspace that
- * has exceeded its budget loses the bodies of its next pings.
+ * Limits the stored ping bodies, because anybody with a ping URL can send them. The workspace that
+ * a ping belongs to is known only after the ping was written, so a body is charged afterwards. Once
+ * a workspace has exceeded its budget, the bodies of further pings are dropped.
  */
 export class BodyBudget {
   readonly #rates: AccountRates
@@ -37,7 +37,7 @@ export class BodyBudget {
     return new Set(this.#overdrawnUntil.keys())
   }
 
-  /** Charges the body to the workspace of the ping, or drops it if the budget is used up. */
+  /** Charges the body to the ping's workspace, or drops the body if the budget is used up. */
   keep(owner: BodyOwner, details: PingDetails, nowMs: number): PingDetails {
     if ((this.#overdrawnUntil.get(owner.workspace_id) ?? 0) > nowMs) return withoutBody(details)
     this.charge(owner, details, nowMs)

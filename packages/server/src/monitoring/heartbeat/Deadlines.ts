@@ -4,15 +4,21 @@ import { loop, restartIfStuck } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { afterClockSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
+import { heartbeatAfterClockSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
 import { heartbeatState } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
 import { toHeartbeatChanges, toHeartbeatEvents } from "./heartbeatEvents.ts"
 
-/** The time that a punctual ping may still take until it is written. */
+/**
+ * How long after its deadline a heartbeat is checked. This leaves time to write a ping that arrived
+ * before the deadline.
+ */
 const patienceMs = 250
 
-/** The longest wait between two queries, because another node can create an earlier deadline. */
+/**
+ * The maximum time between two queries for deadlines. The queries are repeated, because another
+ * node can create an earlier deadline.
+ */
 const pollEveryMs = 500
 
 const batch = 500
@@ -24,8 +30,9 @@ export class Deadlines extends Context.Service<
   Deadlines,
   {
     /**
-     * Decides about heartbeats whose deadline has passed, and returns the milliseconds until the
-     * next deadline. Any number of nodes can call it at once: each row is locked by one of them.
+     * Updates heartbeats whose deadline has passed, and returns the number of milliseconds until
+     * the next check. Any number of nodes can do this at the same time, because only one of them
+     * locks each row.
      */
     readonly check: Effect.Effect<number>
     readonly correctTimes: Effect.Effect<void>
@@ -58,14 +65,17 @@ export class Deadlines extends Context.Service<
         return rows.length
       }, transactionOf(sql))
 
-      /** Returns the last heartbeat of the batch, or undefined if there are no more. */
+      /**
+       * Corrects a batch of heartbeats. Returns the last one's id, or undefined if there are no
+       * more.
+       */
       const correctBatch = Effect.fnUntraced(function* (after: string) {
         const at = yield* now
         const rows = yield* repo.findChangedAfterForUpdate(at, after, batch)
         yield* repo.updateLocked(
           rows.map((row) => ({
             row,
-            state: afterClockSetBack(row, heartbeatState(row), at.getTime())
+            state: heartbeatAfterClockSetBack(row, heartbeatState(row), at.getTime())
           }))
         )
         return rows.length < batch ? undefined : rows.at(-1)?.monitor_id
@@ -81,7 +91,8 @@ export class Deadlines extends Context.Service<
         check: Effect.gen(function* () {
           const nowMs = (yield* now).getTime()
           const by = new Date(nowMs - patienceMs)
-          // Usually no deadline has passed, and no transaction is needed.
+          // The next deadline is read before a transaction begins, because usually no deadline has
+          // passed.
           const next = yield* repo.findNextCheck
           if (next === undefined) return pollEveryMs
           const dueInMs = next.getTime() - by.getTime()
@@ -94,7 +105,7 @@ export class Deadlines extends Context.Service<
   )
 }
 
-/** Runs on every node that makes calls, so that deadlines are checked when one node stops. */
+/** Checks deadlines on every node that makes calls, so that the checks continue if a node stops. */
 export const DeadlinesLayer: Layer.Layer<never, never, Deadlines> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { check } = yield* Deadlines

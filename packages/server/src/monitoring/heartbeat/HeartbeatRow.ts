@@ -1,7 +1,7 @@
 import type { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { timestampOrNull } from "../../store/index.ts"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
-import { alertAt, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
+import { alertTimeOf, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
 
 /** The columns that are written with every ping. */
 export interface PingColumns {
@@ -49,10 +49,10 @@ export const heartbeatTable: MonitorTable<HeartbeatColumns> = {
 
 export const heartbeatState = (row: HeartbeatRow): HeartbeatState => ({
   status: row.status,
-  last_ping_at: msOrNull(row.last_ping_at),
-  began_at: msOrNull(row.began_at),
+  last_ping_at: toMsOrNull(row.last_ping_at),
+  began_at: toMsOrNull(row.began_at),
   last_duration_ms: row.last_duration_ms,
-  expected_at: msOrNull(row.expected_at),
+  expected_at: toMsOrNull(row.expected_at),
   last_rid: row.last_rid,
   runs: row.runs
 })
@@ -63,17 +63,18 @@ export const toPingColumns = (rules: HeartbeatRules, state: HeartbeatState): Pin
   last_duration_ms: state.last_duration_ms,
   last_rid: state.last_rid,
   expected_at: dateOrNull(state.expected_at),
-  alert_at: dateOrNull(alertAt(rules, state)),
+  alert_at: dateOrNull(alertTimeOf(rules, state)),
   runs: state.runs
 })
 
 /**
- * A heartbeat monitor with the secret part of its ping URL. The whole URL depends on the request.
+ * A heartbeat monitor with the secret part of its ping URL. The full URL depends on the request.
  */
 export interface Heartbeat extends Omit<HeartbeatMonitor, "ping_url"> {
   /**
-   * Null if it was encrypted with a secret that this node no longer has. It has another name than the
-   * field of an input, so that exports and versions do not contain it.
+   * The ping URL's secret part. Null if it was encrypted with a secret that this node no longer
+   * has. The name differs from `ping_id` in requests, so that exports and versions do not contain
+   * the value.
    */
   readonly shown_ping_id: string | null
 }
@@ -98,8 +99,6 @@ export const toHeartbeat = (
   alert_at: timestampOrNull(row.alert_at)
 })
 
-// ---------------------------------------------------------------------------
-
-const msOrNull = (date: Date | null): number | null => date?.getTime() ?? null
+const toMsOrNull = (date: Date | null): number | null => date?.getTime() ?? null
 
 const dateOrNull = (ms: number | null): Date | null => (ms === null ? null : new Date(ms))

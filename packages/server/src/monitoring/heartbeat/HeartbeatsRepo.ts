@@ -14,7 +14,7 @@ import {
 } from "./HeartbeatRow.ts"
 import { type OrdinaryPing, writeOrdinaryPings } from "./writeOrdinaryPings.ts"
 
-/** A heartbeat as it was read, with its new state. */
+/** A heartbeat as it was read, and its new state. */
 export interface DecidedHeartbeat {
   readonly row: HeartbeatRow
   readonly state: HeartbeatState
@@ -24,7 +24,7 @@ export interface SealedPingUrl {
   readonly sealed_ping_id: string
 }
 
-/** The monitor of a ping, with the hash of the ping URL that was called. */
+/** The monitor that a ping belongs to, with the hash of the ping URL that was called. */
 export interface PingedRow extends HeartbeatRow {
   readonly ping_hash: string
   readonly lane: bigint
@@ -40,8 +40,9 @@ export class HeartbeatsRepo extends Context.Service<
   HeartbeatsRepo,
   MonitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl> & {
     /**
-     * Writes the pings that need no decision, without the bodies of the workspaces in `bodiless`.
-     * Returns the owner of each written ping by the hash of its URL.
+     * Writes the pings that need no decision (see `writeOrdinaryPings`). Bodies are dropped for
+     * pings in the workspaces `bodiless`. Returns each written ping's owner by the hash of the
+     * ping's URL.
      */
     readonly updateByOrdinaryPings: (
       pings: ReadonlyArray<OrdinaryPing>,
@@ -49,8 +50,8 @@ export class HeartbeatsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyMap<string, BodyOwner>>
     readonly findByPing: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PingedRow>>
     /**
-     * Locks heartbeats that were changed or pinged later than `at`, in the order of their ids after
-     * `after`.
+     * Locks heartbeats that were changed or pinged later than `at`, in the order of their ids.
+     * Begins with the first id after `after`.
      */
     readonly findChangedAfterForUpdate: (
       at: Date,
@@ -59,8 +60,8 @@ export class HeartbeatsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<HeartbeatRow>>
     /**
      * Writes decisions and their events, except for rows that another transaction has changed or
-     * locked since they were read. Returns the ids of the written monitors. `check_at` only moves
-     * to an earlier time, so that an ordinary ping writes no index.
+     * locked since they were read. Returns the written monitors' ids. `check_at` only moves to an
+     * earlier time, so that an ordinary ping does not write to an index.
      */
     readonly updateUnlessChanged: (
       decided: ReadonlyArray<DecidedHeartbeat>,
@@ -69,7 +70,10 @@ export class HeartbeatsRepo extends Context.Service<
     /** Writes decisions about locked rows, and sets `check_at` to the exact deadline. */
     readonly updateLocked: (decided: ReadonlyArray<DecidedHeartbeat>) => Effect.Effect<void>
     readonly updatePingUrl: (url: PingUrlRow) => Effect.Effect<void>
-    /** Returns false if another monitor has this ping id. Then the transaction has failed. */
+    /**
+     * Inserts a ping URL. Returns false if another monitor has this ping id. The transaction has
+     * then failed.
+     */
     readonly insertPingUrl: (url: PingUrlRow) => Effect.Effect<boolean>
   }
 >()("@scheduling/server/monitoring/heartbeat/HeartbeatsRepo") {
@@ -181,8 +185,6 @@ export class HeartbeatsRepo extends Context.Service<
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const pingColumnNames: ReadonlyArray<keyof PingColumns> = [
   "last_ping_at",

@@ -1,6 +1,6 @@
 /**
  * Items that wait to be processed in batches. An item waits while a batch with the same key is in
- * progress, because two batches must not decide about the same monitor.
+ * progress, because two batches must not make decisions about the same monitor.
  */
 export class KeyedBatches<A> {
   readonly #keyOf: (one: A) => string
@@ -21,7 +21,9 @@ export class KeyedBatches<A> {
     return this.#waiting.some(this.#isFree)
   }
 
-  /** Takes the oldest items whose keys are not in use. Their keys stay in use until `release`. */
+  /**
+   * Takes the oldest items whose keys are free, and reserves their keys until `release` is called.
+   */
   take(): ReadonlyArray<A> {
     const batch: Array<A> = []
     const later: Array<A> = []

@@ -7,28 +7,31 @@ import { randomBytes } from "node:crypto"
 import { type Actor, AuditLog, makeWorkspaceLock, WorkspacesRepo } from "../../accounts/index.ts"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
 import { EventQuota } from "../../http/index.ts"
-import { batched, transactionOf } from "../../store/index.ts"
+import { batchRequests, transactionOf } from "../../store/index.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import { heartbeatKind } from "./heartbeatKind.ts"
 import { type NamedHeartbeat, PingKeysRepo } from "./PingKeysRepo.ts"
 import { PingUrls } from "./PingUrls.ts"
 
-/** The ping key of a workspace, and when it was created. */
+/** A workspace's ping key, and when it was created. */
 export interface CreatedPingKey {
   readonly key: string
   readonly created_at: Date
 }
 
-/** The name of a heartbeat in the URL of a ping: the ping key and the key of the heartbeat. */
+/** How a ping URL names a heartbeat: by its workspace's ping key and its own key. */
 export interface PingName {
   readonly pingKey: string
   readonly slug: string
 }
 
-/** What a ping with a ping key is for: a heartbeat, or why there is none. */
+/** The heartbeat that a ping names with a ping key, or why there is none. */
 export type NamedPing = { readonly pingId: string; readonly isNew: boolean } | "full" | "unknown"
 
-/** The ping keys of workspaces, and the heartbeats that pings name with them. */
+/**
+ * The workspaces' ping keys. A ping URL can name a heartbeat by its workspace's ping key and its
+ * own key.
+ */
 export class PingKeys extends Context.Service<
   PingKeys,
   {
@@ -38,7 +41,10 @@ export class PingKeys extends Context.Service<
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<CreatedPingKey, Forbidden | InvalidToken | NotFound>
     readonly resolve: (name: PingName) => Effect.Effect<NamedPing>
-    /** Creates the heartbeat if the key is valid and the workspace does not have it. */
+    /**
+     * Finds the heartbeat. If the ping key is valid but the workspace has no such heartbeat,
+     * creates it.
+     */
     readonly resolveOrCreate: (name: PingName) => Effect.Effect<NamedPing>
   }
 >()("@scheduling/server/monitoring/heartbeat/PingKeys") {
@@ -58,8 +64,8 @@ export class PingKeys extends Context.Service<
       const creations = new EventQuota()
       const creating = yield* Semaphore.make(creationsAtOnce)
 
-      /** Finds the heartbeats of pings that arrive together with one statement. */
-      const find = yield* batched((names: ReadonlyArray<PingName>) => {
+      /** Finds the heartbeat that a ping names. Pings that arrive together share one statement. */
+      const find = yield* batchRequests((names: ReadonlyArray<PingName>) => {
         const hashed = names.map(({ pingKey, slug }) => ({
           hashes: hashing.map((key) => mac(key, pingKey)),
           slug
@@ -80,7 +86,10 @@ export class PingKeys extends Context.Service<
         return pingId === null ? "unknown" : { pingId, isNew }
       }
 
-      /** Creates few heartbeats at once, so that one workspace does not occupy the connections. */
+      /**
+       * Creates a heartbeat. Only a few are created concurrently, so that one workspace cannot
+       * occupy all database connections.
+       */
       const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         { slug }: PingName
@@ -136,10 +145,14 @@ export class PingKeys extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
-/** Each of these holds a database connection while it waits for the lock of its workspace. */
+/**
+ * The number of heartbeats that pings create concurrently. Each creation holds a database
+ * connection while it waits for its workspace's lock.
+ */
 const creationsAtOnce = 2
 
-/** The timing of a heartbeat that a ping creates: once a day, as at Healthchecks. */
+/**
+ * The timing of a heartbeat that a ping creates: once a day, which is also the default of
+ * Healthchecks.
+ */
 const created = { period_seconds: 86_400, grace_seconds: 3_600 } as const

@@ -16,7 +16,7 @@ export interface NamedHeartbeat {
   readonly key_hash: string
   readonly slug: string
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Null if the workspace has no heartbeat with this key. */
+  /** Null if no heartbeat in the workspace has the key `slug`. */
   readonly monitor_id: string | null
   readonly sealed_ping_id: string | null
 }
@@ -26,7 +26,10 @@ export class PingKeysRepo extends Context.Service<
   {
     readonly find: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Option.Option<PingKeyRow>>
     readonly replace: (row: PingKeyRow) => Effect.Effect<void>
-    /** Finds the workspaces of the ping keys, each with the heartbeat that has the key `slug`. */
+    /**
+     * Finds the workspaces that the ping keys belong to, each with its heartbeat that has the key
+     * `slug`.
+     */
     readonly findHeartbeats: (
       named: ReadonlyArray<Pick<NamedHeartbeat, "key_hash" | "slug">>
     ) => Effect.Effect<ReadonlyArray<NamedHeartbeat>>

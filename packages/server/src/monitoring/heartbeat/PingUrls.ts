@@ -5,8 +5,8 @@ import type { RowId } from "../MonitorRows.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 
 /**
- * Creates and encrypts the secret parts of ping URLs. The database has a keyed hash, which finds
- * the monitor of a ping, and an encrypted copy, which shows the URL again.
+ * Creates and encrypts the secret parts of ping URLs. The database stores a keyed hash to find a
+ * ping's monitor, and an encrypted copy to show the URL again.
  */
 export class PingUrls extends Context.Service<
   PingUrls,

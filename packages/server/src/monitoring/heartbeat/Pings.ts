@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { elapsedMs, reportFailures } from "../../core/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
-import { idAt } from "../idAt.ts"
+import { makeIdAt } from "../makeIdAt.ts"
 import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
@@ -21,11 +21,11 @@ export interface Ping {
 }
 
 /**
- * Records pings in batches. One statement writes all pings of a batch that need no decision. The
- * others take two statements: one reads their monitors, and one writes the decisions, unless
+ * Records pings in batches. One statement writes all of a batch's pings that need no decision. The
+ * other pings take two statements: one reads their monitors, and one writes the decisions, unless
  * another node has changed the monitor in between. While two batches are in progress, further pings
- * wait for the next one, so pings get cheaper as their number grows. The response to a ping is sent
- * when the ping is on disk. `Capacity` limits how many wait.
+ * wait for the next batch, so the cost per ping falls as the number of pings grows. A ping is
+ * answered once it is on disk. `Capacity` limits how many pings wait.
  */
 export class Pings extends Context.Service<
   Pings,
@@ -54,7 +54,7 @@ export class Pings extends Context.Service<
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
-      /** Returns the arrival time of the ping by the clock of the store. */
+      /** Returns a ping's arrival time by the clock of the store. */
       const timeOf = ({ arrivedMs }: Waiting, at: Date) =>
         at.getTime() - Math.max(0, Math.round(elapsedMs(clock) - arrivedMs))
 
@@ -68,7 +68,8 @@ export class Pings extends Context.Service<
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
           changes.push(...toHeartbeatChanges(row, decision.changes))
-          // Each ping is counted once, even if it is processed a second time.
+          // Each ping counts against the quota only once, even if `recordLocked` repeats the
+          // decision.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)
           waiting.kept ??= waiting.isListed
             ? budget.keep(row, waiting.ping.details, waiting.arrivedMs)
@@ -95,8 +96,8 @@ export class Pings extends Context.Service<
       }
 
       /**
-       * Waits for a monitor that is locked elsewhere, so that the other pings of the batch need not
-       * wait.
+       * Records pings for a monitor that another transaction has changed or locked. They wait for
+       * the lock separately, so that the batch's other pings do not wait.
        */
       const recordLocked = ({ pings, row }: PingDecision) =>
         Effect.gen(function* () {
@@ -113,7 +114,9 @@ export class Pings extends Context.Service<
           Effect.onExit((exit) => Effect.sync(() => answer(pings, exit)))
         )
 
-      /** Writes the pings that need no decision, responds to them, and returns the others. */
+      /**
+       * Writes the pings that need no decision and responds to them. Returns the remaining pings.
+       */
       const recordOrdinary = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>, at: Date) {
         const ordinary = batch
           .filter(isOrdinary)
@@ -129,7 +132,7 @@ export class Pings extends Context.Service<
             ping_hash: hashes[0],
             at: new Date(ms),
             event: quota.isLeft(ping.pingId, ms)
-              ? { id: idAt(ms, ordinal), details: ping.details }
+              ? { id: makeIdAt(ms, ordinal), details: ping.details }
               : undefined
           })),
           [...bodiless]
@@ -169,8 +172,8 @@ export class Pings extends Context.Service<
             : [urls.renew(row, first.ping.pingId)]
         )
         if (renewed.length > 0) {
-          // These pings have already got their responses. If this fails, the next ping renews the
-          // URL.
+          // These pings were already answered, so a failure is only reported. The next ping renews
+          // the URL.
           yield* reportFailures(
             "renewing ping URLs",
             Effect.forEach(renewed, repo.updatePingUrl, { discard: true })
@@ -219,16 +222,15 @@ export class Pings extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
-/** The maximum number of pings in a batch. One statement with so many takes about 10 ms. */
+/** The maximum number of pings per batch. One statement for this many takes about 10 ms. */
 const maxBatch = 500
 
-/** The number of concurrent batches. More batches would be smaller and cost more per ping. */
+/** The number of concurrent batches. With more, batches would be smaller and cost more per ping. */
 const batchesAtOnce = 2
 
 /**
- * The number of pings that may wait for a locked row. Each holds a database connection meanwhile.
+ * The maximum number of transactions that wait for a locked row. Each of them holds a database
+ * connection.
  */
 const waitingApart = 2
 
@@ -237,9 +239,12 @@ interface Waiting {
   readonly hashes: ReturnType<PingUrls["Service"]["hashesOf"]>
   readonly arrivedMs: number
   readonly resume: (answer: Exit.Exit<boolean>) => void
-  /** True if the ping is listed as an event. A monitor has a limited number of them per minute. */
+  /**
+   * True if the ping is listed as an event. The number of listed pings per minute and monitor is
+   * limited.
+   */
   isListed?: boolean
-  /** The stored details of the ping, remembered so that its body is charged only once. */
+  /** The ping's stored details. They are remembered, so that the body is charged only once. */
   kept?: PingDetails
 }
 
@@ -253,25 +258,26 @@ interface PingDecision extends DecidedHeartbeat {
 }
 
 /**
- * Checks whether the ping itself allows writing it without a decision. The SQL checks its monitor.
+ * Returns whether the ping can be written without a decision. The SQL statement also checks the
+ * monitor.
  */
 const isOrdinary = ({ ping: { signal } }: Waiting): boolean =>
   signal.type === "success" && signal.rid === null
 
-/** Checks whether the batch has no other ping of the same monitor. */
+/** Returns a function that tells whether a ping is its monitor's only ping in the batch. */
 const isAloneOf = (batch: ReadonlyArray<Waiting>) => {
   const byUrl = Map.groupBy(batch, ({ ping }) => ping.pingId)
   return ({ ping }: Waiting): boolean => byUrl.get(ping.pingId)?.length === 1
 }
 
-/** Responds to the pings. A second response to the same ping does nothing. */
+/** Responds to the pings. Each ping is answered only once, so a second call has no effect. */
 const answer = (pings: ReadonlyArray<Waiting>, exit: Exit.Exit<boolean>): void => {
   for (const { resume } of pings) resume(exit)
 }
 
 /**
- * Returns the time of a ping, moved forward if a later ping is written already. Nodes can write
- * pings in another order than they arrived, but times of a monitor never go back.
+ * Returns a ping's time, or the latest time that is already written, whichever is later. Nodes can
+ * write pings in a different order than they arrived, but a monitor's times never go backwards.
  */
 const notBefore = (row: HeartbeatRow, { began_at, last_ping_at }: HeartbeatState, ms: number) =>
   Math.max(ms, row.changed_at.getTime(), began_at ?? 0, last_ping_at ?? 0)

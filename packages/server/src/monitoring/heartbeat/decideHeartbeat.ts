@@ -13,12 +13,15 @@ export interface HeartbeatRules extends HeartbeatRhythm {
 export interface HeartbeatState {
   readonly status: "new" | "up" | "down" | "paused"
   readonly last_ping_at: number | null
-  /** The start of the latest run. If the run sent no start, the time of its last ping. */
+  /**
+   * When the latest run began. If the run did not send a start signal, the time of its last ping.
+   */
   readonly began_at: number | null
   readonly last_duration_ms: number | null
   readonly expected_at: number | null
   /**
-   * The `rid` of the run that finished last. A job that received no response sends this ping again.
+   * The `rid` of the run that finished last. A job that received no response sends its final ping
+   * again, which must not count as another run.
    */
   readonly last_rid: string | null
   /** The unfinished runs, oldest first. */
@@ -28,7 +31,7 @@ export interface HeartbeatState {
 interface Run {
   readonly rid: string | null
   readonly started_at: number
-  /** True if the run has exceeded its maximum duration and this was announced. */
+  /** True if the run has exceeded its maximum duration and the excess was announced. */
   readonly overran: boolean
 }
 
@@ -36,7 +39,7 @@ export type HeartbeatSignal =
   | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
   | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
   | { readonly type: "pause" | "resume" }
-  /** A change of settings, with the previous ones. */
+  /** A change of settings. `before` contains the previous settings. */
   | { readonly type: "rules"; readonly before: HeartbeatRules }
   | { readonly type: "time" }
 
@@ -51,12 +54,15 @@ export interface HeartbeatRecord {
 
 export interface HeartbeatDecision {
   readonly state: HeartbeatState
-  /** Status changes, oldest first. A ping after a deadline that was not yet checked causes two. */
+  /**
+   * The status changes, oldest first. A ping causes two changes if an earlier deadline had not been
+   * checked yet.
+   */
   readonly changes: ReadonlyArray<HeartbeatChange>
   readonly records: ReadonlyArray<HeartbeatRecord>
 }
 
-export const newHeartbeat: HeartbeatState = {
+export const newHeartbeatState: HeartbeatState = {
   status: "new",
   last_ping_at: null,
   began_at: null,
@@ -67,13 +73,14 @@ export const newHeartbeat: HeartbeatState = {
 }
 
 /**
- * The maximum number of unfinished runs that are remembered. Beyond it, the oldest is forgotten.
+ * The maximum number of unfinished runs that are remembered. If there are more, the oldest is
+ * forgotten.
  */
 const maxRuns = 20
 
 /**
- * Decides what a signal changes. Deadlines that passed before the signal are applied first. So the
- * decision depends only on what happened and when, and not on when deadlines are checked.
+ * Decides what a signal changes. Deadlines that passed before the signal are applied first, so that
+ * the decision does not depend on when deadlines are checked.
  */
 export const decideHeartbeat = (
   rules: HeartbeatRules,
@@ -81,7 +88,7 @@ export const decideHeartbeat = (
   signal: HeartbeatSignal,
   at: number
 ): HeartbeatDecision => {
-  const passed = pass(signal.type === "rules" ? signal.before : rules, before, at)
+  const passed = applyPassedDeadline(signal.type === "rules" ? signal.before : rules, before, at)
   if (signal.type === "time") return passed
   const { cause = null, state, ...record } = applySignal(rules, passed.state, signal, at)
   const from = passed.state.status
@@ -107,10 +114,10 @@ export const decideHeartbeat = (
 }
 
 /**
- * Returns the time at which the monitor goes down without a further ping. A ping in that
- * millisecond is still in time.
+ * Returns the time after which the monitor goes down without a further ping. A ping exactly at this
+ * time is not late.
  */
-export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
+export const alertTimeOf = (rules: HeartbeatRules, state: HeartbeatState): number | null => {
   if (!isWatched(state)) return null
   const deadlines = state.runs.flatMap((run) => overrunAt(rules, run) ?? [])
   if (state.expected_at !== null) deadlines.push(state.expected_at + rules.grace_seconds * 1000)
@@ -118,10 +125,10 @@ export const alertAt = (rules: HeartbeatRules, state: HeartbeatState): number | 
 }
 
 /**
- * Corrects a heartbeat whose times were written before the clock was set back. No time is later
- * than now, and the next ping is expected as if the last one had arrived now.
+ * Corrects a heartbeat whose times were written before the clock was set back. Afterwards, no time
+ * is later than now, and the next ping is due as if the last ping had just arrived.
  */
-export const afterClockSetBack = (
+export const heartbeatAfterClockSetBack = (
   rules: HeartbeatRules,
   state: HeartbeatState,
   at: number
@@ -136,16 +143,21 @@ export const afterClockSetBack = (
   }
 }
 
-// ---------------------------------------------------------------------------
-
 const isWatched = ({ status }: HeartbeatState): boolean => status === "new" || status === "up"
 
 const overrunAt = ({ max_duration_seconds: limit }: HeartbeatRules, run: Run): number | null =>
   limit === null || run.overran ? null : run.started_at + limit * 1000
 
-/** Applies a deadline that has passed. The change gets the time of the deadline. */
-const pass = (rules: HeartbeatRules, before: HeartbeatState, at: number): HeartbeatDecision => {
-  const due = alertAt(rules, before)
+/**
+ * Applies a deadline that has passed. The change receives the time of the deadline and not the time
+ * of the check.
+ */
+const applyPassedDeadline = (
+  rules: HeartbeatRules,
+  before: HeartbeatState,
+  at: number
+): HeartbeatDecision => {
+  const due = alertTimeOf(rules, before)
   const state = withOverruns(rules, before, at)
   if (due === null || due >= at) return { state, changes: [], records: [] }
   const overran = before.runs.some((run) => overrunAt(rules, run) === due)
@@ -185,12 +197,12 @@ const applySignal = (
     case "resume":
       return state.status === "paused"
         ? {
-            state: { ...state, status: "new", expected_at: awaited(rules, state, at) },
+            state: { ...state, status: "new", expected_at: expectedAfterResume(rules, state, at) },
             type: "resumed"
           }
         : { state }
     case "rules":
-      return { state: underNewRules(rules, state, at) }
+      return { state: applyNewRules(rules, state, at) }
     default:
       break
   }
@@ -200,15 +212,17 @@ const applySignal = (
     : { ...end(rules, state, signal, at), type: signal.type }
 }
 
-/** Returns when the next ping is expected, or null if the monitor has never got a ping. */
-const awaited = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
+/**
+ * Returns when a resumed monitor expects its next ping. Returns null if it has never received one.
+ */
+const expectedAfterResume = (rules: HeartbeatRules, { last_ping_at }: HeartbeatState, at: number) =>
   last_ping_at === null ? null : expectedAfter(rules, null, at)
 
 /**
- * Applies new settings from the latest ping on, or from now on if the new deadline would have
- * passed already.
+ * Applies new settings. A period counts from the latest ping, unless the resulting deadline has
+ * already passed: then it counts from now. A schedule counts from now.
  */
-const underNewRules = (
+const applyNewRules = (
   rules: HeartbeatRules,
   state: HeartbeatState,
   at: number
@@ -238,7 +252,8 @@ const start = (
       ...state,
       ...(fault === undefined ? {} : { status: "down" as const }),
       began_at: isAgain ? state.began_at : at,
-      // Without a maximum duration, only a missed ping shows that a run never finished.
+      // Without a maximum duration, only the absence of the next ping shows that a run never
+      // finished.
       expected_at:
         rules.max_duration_seconds === null
           ? state.expected_at
@@ -285,8 +300,8 @@ const end = (
 
 /**
  * Returns when the next ping is expected after a run has finished. If runs have a maximum duration,
- * the start of a run counts as the ping of its slot. Its end does not also count for the next slot,
- * unless that slot was missed during the run.
+ * the start of a run counts as the ping of its slot. The end of the run then does not count for the
+ * next slot as well, unless that slot was missed during the run.
  */
 const expectedAfterEnd = (
   rules: HeartbeatRules,
@@ -311,23 +326,23 @@ const tooSoon = (
     ? undefined
     : beganSoonerThan(least, at - began_at)
 
-// Causes of an incident, as sentences for the people who are notified.
+// The causes of incidents, as sentences for the people who are notified.
 
 const noPingBy = (due: number): IncidentCause => ({
   code: "missed",
-  message: `No ping came by ${new Date(due).toISOString()}.`
+  message: `No ping arrived by ${new Date(due).toISOString()}.`
 })
 
 const ranLongerThan = (seconds: number | null): IncidentCause => ({
   code: "overran",
-  message: `A run takes longer than ${seconds} s.`
+  message: `A run has taken longer than ${seconds} s.`
 })
 
 const failedWith = (exitStatus: number | null): IncidentCause => ({
   code: "failed",
   message:
     exitStatus === null
-      ? "The job said that it failed."
+      ? "The job reported a failure."
       : `The job ended with exit status ${exitStatus}.`
 })
 

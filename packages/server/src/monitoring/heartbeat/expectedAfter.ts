@@ -12,13 +12,16 @@ export interface HeartbeatRhythm {
   readonly grace_seconds: number
 }
 
-/** How early a ping may be for its slot, because clocks differ and jobs start early. */
+/**
+ * How early a ping may arrive and still count for the next slot (the next scheduled time). Clocks
+ * differ, and jobs start early.
+ */
 const maxEarlyMs = 5 * 60_000
 
 /**
- * Returns the time at which the next ping is due after a ping at `at`. `expected` is the time at
- * which that ping was due. A ping counts for the slot that is due, for the next slot if it is
- * slightly early, or for no slot.
+ * Returns when the next ping is due after a ping at `at`. `expected` is when the ping at `at` was
+ * due. With a schedule, a ping counts for the slot that is due, or for the next slot if the ping is
+ * slightly early. Otherwise it counts for no slot.
  */
 export const expectedAfter = (
   rhythm: HeartbeatRhythm,

@@ -11,15 +11,15 @@ export interface PingDetails {
   readonly ip?: string
   readonly user_agent?: string
   readonly body?: string
-  /** True if the body of the ping was dropped, because its workspace had exceeded its budget. */
+  /** True if the ping's body was dropped, because its workspace had exceeded its budget. */
   readonly body_dropped?: true
 }
 
 type Heartbeat = Pick<HeartbeatRow, "monitor_id" | "workspace_id">
 
 /**
- * Converts the records of a decision to events. The last record is the ping itself, if there was
- * one.
+ * Converts the records of a decision to events. If the decision was about a ping, the last record
+ * is the ping itself.
  */
 export const toHeartbeatEvents = (
   { monitor_id, workspace_id }: Heartbeat,

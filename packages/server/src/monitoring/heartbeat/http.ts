@@ -1,13 +1,10 @@
 import { Api } from "@scheduling/domain/Api"
 import { Principal } from "@scheduling/domain/auth/Principal"
-import { includesRole } from "@scheduling/domain/members/Role"
 import { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import type { PingKey } from "@scheduling/domain/monitors/heartbeat/PingKey"
 import { Effect, Redacted } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { currentActor } from "../../accounts/index.ts"
-import { AppConfig } from "../../core/index.ts"
-import { httpsCheck, implement, inWorkspace, uncompressed } from "../../http/index.ts"
+import { currentActor, mayWrite } from "../../accounts/index.ts"
+import { implement, inWorkspace, requestBaseUrl, preventCompression } from "../../http/index.ts"
 import { timestampOf } from "../../store/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
@@ -25,10 +22,9 @@ export const HeartbeatMonitorsHandlers = implement(
     const repo = yield* HeartbeatsRepo
     const urls = yield* PingUrls
     const keys = yield* PingKeys
-    const { publicUrl } = yield* AppConfig
-    const isHttps = yield* httpsCheck
+    const baseUrl = yield* requestBaseUrl
     const show = (key: CreatedPingKey | null) =>
-      Effect.map(baseUrl(publicUrl, isHttps), (base): PingKey =>
+      Effect.map(baseUrl, (base): PingKey =>
         key === null
           ? { ping_key: null, ping_url: null, created_at: null }
           : {
@@ -40,7 +36,7 @@ export const HeartbeatMonitorsHandlers = implement(
     const { common, handleMonitor } = yield* monitorHandlers(heartbeats, {
       answer: HeartbeatMonitor,
       createOperation: "heartbeat_monitors.create",
-      toAnswer: toAnswerWith(publicUrl, isHttps)
+      toAnswer: toAnswerWith(baseUrl)
     })
     return handlers.handleAll({
       ...common,
@@ -52,13 +48,15 @@ export const HeartbeatMonitorsHandlers = implement(
       ),
 
       getPingKey: inWorkspace((workspaceId) =>
-        Effect.flatMap(keys.find(workspaceId), (key) => Effect.andThen(uncompressed, show(key)))
+        Effect.flatMap(keys.find(workspaceId), (key) =>
+          Effect.andThen(preventCompression, show(key))
+        )
       ),
 
       rotatePingKey: inWorkspace(
         Effect.fnUntraced(function* (workspaceId) {
           const key = yield* keys.rotate(yield* currentActor, workspaceId)
-          yield* uncompressed
+          yield* preventCompression
           return yield* show(key)
         })
       )
@@ -67,31 +65,15 @@ export const HeartbeatMonitorsHandlers = implement(
 )
 
 /**
- * Returns whether the caller may see the ping URL. A ping silences the alarm, so read access is not
- * enough.
+ * Shows the ping URL only to a caller who has permission to write, because anybody with the URL can
+ * send pings that keep the monitor from going down.
  */
-const mayPing = (principal: Principal["Service"]) =>
-  principal.kind === "jwt"
-    ? principal.role !== null && includesRole(principal.role, "editor")
-    : principal.scopes.includes("monitors:write")
-
-const toAnswerWith = (publicUrl: string | undefined, isHttps: IsHttps) =>
+const toAnswerWith = (baseUrl: Effect.Success<typeof requestBaseUrl>) =>
   Effect.gen(function* () {
-    const base = yield* baseUrl(publicUrl, isHttps)
-    const isShown = mayPing(yield* Principal)
+    const base = yield* baseUrl
+    const isShown = mayWrite(yield* Principal, "monitors:write")
     return ({ shown_ping_id: id, ...heartbeat }: Heartbeat): HeartbeatMonitor => ({
       ...heartbeat,
       ping_url: isShown && id !== null ? `${base}/ping/${id}` : null
     })
   })
-
-/** Without `PUBLIC_URL`, returns the base URL of the request, which a job can probably reach too. */
-const baseUrl = (publicUrl: string | undefined, isHttps: IsHttps) =>
-  Effect.map(
-    HttpServerRequest.HttpServerRequest,
-    (request) =>
-      publicUrl ??
-      `${isHttps(request) ? "https" : "http"}://${request.headers["host"] ?? "localhost"}`
-  )
-
-type IsHttps = Effect.Success<typeof httpsCheck>

@@ -1,5 +1,5 @@
 import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
-import { OwnKey } from "@scheduling/domain/shared/requests/OwnKey"
+import { CallerChosenKey } from "@scheduling/domain/shared/requests/CallerChosenKey"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { plainBody } from "../../http/index.ts"
@@ -8,8 +8,9 @@ import { PingKeys, type PingName } from "./PingKeys.ts"
 import { type Ping, Pings } from "./Pings.ts"
 
 /**
- * Handles pings before the router, because a node gets about as many pings as other requests.
- * Responses are plain text for shells. Other requests are passed to `answer`.
+ * Handles pings before the router, because a node receives about as many pings as other requests.
+ * The responses are plain text, which is easy to read in a shell. Other requests are passed to
+ * `answer`.
  */
 export const handlePingsOr = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -19,11 +20,11 @@ export const handlePingsOr = <E, R>(
     const pings = yield* Pings
     const count = (yield* Meters).counts(
       "scheduling_pings_total",
-      "Pings of heartbeats: `unknown` names no monitor.",
+      "Pings of heartbeats. `unknown`: no monitor has the ping URL.",
       "outcome",
       ["received", "unknown", "bad"]
     )
-    const counted = (response: HttpServerResponse.HttpServerResponse) => {
+    const countResponse = (response: HttpServerResponse.HttpServerResponse) => {
       count(response.status < 300 ? "received" : response === bad ? "bad" : "unknown")
       return response
     }
@@ -31,17 +32,17 @@ export const handlePingsOr = <E, R>(
       HttpServerRequest.HttpServerRequest,
       (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
         request.url.startsWith("/ping/") && methods.has(request.method)
-          ? Effect.map(answerPing(pings, keys, request), counted)
+          ? Effect.map(answerPing(pings, keys, request), countResponse)
           : answer
     )
   })
 
-/** Reads the path and the query of a ping, or returns the reason to reject it. */
+/** Reads a ping's path and query, or returns why the ping is rejected. */
 export const readPing = (
   url: string
 ):
   | (Pick<Ping, "signal"> & {
-      /** The id in a ping URL, or the name with a ping key. */
+      /** The id of a ping URL, or the key of a monitor in a URL with a ping key. */
       readonly monitor: string | PingName
       readonly creates: boolean
       readonly exit_status: number | null
@@ -49,7 +50,7 @@ export const readPing = (
   | "bad"
   | "unknown" => {
   const [, pingId, pingKey = "", slug = "", signal, query = ""] = shape.exec(url) ?? []
-  if (pingId === undefined && !isOwnKey(slug)) return "unknown"
+  if (pingId === undefined && !isCallerChosenKey(slug)) return "unknown"
   if (signal !== undefined && !known.test(signal)) return /^\d+$/.test(signal) ? "bad" : "unknown"
   const parameters = new URLSearchParams(query)
   const rid = parameters.get("rid")?.toLowerCase() ?? null
@@ -66,13 +67,14 @@ export const readPing = (
   }
 }
 
-// ---------------------------------------------------------------------------
-
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST"])
 
-const isOwnKey = Schema.is(OwnKey)
+const isCallerChosenKey = Schema.is(CallerChosenKey)
 
-/** A UUID, or a ping key and the key of a heartbeat, and then the signal and the query. */
+/**
+ * Matches a ping URL: a UUID, or a ping key and a heartbeat's key, followed by the signal and the
+ * query.
+ */
 const shape =
   /^\/ping\/(?:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})|([\w-]{22})\/([^/?]+))(?:\/([^/?]+))?(?:\?(.*))?$/i
 
@@ -80,20 +82,20 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const known = /^(?:start|fail|log|\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/
 
-const plain = (status: number, text: string) =>
+const plainTextResponse = (status: number, text: string) =>
   HttpServerResponse.text(`${text}\n`, {
     status,
     headers: { "cache-control": "no-store", "ping-body-limit": String(maxPingBodyBytes) }
   })
 
-const received = plain(200, "OK")
-const created = plain(201, "Created")
-const full = plain(
+const received = plainTextResponse(200, "OK")
+const created = plainTextResponse(201, "Created")
+const full = plainTextResponse(
   429,
-  "no heartbeat was created: the plan allows no more monitors, or pings created too many in this minute"
+  "no heartbeat was created: the plan allows no more monitors, or pings have created too many in the last minute"
 )
-const notFound = plain(404, "this ping URL does not exist")
-const bad = plain(400, "rid must be a UUID, and the exit status a number from 0 to 255")
+const notFound = plainTextResponse(404, "this ping URL does not exist")
+const bad = plainTextResponse(400, "rid must be a UUID, and the exit status a number from 0 to 255")
 
 const answerPing = Effect.fnUntraced(function* (
   pings: Pings["Service"],

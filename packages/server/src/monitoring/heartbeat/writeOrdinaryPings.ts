@@ -3,7 +3,7 @@ import { variableLengthColumns } from "../../store/index.ts"
 import type { BodyOwner } from "./BodyBudget.ts"
 import type { PingDetails } from "./heartbeatEvents.ts"
 
-/** A successful ping without a `rid`, at a time of the store's clock. */
+/** A successful ping without a `rid`. `at` is a time of the database clock. */
 export interface OrdinaryPing {
   readonly ping_hash: string
   readonly at: Date
@@ -12,11 +12,11 @@ export interface OrdinaryPing {
 }
 
 /**
- * Writes ordinary pings with one statement and without a decision. Nearly all pings are ordinary:
- * the ping is a success and comes in time, and the monitor is `up`, has a period and no unfinished
- * run. The statement writes what `decideHeartbeat` would decide, and returns which pings it wrote.
- * It skips rows that are locked or have changed since it began. Bodies of the workspaces in
- * `bodiless` are dropped.
+ * Writes ordinary pings with one statement and without a decision. A ping is ordinary if it reports
+ * success and arrives in time, and its monitor is `up` and has a period and no unfinished run.
+ * Nearly all pings are. The statement writes what `decideHeartbeat` would decide, and returns which
+ * pings it wrote. It skips rows that are locked or have changed since it began. Bodies of the
+ * workspaces in `bodiless` are dropped.
  */
 export const writeOrdinaryPings = (
   sql: SqlClient.SqlClient,

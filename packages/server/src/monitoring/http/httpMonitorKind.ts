@@ -1,9 +1,9 @@
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import type { CallAuth } from "@scheduling/domain/calls/CallAuth"
 import { mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
 import { restoredHeaders, shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
-import { usedBy } from "@scheduling/domain/calls/TemplateCall"
+import { valuesUsedByCall } from "@scheduling/domain/calls/TemplateCall"
 import {
   httpDefaults,
   type HttpMonitor,
@@ -16,7 +16,7 @@ import {
 import { Effect } from "effect"
 import { checkedKind } from "../checks/checkedKind.ts"
 import { toCheckedFields } from "../checks/CheckedRow.ts"
-import { givenFields } from "../checks/givenFields.ts"
+import { withGivenFields } from "../checks/withGivenFields.ts"
 
 /** The request of a check, and the expected response. */
 export interface HttpTarget {
@@ -36,7 +36,7 @@ export interface HttpTarget {
 
 /** Defines the HTTP monitor, which sends a request and checks the response. */
 export const httpMonitorKind = Effect.gen(function* () {
-  const checkTargets = yield* targetCheck
+  const checkTargets = yield* forbiddenTargetCheck
   return yield* checkedKind<HttpTarget, HttpMonitorInput, HttpMonitorUpdate, HttpMonitor>({
     kind: "http",
     defaults: httpDefaults,
@@ -53,8 +53,8 @@ export const httpMonitorKind = Effect.gen(function* () {
       ),
     problemOf: httpTargetProblem,
     identityOf: ({ method, url }) => ({ method, url }),
-    secretsOf: (target) => [...usedBy(target, target.auth ?? undefined).secrets],
-    checkTarget: (_, { url }) =>
+    secretsOf: (target) => [...valuesUsedByCall(target, target.auth ?? undefined).secrets],
+    checkTarget: ({ url }) =>
       url === undefined ? Effect.void : checkTargets([{ path: ["url"], url }]),
     show: ({ target, ...row }, at) => ({
       ...toCheckedFields({ ...row, target }, at),
@@ -70,6 +70,6 @@ const targetFrom = (
   given: Partial<HttpTarget>,
   before: HttpTarget | undefined
 ): HttpTarget => {
-  const changed = givenFields(target, given)
+  const changed = withGivenFields(target, given)
   return { ...changed, headers: restoredHeaders(changed.headers, before?.headers ?? {}) }
 }

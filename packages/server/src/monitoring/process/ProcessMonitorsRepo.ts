@@ -23,9 +23,7 @@ export class ProcessMonitorsRepo extends Context.Service<
       ids: ReadonlyArray<string>,
       now: Date
     ) => Effect.Effect<void>
-    /**
-     * Checks that the worker exists, and keeps it from being deleted until the transaction ends.
-     */
+    /** Returns whether the worker exists, and prevents its deletion until the transaction ends. */
     readonly hasWorker: (
       workspaceId: AuthorizedWorkspaceId,
       workerId: string

@@ -3,7 +3,7 @@ import type { ProcessReport } from "@scheduling/domain/monitors/process/ProcessM
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { type Failing, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
+import { type OngoingFailure, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
 import { kindColumns } from "../MonitorRows.ts"
 import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
@@ -15,7 +15,7 @@ interface Worker {
 export interface NewReport {
   readonly row: Pick<ProcessRow, "monitor_id" | "since">
   readonly report: ProcessReport
-  readonly failing: Failing | null
+  readonly failing: OngoingFailure | null
 }
 
 interface SummaryRow {
@@ -26,7 +26,7 @@ interface SummaryRow {
   readonly rss_bytes: number
   readonly cpu_percent: number | null
   readonly refused: NonNullable<ProcessReport["refused"]> | null
-  readonly failing: Failing | null
+  readonly failing: OngoingFailure | null
 }
 
 export class ProcessReportsRepo extends Context.Service<
@@ -37,8 +37,8 @@ export class ProcessReportsRepo extends Context.Service<
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ReportedRow>>
     /**
-     * Writes the reports, except those about monitors whose rules have changed since the agent
-     * received them.
+     * Writes the reports, except those about monitors whose rules have changed since `row` was
+     * read.
      */
     readonly upsert: (
       worker: Worker,

@@ -7,14 +7,17 @@ import type {
 import { WorkerId } from "@scheduling/domain/shared/Ids"
 import { timestampOf } from "../../store/index.ts"
 import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
-import type { Failing, ProcessRules, ProcessState } from "./decideProcess.ts"
+import type { OngoingFailure, ProcessRules, ProcessState } from "./decideProcess.ts"
 
 interface FailingColumns {
   readonly failing_since: Date | null
   readonly failing: IncidentCause | null
 }
 
-/** Either `worker_id` or `labels` is null. */
+/**
+ * The columns of a process monitor. It watches either one worker (`worker_id`) or all workers with
+ * `labels`; the other column is null.
+ */
 export interface ProcessColumns extends ProcessRules, FailingColumns {
   readonly labels: ReadonlyArray<string> | null
   readonly match: ProcessMatch
@@ -24,7 +27,7 @@ export interface ProcessColumns extends ProcessRules, FailingColumns {
 
 export interface ProcessRow extends KindRow<ProcessState["status"] | "paused">, ProcessColumns {}
 
-/** The latest report of any worker, joined to a monitor that is shown. */
+/** The latest report from any worker, joined to a monitor for a response. */
 export interface JoinedReport {
   readonly reported_at: Date | null
   readonly report: ProcessReport | null
@@ -73,7 +76,10 @@ export interface ReportedRow extends ProcessRow {
   readonly before_failing: IncidentCause | null
 }
 
-export const toFailing = ({ failing, failing_since }: FailingColumns): Failing | null =>
+export const toOngoingFailure = ({
+  failing,
+  failing_since
+}: FailingColumns): OngoingFailure | null =>
   failing === null || failing_since === null
     ? null
     : { sinceMs: failing_since.getTime(), cause: failing }
@@ -81,7 +87,7 @@ export const toFailing = ({ failing, failing_since }: FailingColumns): Failing |
 export const processState = (row: ProcessRow): ProcessState => ({
   status: row.status === "paused" ? "new" : row.status,
   sinceMs: row.since.getTime(),
-  failing: toFailing(row)
+  failing: toOngoingFailure(row)
 })
 
 export const toProcessMonitor = (row: ProcessRow & JoinedReport, now: Date): ProcessMonitor => ({

@@ -20,25 +20,25 @@ import {
   processTable,
   type ReportedRow,
   processState,
-  toFailing
+  toOngoingFailure
 } from "./ProcessRow.ts"
 
 const batch = 200
 const pollEveryMs = 2_000
 
-/** Decides the status of process monitors by the reports of agents, or by missing reports. */
+/** Decides the status of process monitors from agents' reports, or from their absence. */
 export class Processes extends Context.Service<
   Processes,
   {
     /**
-     * Records what an agent has observed. Observations about paused monitors and about monitors of
-     * other workers are ignored.
+     * Records an agent's observations. Those about paused monitors and other workers' monitors are
+     * ignored.
      */
     readonly report: (
       worker: { readonly id: string; readonly workspace_id: AuthorizedWorkspaceId },
       observations: ReadonlyArray<ProcessObservation>
     ) => Effect.Effect<void>
-    /** Decides about monitors that are due, and returns the milliseconds until the next one is. */
+    /** Updates monitors that are due. Returns the milliseconds until the next call. */
     readonly checkDue: Effect.Effect<number>
   }
 >()("@scheduling/server/monitoring/process/Processes") {
@@ -56,7 +56,10 @@ export class Processes extends Context.Service<
       const reports = yield* ProcessReportsRepo
       const statusChanges = yield* StatusChanges
 
-      /** Decides about locked monitors. Reports are read after the lock, so that none is missed. */
+      /**
+       * Updates locked monitors. The reports are read after the lock was taken, so that no report
+       * is missed.
+       */
       const decide = Effect.fnUntraced(function* (rows: ReadonlyArray<ProcessRow>, at: Date) {
         if (rows.length === 0) return
         const summaries = yield* reports.summarize(rows, at)
@@ -115,8 +118,8 @@ export class Processes extends Context.Service<
             due.filter(({ worker_id }) => worker_id === null),
             due.filter(({ worker_id }) => worker_id !== null)
           ]
-          // A monitor of many workers gets many reports at once, so `checkDue` decides once for all
-          // of them.
+          // A monitor with many workers receives many reports at the same time. `checkDue` makes
+          // one decision for all of them.
           if (ofManyWorkers.length > 0) {
             yield* transaction(repo.updateDue(worker.workspace_id, idsOf(ofManyWorkers), at))
           }
@@ -140,7 +143,7 @@ export class Processes extends Context.Service<
 
 const noReports: ReportSummary = { atMs: null, total: null, failing: null }
 
-/** Evaluates one report, and returns whether it can change the status of the monitor. */
+/** Evaluates one report, and returns whether it can change the monitor's status. */
 const evaluateObservation = (
   row: ReportedRow,
   { count, cpu_percent, pids, refused, rss_bytes }: ProcessObservation,
@@ -150,7 +153,7 @@ const evaluateObservation = (
   const isFirst = row.before_at === null || nowMs - row.before_at.getTime() > silentAfterMs(row)
   const before = isFirst
     ? null
-    : toFailing({ failing: row.before_failing, failing_since: row.before_failing_since })
+    : toOngoingFailure({ failing: row.before_failing, failing_since: row.before_failing_since })
   const found = evaluateReport(row, before, report, nowMs)
   const failing =
     found === null || row.worker_id !== null
@@ -167,8 +170,9 @@ const evaluateObservation = (
 }
 
 /**
- * Runs on every node that makes calls; each row is locked by one of them. It starts late, because
- * agents need time to reconnect even after a short restart.
+ * Checks process monitors on every node that makes calls. Each row is locked by only one of them.
+ * The checks begin some time after the start, because agents need time to reconnect even after a
+ * short restart.
  */
 export const ProcessChecksLayer: Layer.Layer<never, never, Processes> = Layer.effectDiscard(
   Effect.flatMap(Processes, ({ checkDue }) =>

@@ -14,34 +14,34 @@ export interface ProcessRules {
   readonly grace_seconds: number
 }
 
-export interface Failing {
+export interface OngoingFailure {
   readonly sinceMs: number
   readonly cause: IncidentCause
 }
 
 export interface ProcessState {
   readonly status: "new" | "up" | "down"
-  /** The time from which the current rules apply. */
+  /** The time since which the current rules apply. */
   readonly sinceMs: number
-  /** The rule that the sum of all workers breaks. Null while all rules hold. */
-  readonly failing: Failing | null
+  /** The rule that the total over all workers breaks. Null if no rule is broken. */
+  readonly failing: OngoingFailure | null
 }
 
 type Counted = Pick<ProcessReport, "count" | "rss_bytes" | "cpu_percent" | "refused">
 
 export interface ReportSummary {
   readonly atMs: number | null
-  /** The sum of the reports of all counted workers. Null if no worker counts. */
+  /** The total of all counted workers' reports. Null if no worker counts. */
   readonly total: Counted | null
   /** The rule that any worker has broken for the longest time. */
-  readonly failing: Failing | null
+  readonly failing: OngoingFailure | null
 }
 
 export interface ProcessDecision {
   readonly state: ProcessState
   /**
-   * The time at which the status must be decided again without a report. Null if only a report can
-   * change it.
+   * When the status must be decided again if no report arrives. Null if only a report can change
+   * it.
    */
   readonly checkAtMs: number | null
   /** Set when the status becomes `down`. */
@@ -51,17 +51,17 @@ export interface ProcessDecision {
 /** Returns the rule that a report breaks. `before` is the result of the previous report. */
 export const evaluateReport = (
   rules: ProcessRules,
-  before: Failing | null,
+  before: OngoingFailure | null,
   report: Counted,
   nowMs: number
-): Failing | null => {
+): OngoingFailure | null => {
   const cause = brokenRule(rules, report)
   return cause === null ? null : { sinceMs: before?.sinceMs ?? nowMs, cause }
 }
 
 /**
  * Decides the status of a monitor. A rule counts as broken only after the grace period. After an
- * outage of the service, agents get time to reconnect and report before the monitor goes down.
+ * outage of the service, agents have time to reconnect and report before the monitor goes down.
  */
 export const decideProcess = (
   rules: ProcessRules,
@@ -87,8 +87,8 @@ export const decideProcess = (
   const isDown = isSilent || nowMs >= downAtMs
   const isHealthy = !isDown && failing === null && summary.total !== null
   const next = isDown ? "down" : isHealthy ? "up" : status
-  // A worker that goes offline sends no report and no longer counts, so such a monitor must be
-  // decided at an interval.
+  // A worker that goes offline no longer counts, but no report says so. The status of such a
+  // monitor must therefore be decided again periodically.
   const needsPolling = hasManyWorkers && (sumsWorkers || next === "down")
   const pollAtMs = needsPolling ? nowMs + rules.interval_seconds * 1_000 : silentAtMs
   return {
@@ -104,8 +104,8 @@ export const decideProcess = (
 }
 
 /**
- * Returns the number of milliseconds without a report after which a worker counts as silent. An
- * agent sends its reports with its heartbeat to the service, so they can be as late as that.
+ * Returns how many milliseconds without a report make a worker count as silent. An agent sends its
+ * reports with its heartbeat, so a report can be delayed until the next heartbeat.
  */
 export const silentAfterMs = ({
   grace_seconds,
@@ -114,16 +114,18 @@ export const silentAfterMs = ({
   (interval_seconds + grace_seconds) * 1_000 + agentLeaseMs
 
 /**
- * Returns whether a report can change the status. If so, the decision does not wait for `check_at`.
+ * Returns whether a report can change the status, so that the monitor must be decided before
+ * `check_at`.
  */
 export const canChangeStatus = (
   { grace_seconds, worker_id }: Pick<ProcessRules, "grace_seconds" | "worker_id">,
   { checkAtMs, status }: { readonly checkAtMs: number | null; readonly status: string },
-  { failing, isNew }: { readonly failing: Failing | null; readonly isNew: boolean },
+  { failing, isNew }: { readonly failing: OngoingFailure | null; readonly isNew: boolean },
   nowMs: number
 ): boolean => {
   if (status === "new" || checkAtMs === null) return true
-  // While one of many workers breaks a rule, deciding after each report would be too expensive.
+  // While a monitor with many workers is down, a decision after each good report would be too
+  // expensive.
   if (status === "down") return failing === null && (worker_id !== null || isNew)
   if (failing === null) return false
   const downAtMs = failing.sinceMs + grace_seconds * 1_000
@@ -133,13 +135,13 @@ export const canChangeStatus = (
 const silenceCause = (hasManyWorkers: boolean): IncidentCause => ({
   code: "worker_offline",
   message: hasManyWorkers
-    ? "No worker with the labels of the monitor has reported for too long."
-    : "The worker has not reported for too long."
+    ? "No worker with the labels of the monitor has reported in time."
+    : "The worker has not reported in time."
 })
 
 /**
- * Returns the first rule that the report breaks. A report that could not count the processes also
- * breaks a rule.
+ * Returns the first rule that the report breaks. A report also breaks a rule if the agent's
+ * settings did not allow it to count the processes.
  */
 export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause | null => {
   const { count, cpu_percent, refused, rss_bytes } = report
@@ -154,13 +156,13 @@ export const brokenRule = (rules: ProcessRules, report: Counted): IncidentCause 
   if (count < min_count) {
     return {
       code: "too_few",
-      message: `${count} matching processes run; the minimum is ${min_count}.`
+      message: `${count} matching processes are running; the minimum is ${min_count}.`
     }
   }
   if (max_count !== null && count > max_count) {
     return {
       code: "too_many",
-      message: `${count} matching processes run; the maximum is ${max_count}.`
+      message: `${count} matching processes are running; the maximum is ${max_count}.`
     }
   }
   if (max_rss_bytes !== null && rss_bytes > max_rss_bytes) {

@@ -1,7 +1,7 @@
 import type { ProcessEvent } from "@scheduling/domain/monitors/process/ProcessEvent"
 import {
   countProblem,
-  leastCount,
+  defaultMinCount,
   processDefaults,
   type ProcessMonitor,
   type ProcessMonitorInput,
@@ -42,7 +42,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
     toSettings: (input) => ({
       ...processDefaults,
       labels: null,
-      min_count: leastCount(input),
+      min_count: defaultMinCount(input),
       ...input,
       worker_id: input.worker_id?.toLowerCase() ?? null
     }),
@@ -56,7 +56,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
         return yield* ValidationFailed.at(
           ["worker_id"],
           "not_found",
-          `names no worker of this workspace: ${worker_id}`
+          `matches no worker in this workspace: ${worker_id}`
         )
       }
     }),
@@ -81,13 +81,10 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
 
 type Times = Pick<ProcessRules, "grace_seconds" | "interval_seconds">
 
-/**
- * Returns the time at which the monitor goes down if no worker reports, even one that has never
- * reported.
- */
+/** Returns the time at which the monitor goes down if no worker has reported until then. */
 const silentAt = (at: Date, times: Times) => new Date(at.getTime() + silentAfterMs(times))
 
-/** Returns the columns that restart the monitor, so that earlier reports no longer count. */
+/** Returns the columns that restart the monitor: only reports after `at` count. */
 const startedAt = (times: Times, isWatched: boolean, at: Date) => ({
   since: at,
   check_at: isWatched ? silentAt(at, times) : null,

@@ -20,27 +20,28 @@ export interface CheckDetails {
 }
 
 /**
- * The number of concurrent checks. A handshake takes 2 ms of CPU time, and an unresponsive server
- * takes 15 s.
+ * The number of concurrent checks. A handshake takes 2 ms of CPU time, but waiting for an
+ * unresponsive server takes 15 s.
  */
 const checksAtOnce = 24
 const checksOfWorkspace = 4
 
-/** The duration of the lease of a check, longer than any check takes. */
+/** How long a check is leased. No check takes this long. */
 const leaseMs = 60_000
 
-/** The longest wait between two queries, because another node can make a check due earlier. */
+/**
+ * The maximum time between two queries for due checks. The queries are repeated, because another
+ * node can make a check due earlier.
+ */
 const pollEveryMs = 1_000
 
 export class CertificateChecks extends Context.Service<
   CertificateChecks,
   {
-    /**
-     * Starts due checks up to the limit, and returns the milliseconds until the next one is due.
-     */
+    /** Starts due checks up to the limit. Returns the milliseconds until the next call. */
     readonly startDue: Effect.Effect<number>
     readonly finished: Effect.Effect<void>
-    /** Wakes the loop when there is room for another check. */
+    /** Wakes the loop when a check has finished, so that it can start another check. */
     readonly waker: Waker
   }
 >()("@scheduling/server/monitoring/ssl/CertificateChecks") {
@@ -87,8 +88,8 @@ export class CertificateChecks extends Context.Service<
         const { cause, state } = decision
         const { status: from, workspace_id } = row
         const to = state.status
-        // The former target may have an open problem. Forgetting it makes the problem of the new
-        // target a separate one.
+        // The former target's problem may still be open. It is dropped, so that a problem of the
+        // new target is a separate one.
         if (from === "new" && to === "down") {
           yield* outbox.forget({ workspace_id, subject_id: row.id })
         }
@@ -141,7 +142,7 @@ export class CertificateChecks extends Context.Service<
               check(row).pipe(
                 Effect.catchCause((cause) =>
                   Effect.logWarning(
-                    `cannot write the certificate check of monitor ${row.id}: it is repeated within a minute`,
+                    `cannot write the certificate check of monitor ${row.id}: it will be repeated within a minute`,
                     cause
                   )
                 ),
@@ -154,8 +155,8 @@ export class CertificateChecks extends Context.Service<
               )
             )
           }
-          // No rows means that other nodes have leased the due checks, or their workspaces have
-          // reached their limit.
+          // If no check was leased, either other nodes have leased the due checks, or the checks'
+          // workspaces have reached their limit.
           return rows.length === 0 ? pollEveryMs : 0
         }),
 
@@ -165,7 +166,10 @@ export class CertificateChecks extends Context.Service<
   )
 }
 
-/** Runs on every node that makes calls. When a node stops, the other nodes do its checks. */
+/**
+ * Checks certificates on every node that makes calls. If a node stops, the other nodes do its
+ * checks.
+ */
 export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -175,8 +179,6 @@ export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks
       )
     })
   )
-
-// ---------------------------------------------------------------------------
 
 const toRecords = (
   { expiringDays, isChanged }: CheckDecision,
@@ -220,7 +222,7 @@ const toAnnouncements = (
   const changed: Announcement = {
     ...base,
     event: "certificate.changed",
-    data: { name, reason: `${host} shows a new certificate.`, facts, about }
+    data: { name, reason: `${host} presents a new certificate.`, facts, about }
   }
   const expiring: Announcement = {
     ...base,

@@ -7,8 +7,8 @@ export class SslMonitorsRepo extends Context.Service<
   SslMonitorsRepo,
   MonitorRows<SslRow, SslColumns, unknown> & {
     /**
-     * Leases due monitors until the given time. It takes only a few per workspace, so that the
-     * unresponsive servers of one workspace do not delay the others.
+     * Leases due monitors until the given time, but only a few per workspace, so that one
+     * workspace's unresponsive servers do not delay the others.
      */
     readonly lease: (
       now: Date,
@@ -70,7 +70,7 @@ export class SslMonitorsRepo extends Context.Service<
 }
 
 /**
- * The maximum number of due monitors that one call considers. The next call reads the rest of a
- * backlog.
+ * The maximum number of due monitors that one call considers. If there are more, the next call
+ * reads the rest.
  */
 const maxRead = 5_000

@@ -17,7 +17,9 @@ export interface SslState {
 
 interface SeenCertificate {
   readonly fingerprint: string
-  /** The remaining days when the expiry was last announced. Null if it was not announced. */
+  /**
+   * The number of remaining days when the expiry was last announced. Null if it was not announced.
+   */
   readonly announced_days: number | null
 }
 
@@ -32,21 +34,24 @@ export interface CheckDecision {
   readonly cause: IncidentCause | null
   /** True if the server sent a certificate that is not in `seen`. */
   readonly isChanged: boolean
-  /** The threshold of `warn_days` that must be announced now. */
+  /** The threshold of `warn_days` that must be announced now. Null if there is none. */
   readonly expiringDays: number | null
   readonly nextCheckMs: number
 }
 
-/** The maximum number of remembered certificates. A forgotten one counts as new when it returns. */
+/**
+ * The maximum number of remembered certificates. If a forgotten certificate is seen again, it
+ * counts as new.
+ */
 const maxSeen = 10
 
-/** The time until a failure is confirmed, because the server may be restarting. */
+/** The delay of the check that confirms a failure. It gives a server time to restart. */
 const secondCheckMs = 60_000
 const failuresUntilDown = 2
 
 /**
- * The interval of a monitor that is down. It is short, so that people who repair a server soon see
- * the success.
+ * The interval of checks while the monitor is down. It is short, so that people who repair a server
+ * soon see that it works again.
  */
 const checkWhileDownMs = 600_000
 
@@ -56,8 +61,9 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
 ])
 
 /**
- * Decides the status by the result of a check. A bad certificate counts at once. A missing one
- * needs a second check to confirm it. `chance`, from 0 to 1, spreads checks that started together.
+ * Decides the status from the result of a check. A bad certificate counts immediately. If the
+ * server sent no certificate, a second check must confirm the failure. `chance`, a random number
+ * from 0 to 1, spreads checks that started together.
  */
 export const decideCheck = (
   rules: SslRules,
@@ -103,12 +109,10 @@ export const decideCheck = (
         : null,
     isChanged: found !== null && known === undefined && before.seen.length > 0,
     expiringDays,
-    // The certificate is checked again at its expiry at the latest.
+    // The next check is no later than the expiry of the certificate.
     nextCheckMs: found === null ? nextCheckMs : Math.min(nextCheckMs, untilExpiry(found, nowMs))
   }
 }
-
-// ---------------------------------------------------------------------------
 
 const statusAfter = (
   { status }: SslState,
@@ -121,9 +125,9 @@ const statusAfter = (
 }
 
 /**
- * Returns the smallest of `warn_days` that any certificate of the chain has reached. Warnings start
- * in the last third of a certificate's validity, because a certificate that is valid for a week
- * would otherwise warn from its first day.
+ * Returns the smallest of `warn_days` that any certificate of the chain has reached. Warnings begin
+ * in the last third of a certificate's validity. Otherwise, a certificate that is valid for a week
+ * would cause warnings from its first day.
  */
 const reachedThreshold = (
   { warn_days }: SslRules,

@@ -30,11 +30,11 @@ export const SslMonitorsHandlers = implement(
                 new Conflict({
                   resource: "monitor",
                   field: "status",
-                  message: "The monitor is paused. Resume it before a check."
+                  message: "The monitor is paused. Resume it before you check it."
                 })
               )
             }
-            // An unconfirmed failure is checked again within a minute anyway.
+            // A failure that is not confirmed yet is checked again within a minute anyway.
             const isConfirming = row.failures > 0 && row.status !== "down"
             return isConfirming ? Effect.void : repo.update(row, { check_at: at, failures: 0 })
           })

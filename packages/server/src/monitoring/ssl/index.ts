@@ -1,14 +1,14 @@
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { onRunnerNodes } from "../../core/index.ts"
-import { isAhead } from "../../store/index.ts"
+import { runnerNodeLayer } from "../../core/index.ts"
+import { isAheadOfClock } from "../../store/index.ts"
 import { CertificateChecks, CertificateChecksLayer } from "./CertificateChecks.ts"
 import { SslMonitorsHandlers } from "./http.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { sslTable } from "./SslRow.ts"
 
-const CheckingLayer = onRunnerNodes(
+const CheckingLayer = runnerNodeLayer(
   CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer), Layer.provide(TlsProbe.layer))
 )
 
@@ -21,7 +21,7 @@ export const sslMonitors = {
     sql`
       UPDATE ssl_monitors
       SET check_at = now(), last_check_at = least(last_check_at, now())
-      WHERE ${sql.literal(isAhead("check_at"))}
-        AND (last_check_at IS NULL OR ${sql.literal(isAhead("last_check_at"))})`
+      WHERE ${sql.literal(isAheadOfClock("check_at"))}
+        AND (last_check_at IS NULL OR ${sql.literal(isAheadOfClock("last_check_at"))})`
   ]
 }

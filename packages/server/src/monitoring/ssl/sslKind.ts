@@ -1,4 +1,4 @@
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import type { SslEvent } from "@scheduling/domain/monitors/ssl/SslEvent"
 import {
   defaultPorts,
@@ -31,7 +31,7 @@ export interface SslTypes {
  * checks.
  */
 export const sslKind = Effect.gen(function* () {
-  const checkTargets = yield* targetCheck
+  const checkTargets = yield* forbiddenTargetCheck
   const kind: MonitorKind<SslTypes> = {
     table: sslTable,
     rows: yield* SslMonitorsRepo,
@@ -55,7 +55,7 @@ export const sslKind = Effect.gen(function* () {
           failures: 0,
           check_at: from === "paused" ? null : at
         },
-        // The new target has not been checked, so the old status does not apply.
+        // The new target has not been checked yet, so the old status does not apply to it.
         changes: isSame || !isKnown ? [] : [{ from, to: "new", at: at.getTime(), cause: null }],
         events: []
       }

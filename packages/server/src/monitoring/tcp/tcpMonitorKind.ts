@@ -1,4 +1,4 @@
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import {
   tcpDefaults,
   type TcpMonitor,
@@ -9,7 +9,7 @@ import {
 import { Effect } from "effect"
 import { checkedKind } from "../checks/checkedKind.ts"
 import { toCheckedFields } from "../checks/CheckedRow.ts"
-import { givenFields } from "../checks/givenFields.ts"
+import { withGivenFields } from "../checks/withGivenFields.ts"
 import { urlOfHost } from "../checks/urlOfHost.ts"
 
 export interface TcpTarget {
@@ -21,15 +21,15 @@ export interface TcpTarget {
 
 /** Defines the TCP monitor, which opens a connection and can also wait for an expected text. */
 export const tcpMonitorKind = Effect.gen(function* () {
-  const checkTargets = yield* targetCheck
+  const checkTargets = yield* forbiddenTargetCheck
   return yield* checkedKind<TcpTarget, TcpMonitorInput, TcpMonitorUpdate, TcpMonitor>({
     kind: "tcp",
     defaults: tcpDefaults,
     toTarget: ({ host, port, ...input }) =>
-      givenFields<TcpTarget>({ ...tcpTargetDefaults, host, port }, input),
-    changeTarget: givenFields,
+      withGivenFields<TcpTarget>({ ...tcpTargetDefaults, host, port }, input),
+    changeTarget: withGivenFields,
     identityOf: ({ host, port }) => ({ host, port }),
-    checkTarget: (_, { host }) =>
+    checkTarget: ({ host }) =>
       host === undefined ? Effect.void : checkTargets([{ path: ["host"], url: urlOfHost(host) }]),
     show: (row, at) => ({ ...toCheckedFields(row, at), ...row.target })
   })

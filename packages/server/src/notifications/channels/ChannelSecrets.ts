@@ -1,5 +1,5 @@
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
-import { mask, nothingStored } from "@scheduling/domain/calls/credentialHeaders"
+import { mask, maskWithoutStoredValue } from "@scheduling/domain/calls/credentialHeaders"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, type Schema as S, Schema, SchemaIssue } from "effect"
@@ -9,7 +9,8 @@ import type { Fields, Kind } from "../kinds/Kind.ts"
 import { refersToSecret, withoutReferences } from "./references.ts"
 
 /**
- * A stored configuration: `config` has masked secrets and may be shown; the secrets are encrypted.
+ * A stored configuration. In `config`, secrets are masked, so that it can be shown. The secrets
+ * themselves are stored encrypted.
  */
 export interface SealedConfig {
   readonly config: Fields
@@ -17,14 +18,15 @@ export interface SealedConfig {
 }
 
 /**
- * Masks a secret. A short secret is masked completely, because four characters would be half of it.
+ * Masks a secret except for its last four characters. A short secret is masked completely, because
+ * four characters would reveal too much of it.
  */
 export const maskedSecret = (secret: string): string =>
   secret.length < 12 ? mask : `${mask}${secret.slice(-4)}`
 
 /**
- * Encrypts the secrets of a configuration. The channel id is authenticated, so that secrets cannot
- * be moved to another channel. A reference to a workspace secret is not itself a secret.
+ * Encrypts a configuration's secrets. The encryption is bound to the channel id, so that secrets
+ * cannot be moved to another channel. A reference to a workspace secret is not itself a secret.
  */
 export const sealConfig = (
   ring: KeyRing,
@@ -46,10 +48,10 @@ export const sealConfig = (
 }
 
 /**
- * Returns undefined if the configuration has secrets and they are lost, because the `APP_SECRET`
- * that encrypted them is gone.
+ * Decrypts a configuration. Returns undefined if its secrets are lost, because the `APP_SECRET`
+ * that encrypted them is no longer configured.
  */
-export const openConfig = (
+export const decryptConfig = (
   ring: KeyRing,
   channelId: string,
   kind: Kind,
@@ -64,7 +66,7 @@ export const openConfig = (
 
 /**
  * Returns the configuration after a change. A secret that is masked or omitted is kept. If the
- * secrets are lost, all must be entered again.
+ * stored secrets can no longer be decrypted, all of them must be entered again.
  */
 export const changeConfig = (
   kind: Kind,
@@ -103,7 +105,8 @@ export const changeConfig = (
 }
 
 /**
- * Returns the configuration if the kind accepts it, or a list of everything that is wrong with it.
+ * Returns the decoded configuration if the kind accepts it, and otherwise a list of all problems
+ * with it.
  */
 export const decodeConfig = (
   kind: Kind,
@@ -111,7 +114,9 @@ export const decodeConfig = (
 ): Effect.Effect<Fields, ValidationFailed> => {
   const masked = kind.secrets.filter((field) => String(config[field]).startsWith(mask))
   if (masked.length > 0) {
-    const issues = masked.map((field) => issueAt(["config", field], "invalid", nothingStored))
+    const issues = masked.map((field) =>
+      issueAt(["config", field], "invalid", maskWithoutStoredValue)
+    )
     return Effect.fail(new ValidationFailed({ issues }))
   }
   const references = Object.entries(config).filter(([, value]) => refersToSecret(value))
@@ -132,7 +137,10 @@ export const decodeConfig = (
   )
 }
 
-/** Removes the secrets of a channel from the response of a provider, however it may echo them. */
+/**
+ * Removes a channel's secrets from a provider's response, in whatever form the response repeats
+ * them.
+ */
 export const redact = (text: string | null, secrets: ReadonlyArray<string>): string | null => {
   if (text === null) return null
   return secretsMasker(
@@ -143,7 +151,10 @@ export const redact = (text: string | null, secrets: ReadonlyArray<string>): str
   )(text)
 }
 
-/** Many responses quote a credential without its scheme. Ordinary words are kept. */
+/**
+ * Returns the parts of a secret that a response can quote separately, such as a credential without
+ * its scheme. Short parts are omitted, because they may be ordinary words.
+ */
 const secretParts = (secret: string): ReadonlyArray<string> => {
   const words = secret.split(/\s+/)
   const values = words.flatMap((word) => word.split(/[=:,;"']+/))
@@ -158,7 +169,10 @@ const secretParts = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Responses often quote only the path of a secret URL. */
+/**
+ * Returns the parts of a secret URL that a response can quote separately. Responses often quote
+ * only the path.
+ */
 const secretUrlParts = (secret: string): ReadonlyArray<string> => {
   if (!URL.canParse(secret)) return [secret]
   const { pathname, search } = new URL(secret)

@@ -28,8 +28,8 @@ import {
   withExistingId,
   upsertByKey
 } from "../../core/index.ts"
-import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { countedPage, listRequest, sortByName, toPage, transactionOf } from "../../store/index.ts"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import {
   channelDefinition,
   type ChannelRow,
@@ -37,13 +37,14 @@ import {
   type storedChannel,
   toChannel
 } from "./ChannelsRepo.ts"
-import { changeConfig, decodeConfig, openConfig, sealConfig } from "./ChannelSecrets.ts"
+import { changeConfig, decodeConfig, decryptConfig, sealConfig } from "./ChannelSecrets.ts"
 import { Consent } from "./Consent.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { Fields } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { describeKind } from "./describeKind.ts"
 import { Mailer } from "../../mail/index.ts"
+import { EscalationsRepo } from "../escalations/EscalationsRepo.ts"
 import { Settings } from "../settings/Settings.ts"
 
 export class Channels extends Context.Service<Channels>()(
@@ -52,9 +53,10 @@ export class Channels extends Context.Service<Channels>()(
     make: Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const changeLog = yield* ChangeLog
-      const checkTargets = yield* targetCheck
+      const checkTargets = yield* forbiddenTargetCheck
       const consent = yield* Consent
       const deliveries = yield* DeliveriesRepo
+      const escalations = yield* EscalationsRepo
       const ids = yield* Ids
       const limits = yield* Limits
       const mailer = yield* Mailer
@@ -62,8 +64,8 @@ export class Channels extends Context.Service<Channels>()(
       const settings = yield* Settings
       const ring = (yield* Secrets).keys("notification-channel")
 
-      /** Returns the configuration if it is valid for the kind of channel. Fails otherwise. */
-      const checked = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
+      /** Returns the configuration if it is valid for the kind of channel, and fails otherwise. */
+      const checkConfig = Effect.fnUntraced(function* (kind: ChannelRow["kind"], config: Fields) {
         if (kind === "email" && mailer.unavailable !== null) {
           return yield* ValidationFailed.at(
             ["kind"],
@@ -82,23 +84,37 @@ export class Channels extends Context.Service<Channels>()(
 
       const changeOf = changesOf("notification_channel", channelDefinition)
 
-      const opened = (row: ChannelRow) => openConfig(ring, row.id, kinds[row.kind], row)?.config
+      const decryptedConfig = (row: ChannelRow) =>
+        decryptConfig(ring, row.id, kinds[row.kind], row)?.config
 
       /**
-       * Returns the changed configuration if it is valid for the channel's kind. Fails otherwise.
+       * Returns the changed configuration if it is valid for the channel's kind, and fails
+       * otherwise.
        */
-      const changed = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
-        return yield* checked(
+      const changeAndCheckConfig = Effect.fnUntraced(function* (row: ChannelRow, changes: Fields) {
+        return yield* checkConfig(
           row.kind,
-          yield* changeConfig(kinds[row.kind], row.config, opened(row), changes)
+          yield* changeConfig(kinds[row.kind], row.config, decryptedConfig(row), changes)
         )
+      })
+
+      const checkUnused = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        id: NotificationChannelId
+      ) {
+        const names = yield* escalations.findNamesOfChannel(workspaceId, id)
+        if (names.length === 0) return
+        return yield* new Conflict({
+          resource: "notification_channel",
+          message: `Escalation policies use the channel: ${names.join(", ")}. Change them first.`
+        })
       })
 
       const create = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         input: NotificationChannelInput
       ) {
-        const config = yield* checked(input.kind, input.config)
+        const config = yield* checkConfig(input.kind, input.config)
         yield* limits.allowOneMore(workspaceId, "notification_channels")
         const id = yield* ids.next
         const now = yield* DateTime.nowAsDate
@@ -128,15 +144,16 @@ export class Channels extends Context.Service<Channels>()(
         return toChannel(row)
       })
 
-      /** The caller has locked the row. */
+      /** Changes a channel. The caller must have locked its row. */
       const change = Effect.fnUntraced(function* (
         row: ChannelRow,
         { version, ...changes }: NotificationChannelUpdate
       ) {
         yield* checkVersion(row, version)
         const { id, workspace_id } = row
-        const before = opened(row)
-        const after = changes.config === undefined ? before : yield* changed(row, changes.config)
+        const before = decryptedConfig(row)
+        const after =
+          changes.config === undefined ? before : yield* changeAndCheckConfig(row, changes.config)
         const isSameConfig = changes.config === undefined || isDeepStrictEqual(before, after)
         if (isSameConfig && matchesDefinition(row, Struct.omit(changes, ["config"])))
           return toChannel(row)
@@ -173,7 +190,7 @@ export class Channels extends Context.Service<Channels>()(
         return toChannel(updated)
       })
 
-      const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+      const findKeyHolder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
         withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
       return {
@@ -194,10 +211,10 @@ export class Channels extends Context.Service<Channels>()(
         }),
 
         get: (workspaceId: AuthorizedWorkspaceId, id: NotificationChannelId) =>
-          Effect.map(found(repo.find(workspaceId, id)), toChannel),
+          Effect.map(requireChannel(repo.find(workspaceId, id)), toChannel),
 
         create: Effect.fn("Channels.create")(create, transaction, (write, workspaceId, { key }) =>
-          holder(workspaceId, key)(write)
+          findKeyHolder(workspaceId, key)(write)
         ),
 
         /**
@@ -218,8 +235,10 @@ export class Channels extends Context.Service<Channels>()(
                 make: create(workspaceId, { ...named, config: given, key }),
                 isDefined: Effect.fnUntraced(function* (row) {
                   if (row.kind !== named.kind) return yield* otherKind(row)
-                  const config = yield* changed(row, toFullReplacement(row, given))
-                  return matchesDefinition(row, named) && isDeepStrictEqual(config, opened(row))
+                  const config = yield* changeAndCheckConfig(row, toFullReplacement(row, given))
+                  return (
+                    matchesDefinition(row, named) && isDeepStrictEqual(config, decryptedConfig(row))
+                  )
                 }),
                 show: (row) => Effect.succeed(toChannel(row)),
                 lock: ({ id }) => repo.findForUpdate(workspaceId, id),
@@ -237,10 +256,13 @@ export class Channels extends Context.Service<Channels>()(
             id: NotificationChannelId,
             changes: NotificationChannelUpdate
           ) {
-            return yield* change(yield* found(repo.findForUpdate(workspaceId, id)), changes)
+            return yield* change(
+              yield* requireChannel(repo.findForUpdate(workspaceId, id)),
+              changes
+            )
           },
           transaction,
-          (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
+          (write, workspaceId, _, { key }) => findKeyHolder(workspaceId, key)(write)
         ),
 
         remove: Effect.fn("Channels.remove")(function* (
@@ -248,20 +270,21 @@ export class Channels extends Context.Service<Channels>()(
           id: NotificationChannelId,
           version?: number
         ) {
-          const row = yield* found(repo.findForUpdate(workspaceId, id))
+          const row = yield* requireChannel(repo.findForUpdate(workspaceId, id))
           yield* checkVersion(row, version)
+          yield* checkUnused(workspaceId, id)
           yield* deliveries.cancel(workspaceId, id, "all", yield* DateTime.nowAsDate)
           yield* repo.remove(workspaceId, id)
-          yield* settings.removeChannel(workspaceId, id)
+          yield* settings.removeRecipient(workspaceId, id)
           yield* changeLog.record(changeOf(row))
         }, transaction),
 
-        /** The versions of its definition, the newest first. */
+        /** Lists the versions of the channel's definition, newest first. */
         versions: Effect.fn("Channels.versions")(function* (
           workspaceId: AuthorizedWorkspaceId,
           id: string
         ) {
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireChannel(repo.find(workspaceId, id))
           return yield* changeLog.listVersions(workspaceId, row.id, channelDefinition(row))
         }),
 
@@ -272,10 +295,10 @@ export class Channels extends Context.Service<Channels>()(
             { stored }: RecordedDefinition,
             version?: number
           ) {
-            const row = yield* found(repo.findForUpdate(workspaceId, id))
+            const row = yield* requireChannel(repo.findForUpdate(workspaceId, id))
             yield* checkVersion(row, version)
             const { config, key, name, paused, tags } = stored as unknown as StoredChannel
-            const kept = openConfig(ring, row.id, kinds[row.kind], {
+            const kept = decryptConfig(ring, row.id, kinds[row.kind], {
               config: config.shown,
               sealed_secrets: config.sealed_secrets
             })
@@ -290,7 +313,7 @@ export class Channels extends Context.Service<Channels>()(
           },
           transaction,
           (write, workspaceId, _, { stored }) =>
-            holder(workspaceId, stored["key"] as string | null)(write)
+            findKeyHolder(workspaceId, stored["key"] as string | null)(write)
         ),
 
         kinds: {
@@ -312,18 +335,18 @@ const lostSecrets = Effect.suspend(() =>
     ValidationFailed.at(
       ["config"],
       "invalid",
-      "has secrets that were sealed with a secret that is gone: send the channel with its secrets"
+      "has secrets that can no longer be decrypted: send the channel again with its secrets"
     )
   )
 )
 
-/** Turns the configuration into changes that also remove all other fields. */
+/** Converts the configuration to changes that also remove every field that it does not contain. */
 const toFullReplacement = (row: ChannelRow, config: Fields): Fields => ({
   ...Object.fromEntries(Object.keys(row.config).map((field) => [field, null])),
   ...config
 })
 
-const sorts = { name: nameOfRow("notification_channels.name") }
+const sorts = { name: sortByName("notification_channels.name") }
 
 const neverSent = { last_status: null, last_error: null, last_at: null }
 
@@ -337,4 +360,4 @@ const otherKind = ({ id, kind }: ChannelRow) =>
     })
   )
 
-const found = orNotFound("notification_channel")
+const requireChannel = orNotFound("notification_channel")

@@ -22,7 +22,7 @@ import {
   textArray,
   timestampOf
 } from "../../store/index.ts"
-import { updateNext } from "../sending/updateNext.ts"
+import { updateNextDeliveries } from "../sending/updateNextDeliveries.ts"
 import type { SealedConfig } from "./ChannelSecrets.ts"
 
 export interface ChannelRow extends SealedConfig {
@@ -37,7 +37,8 @@ export interface ChannelRow extends SealedConfig {
   readonly paused_reason: string | null
   readonly confirmed: boolean
   /**
-   * Whether the channel was confirmed because its address belongs to a member, and not by a link.
+   * True if the channel was confirmed because its address belongs to a member, and not through a
+   * link.
    */
   readonly by_membership: boolean
   readonly last_status: "delivered" | "again" | "never" | null
@@ -100,13 +101,13 @@ export const channelDefinition = (row: DefinedRow): RecordedDefinition => ({
   stored: storedChannel(row)
 })
 
-export interface RefusalRow {
+export interface ConsentRefusalRow {
   readonly refused_at: Date
-  /** When the address was asked for consent again. */
+  /** When the address's owner was last asked again for consent. */
   readonly asked_at: Date | null
 }
 
-/** Channels, and the addresses that refuse mails from a workspace. */
+/** Reads and writes channels, and the addresses that refuse emails from a workspace. */
 export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
   "@scheduling/server/notifications/channels/ChannelsRepo",
   {
@@ -179,9 +180,12 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             )
           ),
 
+        listByIds: (workspaceId: AuthorizedWorkspaceId, ids: ReadonlyArray<string>) =>
+          listWhere(workspaceId, sql`id = ANY (${ids}::uuid[])`),
+
         /**
-         * Returns those of the ids that are channels of the workspace. The channels cannot be
-         * deleted until the commit.
+         * Returns those of the given ids that belong to channels of the workspace. These channels
+         * cannot be deleted until the commit.
          */
         findIds: Effect.fn("ChannelsRepo.findIds")(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -216,8 +220,9 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
                 updated_at = ${channel.updated_at}
               WHERE workspace_id = ${workspaceId}
                 AND id = ${channel.id}`
-            // An unconfirmed channel may be sent another delivery than a confirmed one.
-            yield* updateNext(sql, [channel.id], channel.updated_at)
+            // The next delivery depends on `confirmed`: an unconfirmed channel is sent only the
+            // email that requests consent.
+            yield* updateNextDeliveries(sql, [channel.id], channel.updated_at)
           },
           (change, _, { key }) =>
             failIfKeyTaken("notification_channel", "A notification channel", key)(change),
@@ -234,7 +239,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               AND id = ${id}`
         }, Effect.orDie),
 
-        /** Finds the channel of a link in a mail. The link itself proves the permission. */
+        /**
+         * Finds the channel of a link in an email. The link itself proves that its holder has
+         * permission.
+         */
         findByLink: Effect.fn("ChannelsRepo.findByLink")(function* (id: string) {
           const rows = yield* sql<ChannelRow>`
             SELECT *
@@ -254,10 +262,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             WHERE workspace_id = ${workspaceId}
               AND id = ${id}
             RETURNING id`
-          if (confirmed.length > 0) yield* updateNext(sql, [id], now)
+          if (confirmed.length > 0) yield* updateNextDeliveries(sql, [id], now)
         }, Effect.orDie),
 
-        /** Confirms the channels to the address of a member, unless the address refuses mails. */
+        /** Confirms the channels to a member's address, unless the address refuses emails. */
         confirmOfMember: Effect.fn("ChannelsRepo.confirmOfMember")(function* (
           userId: string,
           email: string,
@@ -281,7 +289,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
                 WHERE address_hash = ANY (${addressHashes}::text[])
               )
             RETURNING id`
-          yield* updateNext(
+          yield* updateNextDeliveries(
             sql,
             confirmed.map(({ id }) => id),
             now
@@ -300,7 +308,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
               AND id = ${id}`
         }, Effect.orDie),
 
-        /** Returns the channels to the address, and locks them. */
+        /** Returns the channels to the address and locks their rows. */
         listTo: (workspaceId: AuthorizedWorkspaceId, email: string) =>
           listWhere(
             workspaceId,
@@ -313,7 +321,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
 
         /**
          * Returns the channels to the address that were confirmed only by a membership, and locks
-         * them.
+         * their rows.
          */
         listByMembership: Effect.fn("ChannelsRepo.listByMembership")(function* (
           workspaceIds: ReadonlyArray<string>,
@@ -329,7 +337,7 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
             FOR UPDATE`
         }, Effect.orDie),
 
-        /** Returns whether the address is the verified address of a member. */
+        /** Returns whether the address is the verified address of a member of the workspace. */
         isMember: Effect.fn("ChannelsRepo.isMember")(function* (
           workspaceId: AuthorizedWorkspaceId,
           email: string
@@ -345,8 +353,8 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
         }, Effect.orDie),
 
         /**
-         * Returns the lane of the account that created the workspace. All workspaces of the account
-         * have the same lane.
+         * Returns the lane of the account that created the workspace. The lane identifies the
+         * account, because all of an account's workspaces have the same lane.
          */
         findAccount: Effect.fn("ChannelsRepo.findAccount")(function* (
           workspaceId: AuthorizedWorkspaceId
@@ -358,12 +366,12 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return String(rows[0]?.lane)
         }, Effect.orDie),
 
-        /** Returns the refusal of an address, and locks it. */
+        /** Returns an address's refusal and locks its row. */
         findRefusal: Effect.fn("ChannelsRepo.findRefusal")(function* (
           workspaceId: AuthorizedWorkspaceId,
           addressHashes: ReadonlyArray<string>
         ) {
-          const rows = yield* sql<RefusalRow>`
+          const rows = yield* sql<ConsentRefusalRow>`
             SELECT refused_at, asked_at
             FROM notification_refusals
             WHERE workspace_id = ${workspaceId}
@@ -373,7 +381,10 @@ export class ChannelsRepo extends Context.Service<ChannelsRepo>()(
           return Option.fromNullishOr(rows[0])
         }, Effect.orDie),
 
-        /** Inserts a refusal. A repeated refusal starts again at this time. */
+        /**
+         * Inserts an address's refusal. If the address has already refused, the refusal's time is
+         * updated.
+         */
         insertRefusal: Effect.fn("ChannelsRepo.insertRefusal")(function* (
           workspaceId: AuthorizedWorkspaceId,
           addressHash: string,

@@ -11,8 +11,8 @@ import { type ChannelRow, ChannelsRepo } from "./ChannelsRepo.ts"
 import { PauseChannel } from "./PauseChannel.ts"
 
 /**
- * Tracks the consent of address owners: nobody gets mails without consent. Call its methods in a
- * transaction.
+ * Tracks whether the owners of email addresses have consented. Nothing is sent to an address
+ * without consent. Call the methods in a transaction.
  */
 export class Consent extends Context.Service<Consent>()(
   "@scheduling/server/notifications/channels/Consent",
@@ -26,9 +26,12 @@ export class Consent extends Context.Service<Consent>()(
       const ring = (yield* Secrets).keys("notification-link")
       const throttle = yield* Throttle
 
-      const hashesOf = (address: string) => ring.map((key) => mac(key, `refusal:${address}`))
+      const hashesOf = (address: string) => refusalHashes(ring, address)
 
-      /** Counted by account, so that a new workspace does not start a new count. */
+      /**
+       * Counts a confirmation email. The daily limit applies to the account, so that creating
+       * another workspace does not reset it.
+       */
       const count = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId, to: string) {
         const account = yield* channels.findAccount(workspaceId)
         const asked = yield* throttle.countOfDay("confirmations by", account)
@@ -68,8 +71,8 @@ export class Consent extends Context.Service<Consent>()(
 
       return {
         /**
-         * Returns whether the owner of the address consents. Members consent to mails from their
-         * workspaces by joining, unless they have refused. Everybody else is asked first.
+         * Returns whether the address's owner consents. Members consent to their workspaces' emails
+         * by joining, unless they have refused. Everybody else must first be asked.
          */
         agreed: Effect.fn("Consent.agreed")(function* (
           channel: Pick<ChannelRow, "workspace_id" | "kind" | "config">
@@ -83,14 +86,15 @@ export class Consent extends Context.Service<Consent>()(
         }),
 
         /**
-         * Mails the channel's current address to ask for consent. An address that has refused is
-         * asked again only if a channel to it is not paused, and only rarely.
+         * Sends an email to the channel's current address to request consent. An owner who has
+         * refused is asked again only rarely, and only if a channel to the address is not paused.
          */
         ask: Effect.fn("Consent.ask")(function* (channel: ChannelRow, address: "new" | "known") {
           const now = yield* DateTime.nowAsDate
           yield* unlessRefused(channel, address, now)
           yield* count(channel.workspace_id, addressOf(channel))
-          // A waiting mail would go to this address too.
+          // An earlier confirmation email that is still waiting would go to the same address, so it
+          // is cancelled.
           yield* deliveries.cancel(channel.workspace_id, channel.id, "confirmations", now)
           const mail = newDelivery({
             id: yield* ids.next,
@@ -102,13 +106,13 @@ export class Consent extends Context.Service<Consent>()(
           yield* deliveries.write([mail], now)
         }),
 
-        /** Records that the link of a mail was opened. This also overrides a refusal. */
+        /** Records that somebody opened the link in the email. This also overrides a refusal. */
         confirm: Effect.fn("Consent.confirm")(function* (channel: ChannelRow, now: Date) {
           yield* channels.confirmByLink(channel.workspace_id, channel.id, now)
           yield* channels.removeRefusals(channel.workspace_id, hashesOf(addressOf(channel)))
         }),
 
-        /** Pauses all channels of the workspace to the address of this channel. */
+        /** Pauses all of the workspace's channels to this channel's address. */
         refuse: Effect.fn("Consent.refuse")(function* (
           channel: ChannelRow,
           { request_id }: RequestOrigin
@@ -123,14 +127,16 @@ export class Consent extends Context.Service<Consent>()(
         }),
 
         /**
-         * Confirms the channels to the address that a member has verified, in all their workspaces.
+         * Confirms the channels to an address that a member has verified, in all of the member's
+         * workspaces.
          */
         confirmOfMember: (userId: string, email: string, now: Date) =>
           channels.confirmOfMember(userId, email, hashesOf(email), now),
 
         /**
-         * Handles an address that no longer belongs to a member. Pauses channels that only the
-         * membership confirmed. Resuming one mails the address to ask for consent.
+         * Handles an address that no longer belongs to a member. Pauses the channels that were
+         * confirmed only by the membership. Resuming such a channel sends an email to the address
+         * to request consent.
          */
         endOfMember: Effect.fn("Consent.endOfMember")(function* (
           email: string,
@@ -149,6 +155,12 @@ export class Consent extends Context.Service<Consent>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
+/** Returns the MACs under which an address's refusal can be stored, one for each key. */
+export const refusalHashes = (
+  ring: ReturnType<Secrets["Service"]["keys"]>,
+  address: string
+): ReadonlyArray<string> => ring.map((key) => mac(key, `refusal:${address}`))
+
 const formerMemberMessage =
   "The recipient is no longer a member. If you resume the channel, a mail asks them for consent."
 
@@ -157,5 +169,8 @@ const refusedMessage =
 
 const quietMs = 30 * dayMs
 
-/** The canonical spelling, as it was when the channel was created. */
+/**
+ * Returns a channel's address in its canonical spelling, as it was stored when the channel was
+ * created.
+ */
 const addressOf = ({ config }: Pick<ChannelRow, "config">) => String(config["to"])

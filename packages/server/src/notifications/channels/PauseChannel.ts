@@ -1,15 +1,20 @@
 import { NotificationChannelId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { actingAs, ChangeLog, currentAuthor } from "../../accounts/index.ts"
+import {
+  withServiceAuthor,
+  ChangeLog,
+  currentAuthor,
+  type RecordedDefinition
+} from "../../accounts/index.ts"
 import { Outbox } from "../../events/index.ts"
 import { kinds } from "../kinds/kinds.ts"
 import { DeliveriesRepo } from "../sending/DeliveriesRepo.ts"
 import type { ChannelRow } from "./ChannelsRepo.ts"
 
 /**
- * Pauses a channel whose address or credential is permanently invalid, and notifies the other
- * channels. Does nothing if the channel is already paused. Call it in a transaction.
+ * Pauses a channel whose address or credential is permanently invalid, and notifies the workspace's
+ * other channels. Does nothing if the channel is already paused. Call it in a transaction.
  */
 export class PauseChannel extends Context.Service<PauseChannel>()(
   "@scheduling/server/notifications/channels/PauseChannel",
@@ -27,19 +32,26 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
       ) {
         const { id, kind, name, workspace_id } = channel
         const updated_by = (yield* currentAuthor).actor
-        const [paused] = yield* sql<{ readonly version: number }>`
+        const [before] = yield* sql<
+          Pick<RecordedDefinition, "updated_at" | "updated_by" | "version">
+        >`
+          SELECT version, updated_at, coalesce(updated_by, created_by) AS updated_by
+          FROM notification_channels
+          WHERE id = ${id}
+            AND workspace_id = ${workspace_id}
+            AND NOT paused
+          FOR NO KEY UPDATE`
+        if (before === undefined) return
+        const version = before.version + 1
+        yield* sql`
           UPDATE notification_channels
           SET
             paused = true,
             paused_reason = ${reason},
-            version = version + 1,
+            version = ${version},
             updated_by = ${JSON.stringify(updated_by)}::jsonb,
             updated_at = ${now}
-          WHERE id = ${id}
-            AND workspace_id = ${workspace_id}
-            AND NOT paused
-          RETURNING version`
-        if (paused === undefined) return
+          WHERE id = ${id}`
         yield* deliveries.cancel(workspace_id, id, "all", now)
         yield* outbox.announce({
           workspace_id,
@@ -53,16 +65,16 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
             about: { channel: { id: NotificationChannelId.make(id) } }
           }
         })
-        const definitionOf = (version: number, isPaused: boolean) => {
+        const definitionOf = (isPaused: boolean) => {
           const fields = { name, paused: isPaused }
-          return { version, updated_at: now, updated_by, shown: fields, stored: fields }
+          return { shown: fields, stored: fields }
         }
         yield* changeLog.record({
           kind: "notification_channel",
           workspace_id,
           id,
-          before: definitionOf(paused.version - 1, false),
-          after: definitionOf(paused.version, true),
+          before: { ...before, ...definitionOf(false) },
+          after: { version, updated_at: now, updated_by, ...definitionOf(true) },
           details: { reason }
         })
       }, Effect.orDie)
@@ -73,7 +85,7 @@ export class PauseChannel extends Context.Service<PauseChannel>()(
         /** The id of the delivery or request that found the problem. */
         foundBy: string,
         now: Date
-      ) => pause(channel, reason, now).pipe(actingAs("system", foundBy))
+      ) => pause(channel, reason, now).pipe(withServiceAuthor("system", foundBy))
     })
   }
 ) {

@@ -1,8 +1,8 @@
 import { layoutMail, type Mail } from "../../mail/index.ts"
 
 /**
- * Asks the owner of an address whether they want alerts. The mail contains no text entered by the
- * user who created the channel.
+ * Creates the email that asks an address's owner whether they want alerts. It contains no text
+ * entered by the user who created the channel.
  */
 export const confirmationMail = (
   id: string,

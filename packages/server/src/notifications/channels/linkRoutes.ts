@@ -11,9 +11,9 @@ import type { MailLink } from "../kinds/Kind.ts"
 import { channelOfToken, checkToken } from "./mailLinks.ts"
 
 /**
- * The pages that links in mails open. Opening a link changes nothing, because mail scanners open
- * all links; only the button on the page, or the unsubscribe button of the mail client, does. The
- * token, which only the recipient of the mail has, is the only credential.
+ * The pages that links in emails open. Mail scanners open all links, so opening a link changes
+ * nothing. Only the button on the page, or the mail client's unsubscribe button, changes something.
+ * The token in the link is the only credential, and only the email's recipient has it.
  */
 export const linkRoutesLayer = Layer.unwrap(
   Effect.gen(function* () {

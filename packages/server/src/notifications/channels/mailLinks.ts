@@ -4,16 +4,16 @@ import type { MailLink } from "../kinds/Kind.ts"
 
 type Addressed = Pick<ChannelRow, "id" | "config">
 
-/** A confirmation link must not work for a later owner of the mailbox. */
+/** How many days a confirmation link is valid. It must not work for the mailbox's later owner. */
 const confirmDays = 7
 
-/** The expiry in milliseconds since 1970. Links to unsubscribe never expire. */
+/** Returns the link's expiry in milliseconds since 1970. Unsubscribe links never expire. */
 const expiryOf = (what: MailLink, sentAt: Date): string =>
   what === "confirm" ? `${sentAt.getTime() + confirmDays * dayMs}` : ""
 
 /**
- * Creates a token that only the recipient of a mail to this address knows. The token becomes
- * invalid when the address changes.
+ * Creates the token for a link, which only the email's recipient knows. It becomes invalid when the
+ * channel's address changes.
  */
 const tokenOf = (key: KeyRing[0], what: MailLink, { config, id }: Addressed, end: string): string =>
   [
@@ -34,7 +34,7 @@ export const linkTo = (
 const shape =
   /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(\d{1,15}))?\.[\w-]{43}$/
 
-/** Returns the channel id in a token, if the token is well-formed. */
+/** Returns the channel id that a token contains. Returns undefined if the token is malformed. */
 export const channelOfToken = (token: string): string | undefined => shape.exec(token)?.[1]
 
 export const checkToken = (

@@ -1,4 +1,4 @@
-import { secretNamedBy } from "@scheduling/domain/calls/CallAuth"
+import { secretNameInReference } from "@scheduling/domain/calls/CallAuth"
 import { hasBraces, parseTemplate, type Template } from "@scheduling/domain/calls/Template"
 import { templateUrlProblems, withPlaceholders } from "@scheduling/domain/calls/TemplateCall"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
@@ -6,7 +6,7 @@ import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, Result, Schema } from "effect"
 import type { Fields, Kind } from "../kinds/Kind.ts"
 
-/** Returns true if a field of a configuration refers to a workspace secret. */
+/** Returns true if a configuration's field refers to a workspace secret. */
 export const refersToSecret = (value: unknown): value is string =>
   typeof value === "string" && hasBraces(value)
 
@@ -21,16 +21,20 @@ export const secretNamesIn = (config: Fields): ReadonlySet<string> =>
       .flatMap((part) => (typeof part !== "string" && part.root === "secrets" ? [part.name] : []))
   )
 
-/** Returns the configuration with references replaced by the values of the secrets. */
+/** Returns the configuration with references replaced by the secrets' values. */
 export const withSecrets = (config: Fields, values: ReadonlyMap<string, string>): Fields =>
   Object.fromEntries(
     Object.entries(config).map(([field, value]) => [
       field,
-      refersToSecret(value) ? filled(field, value, values) : value
+      refersToSecret(value) ? replaceReference(field, value, values) : value
     ])
   )
 
-const filled = (field: string, value: string, values: ReadonlyMap<string, string>): string =>
+const replaceReference = (
+  field: string,
+  value: string,
+  values: ReadonlyMap<string, string>
+): string =>
   templateOf(value)
     .map((part) => {
       if (typeof part === "string") return part
@@ -42,8 +46,9 @@ const filled = (field: string, value: string, values: ReadonlyMap<string, string
 const urlFields: ReadonlySet<string> = new Set(["url", "server"])
 
 /**
- * Replaces references so that the kind's rules can validate the configuration: a secret field
- * becomes an example value, and a part of a URL a placeholder.
+ * Replaces references, so that the configuration can be validated by the rules of its kind. A
+ * reference in a secret field becomes an example value, and a reference in a URL becomes a
+ * placeholder.
  */
 export const withoutReferences = (
   { config: schema, secrets }: Kind,
@@ -60,7 +65,7 @@ export const withoutReferences = (
         ? { field, value: withPlaceholders(template) }
         : { field, problem: onlySecrets }
     }
-    return secrets.includes(field) && secretNamedBy(value) !== undefined
+    return secrets.includes(field) && secretNameInReference(value) !== undefined
       ? { field, value: exampleOf(schema, field) }
       : { field, problem: onlySecrets }
   })

@@ -4,9 +4,9 @@ import type { CallResult } from "@scheduling/calls/CallResult"
 import { Effect, type Schema } from "effect"
 import type { Mail, SendResult } from "../../mail/index.ts"
 import type { Message } from "./Message.ts"
-import { truncate, oneLine } from "../../core/index.ts"
+import { truncate, toOneLine } from "../../core/index.ts"
 
-/** The result of one attempt to send a message over a channel. */
+/** The result of one attempt to send a message through a channel. */
 export interface ChannelResult extends SendResult {
   /**
    * Fields of the channel's configuration that the provider has changed, such as the id of a group.
@@ -23,17 +23,17 @@ export interface OutgoingRequest {
 
 export type MailLink = "confirm" | "unsubscribe"
 
-/** The transports through which a kind can send a message. */
+/** The functions with which a kind can send a message. */
 export interface Transports {
   readonly http: (request: OutgoingRequest) => Effect.Effect<CallResult>
-  /** Sends an HTTP request that is signed with the signing secrets of the workspace. */
+  /** Sends an HTTP request that is signed with the workspace's signing secrets. */
   readonly signedHttp: (request: OutgoingRequest) => Effect.Effect<CallResult>
   readonly mail: (mail: Mail) => Effect.Effect<SendResult>
-  /** Returns the link in a mail that confirms or unsubscribes the address. */
+  /** Returns the link in an email with which the recipient confirms or unsubscribes the address. */
   readonly link: (what: MailLink) => string
 }
 
-/** The fields of a configuration. */
+/** The fields of a configuration by name. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A kind of channel. Each kind has its own file. */
@@ -43,13 +43,16 @@ export interface Kind {
   readonly config: Schema.Codec<Config, unknown>
   readonly secrets: ReadonlyArray<string>
   /**
-   * The fields that determine where secrets are sent. When one of them changes, secrets must be
+   * The fields that determine where secrets are sent. If one of them changes, the secrets must be
    * entered again.
    */
   readonly target: ReadonlyArray<string>
-  /** True if the provider opens and closes incidents, so that each problem needs its own message. */
+  /**
+   * True if the provider itself opens and closes incidents, so that each problem needs its own
+   * message.
+   */
   readonly keepsIncidents: boolean
-  /** The minimum time between two messages, as the provider requires. */
+  /** The minimum time that the provider requires between two messages. */
   readonly spacingMs: number
   readonly send: (
     config: Config,
@@ -77,27 +80,35 @@ export const httpKind = <C extends object>(
   spacingMs: 0,
   ...kind,
   send: (config, message, { http }) =>
-    Effect.map(http(kind.request(config, message)), (result) => classify(result, kind.rules))
+    Effect.map(http(kind.request(config, message)), (result) =>
+      classifyProviderResponse(result, kind.rules)
+    )
 })
 
 export interface ResponseRules {
-  /** Returns true if the channel's address or credential is permanently invalid. */
-  readonly isGone?: (answer: Answer) => boolean
+  /**
+   * Returns true if the response says that the channel's address or credential is permanently
+   * invalid.
+   */
+  readonly isGone?: (answer: ProviderResponse) => boolean
   /** Returns true for a response to retry, in addition to network errors, 408, 425, 429 and 5xx. */
-  readonly isRetryable?: (answer: Answer) => boolean
+  readonly isRetryable?: (answer: ProviderResponse) => boolean
   /** Returns true for a 2xx response that says the message was rejected. */
-  readonly isRejected?: (answer: Answer) => boolean
-  readonly afterSeconds?: (answer: Answer) => number | null
+  readonly isRejected?: (answer: ProviderResponse) => boolean
+  readonly afterSeconds?: (answer: ProviderResponse) => number | null
 }
 
-export interface Answer {
+export interface ProviderResponse {
   readonly status: number
   readonly text: string
   /** The body as JSON, or an empty object if the body is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>>
 }
 
-export const answerOf = ({ response_body, status_code }: CallResult): Answer => {
+export const readProviderResponse = ({
+  response_body,
+  status_code
+}: CallResult): ProviderResponse => {
   const text = response_body ?? ""
   return { status: status_code ?? 0, text, json: jsonOf(text) }
 }
@@ -106,8 +117,11 @@ export const answerOf = ({ response_body, status_code }: CallResult): Answer => 
  * Classifies a response. By default 2xx means delivered; network errors, 408, 425, 429 and 5xx are
  * retried; any other response is final.
  */
-export const classify = (result: CallResult, rules: ResponseRules = {}): ChannelResult => {
-  const answer = answerOf(result)
+export const classifyProviderResponse = (
+  result: CallResult,
+  rules: ResponseRules = {}
+): ChannelResult => {
+  const answer = readProviderResponse(result)
   const base = {
     status_code: result.status_code,
     response: result.response_body,
@@ -132,10 +146,8 @@ export const classify = (result: CallResult, rules: ResponseRules = {}): Channel
  */
 export const hasStatus =
   (...statuses: ReadonlyArray<number>) =>
-  ({ status }: Answer): boolean =>
+  ({ status }: ProviderResponse): boolean =>
     statuses.includes(status)
-
-// ---------------------------------------------------------------------------
 
 const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
   try {
@@ -147,9 +159,10 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
 }
 
 /**
- * Returns the reason in a provider's response: a field with one of these names, or the plain text.
+ * Returns the cause that a provider's response gives: a field with one of these names, or the plain
+ * text.
  */
-const reasonOf = (result: CallResult, { json, text }: Answer): string => {
+const reasonOf = (result: CallResult, { json, text }: ProviderResponse): string => {
   if (result.error !== null && result.status_code === null) return result.error.message
   const given = ["message", "description", "error", "msg", "errors", "errorDescription"]
     .map((field) => json[field])
@@ -162,7 +175,7 @@ const reasonOf = (result: CallResult, { json, text }: Answer): string => {
       : typeof given === "string"
         ? given
         : JSON.stringify(given)
-  const reason = truncate(oneLine(words), 300)
+  const reason = truncate(toOneLine(words), 300)
   const status = `responded with ${result.status_code}`
   if (reason === "") return result.error?.message ?? status
   return `${status}: ${reason}`

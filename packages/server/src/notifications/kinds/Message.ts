@@ -3,20 +3,20 @@ import {
   isRecovery,
   isProblem
 } from "@scheduling/domain/notifications/NotificationEvent"
-import { truncate, oneLine } from "../../core/index.ts"
+import { truncate, toOneLine } from "../../core/index.ts"
 import type { EventData } from "../../events/index.ts"
 
-/** An event as a delivery stores it. */
+/** An event as it is stored in a delivery. */
 export interface MessageEvent {
   readonly event: DeliveredEvent
   readonly subject_id: string
   readonly name: string
   readonly reason: string | null
   readonly at: string
-  /** The data of the event in webhooks, without `notice`. */
+  /** The event's data in webhooks. Its `notice` is added when the webhook is sent. */
   readonly data: EventData
   readonly facts: ReadonlyArray<Fact>
-  /** Whether this is a reminder of a problem that was announced earlier and continues. */
+  /** True for a reminder of an ongoing problem that was announced earlier. */
   readonly reminder?: boolean
   /** The incident that the recipients can acknowledge. */
   readonly incident_id?: string
@@ -27,6 +27,12 @@ export interface Fact {
   readonly value: string
 }
 
+/**
+ * The labels of the detail that lists which dependents of a subject are down. Messages about
+ * outages and messages about recoveries use different labels.
+ */
+export const dependentsFactNames = { down: "Also down", up: "Still down" } as const
+
 export type Tone = "down" | "up" | "other"
 
 export const toneOf = (event: DeliveredEvent): Tone =>
@@ -34,19 +40,22 @@ export const toneOf = (event: DeliveredEvent): Tone =>
 
 /** The content of a delivery, which each kind formats. All strings are plain text on one line. */
 export interface Message {
-  /** The id of the delivery, the same for every attempt. */
+  /** The delivery's id, which is the same for every attempt. */
   readonly id: string
   readonly workspace: { readonly id: string; readonly name: string }
   readonly tone: Tone
   readonly title: string
-  /** The reason of a single event, or a line for each of several events. */
+  /** The cause of one event, or one line for each of several events. */
   readonly lines: ReadonlyArray<string>
-  /** Empty if the message is about several events. */
+  /**
+   * The labelled details of one event. Empty if the message is about several events, whose lines
+   * name the dependents.
+   */
   readonly facts: ReadonlyArray<Fact>
   readonly events: ReadonlyArray<MessageEvent>
   readonly count: number
   readonly created_at: Date
-  /** The deduplication key of an incident at providers that keep incidents. */
+  /** The incident's deduplication key, for providers that keep incidents. */
   readonly incident_key: string
 }
 
@@ -74,19 +83,19 @@ export const messageOf = (source: MessageSource): Message => {
   const more = count - shown.length
   return {
     id: source.id,
-    workspace: { id: source.workspace_id, name: oneLine(source.workspace_name) },
+    workspace: { id: source.workspace_id, name: toOneLine(source.workspace_name) },
     tone: begun > 0 ? "down" : ended > 0 ? "up" : "other",
     title: truncate(isOne ? titleOf(only) : groupTitle(source), 140),
     lines: isOne
       ? only.reason === null
         ? []
-        : [truncate(oneLine(only.reason), 500)]
+        : [truncate(toOneLine(only.reason), 500)]
       : [
-          ...shown.map((event) => truncate(eventLine(event), 200)),
+          ...shown.map((event) => truncate(eventLine(event), 200) + dependentsOf(event)),
           ...(more > 0 ? [`and ${more.toLocaleString("en")} more`] : [])
         ],
     facts: isOne
-      ? only.facts.map(({ name, value }) => ({ name, value: truncate(oneLine(value), 300) }))
+      ? only.facts.map(({ name, value }) => ({ name, value: truncate(toOneLine(value), 300) }))
       : [],
     events: shown,
     count,
@@ -95,7 +104,7 @@ export const messageOf = (source: MessageSource): Message => {
   }
 }
 
-/** Formats a message without any markup: title, lines and facts. */
+/** Formats a message without any markup: title, lines and details. */
 export const plainText = (message: Message): string =>
   [message.title, ...bodyLines(message)].join("\n")
 
@@ -105,13 +114,12 @@ export const bodyLines = ({ facts, lines, workspace }: Message): ReadonlyArray<s
   `Workspace: ${workspace.name}`
 ]
 
-// ---------------------------------------------------------------------------
-
 const eventLabels: Readonly<Record<DeliveredEvent, string>> = {
   "execution.failed": "Failed",
   "execution.succeeded": "Succeeded",
   "task.recovered": "Recovered",
   "task.paused": "Paused",
+  "approval.requested": "Approval needed",
   "chain_run.failed": "Failed",
   "chain_run.succeeded": "Succeeded",
   "incident.opened": "Down",
@@ -138,10 +146,16 @@ export const titleOf = ({
   name,
   reminder
 }: Pick<MessageEvent, "event" | "name" | "reminder">) =>
-  `${(reminder === true ? reminderLabels[event] : undefined) ?? eventLabels[event]}: ${oneLine(name)}`
+  `${(reminder === true ? reminderLabels[event] : undefined) ?? eventLabels[event]}: ${toOneLine(name)}`
 
 const eventLine = (event: MessageEvent) =>
-  event.reason === null ? titleOf(event) : `${titleOf(event)} (${oneLine(event.reason)})`
+  event.reason === null ? titleOf(event) : `${titleOf(event)} (${toOneLine(event.reason)})`
+
+const dependentsOf = ({ facts }: MessageEvent) => {
+  const names: ReadonlyArray<string> = Object.values(dependentsFactNames)
+  const fact = facts.find(({ name }) => names.includes(name))
+  return fact === undefined ? "" : `. ${fact.name}: ${fact.value}`
+}
 
 const groupTitle = ({ begun, ended, other }: GroupCounts) =>
   [

@@ -1,9 +1,9 @@
-import { colors, type Mail, page } from "../../mail/index.ts"
+import { messageColors, type Mail, renderMailPage } from "../../mail/index.ts"
 import { bodyLines, type Message } from "./Message.ts"
 
 import { escapeHtml } from "../../core/index.ts"
 
-/** Formats a message as a mail. Mails about the same subject form one thread. */
+/** Formats a message as an email. Emails about the same subject form one thread. */
 export const alertMail = (to: string, message: Message, unsubscribe: string): Mail => {
   const [subject] = message.events.map(({ subject_id }) => subject_id)
   return {
@@ -19,9 +19,9 @@ export const alertMail = (to: string, message: Message, unsubscribe: string): Ma
       "--",
       `Stop these emails: ${unsubscribe}`
     ].join("\n"),
-    html: page({
+    html: renderMailPage({
       title: message.title,
-      color: colors[message.tone],
+      color: messageColors[message.tone],
       body: `${paragraphs(message)}${table(message)}`,
       footer: `<a class="quiet" href="${escapeHtml(unsubscribe)}">Stop these emails</a>`
     }),
@@ -33,13 +33,22 @@ export const alertMail = (to: string, message: Message, unsubscribe: string): Ma
   }
 }
 
-// ---------------------------------------------------------------------------
-
 const paragraphs = ({ lines }: Message) =>
   lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")
 
-/** The link is created by the service. Links in texts of users stay text. */
-const linkOf = (url: string) => `<a href="${escapeHtml(url)}">I take care of it</a>`
+/**
+ * The link text for each detail that is shown as a link, by the detail's label. These details'
+ * values are URLs that the service has created. URLs in users' text are not made clickable.
+ */
+const linkTexts: Readonly<Record<string, string>> = {
+  Respond: "Acknowledge, snooze or close",
+  "Approve or reject": "Decide"
+}
+
+const valueOf = (name: string, value: string): string => {
+  const text = linkTexts[name]
+  return text === undefined ? escapeHtml(value) : `<a href="${escapeHtml(value)}">${text}</a>`
+}
 
 const table = ({ created_at, facts, workspace }: Message) => {
   const rows = [
@@ -49,7 +58,7 @@ const table = ({ created_at, facts, workspace }: Message) => {
   ]
   const cells = rows.map(
     ({ name, value }) =>
-      `<tr><td class="quiet name">${escapeHtml(name)}</td><td>${name === "Acknowledge" ? linkOf(value) : escapeHtml(value)}</td></tr>`
+      `<tr><td class="quiet name">${escapeHtml(name)}</td><td>${valueOf(name, value)}</td></tr>`
   )
   return `<table role="presentation" class="facts">${cells.join("\n")}</table>`
 }

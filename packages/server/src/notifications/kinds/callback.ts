@@ -1,11 +1,11 @@
 import { serverUrl } from "@scheduling/domain/notifications/channelFields"
 import { Effect, Schema } from "effect"
-import { classify, type Kind } from "./Kind.ts"
+import { classifyProviderResponse, type Kind } from "./Kind.ts"
 import { webhookBody } from "./webhook.ts"
 
 /**
- * Sends the `on_failure` or `on_success` callback of a task. A callback has no channel that could
- * be paused: its URL is stored in the delivery.
+ * Sends a task's `on_failure` or `on_success` callback. A callback has no channel that could be
+ * paused: its URL is stored in the delivery.
  */
 export const callback: Kind = {
   kind: "callback",
@@ -19,6 +19,6 @@ export const callback: Kind = {
   spacingMs: 0,
   send: ({ url }, message, { signedHttp }) =>
     Effect.map(signedHttp({ method: "POST", url, body: webhookBody(message) }), (result) =>
-      classify(result)
+      classifyProviderResponse(result)
     )
 }

@@ -2,12 +2,18 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, escapeMarkdown } from "../../core/index.ts"
-import { colors } from "../../mail/index.ts"
+import { messageColors } from "../../mail/index.ts"
 
-/** 10015: unknown webhook. 50027: invalid webhook token. */
+/**
+ * Error codes of a webhook that can no longer be used. 10015: unknown webhook. 50027: invalid
+ * webhook token.
+ */
 const goneCodes = new Set<unknown>([10_015, 50_027])
 
-/** The body of a 429 contains the time to wait, in fractional seconds. */
+/**
+ * Sends messages to a Discord webhook. The body of a 429 contains the time to wait, in fractional
+ * seconds.
+ */
 export const discord = httpKind({
   kind: "discord",
   title: "Discord",
@@ -16,7 +22,7 @@ export const discord = httpKind({
   spacingMs: 500,
   request: ({ url }, message) => {
     const target = new URL(url)
-    // Without `wait`, Discord reports no failures.
+    // Without `wait`, the response does not say whether the message was posted.
     target.searchParams.set("wait", "true")
     return {
       method: "POST",
@@ -27,7 +33,7 @@ export const discord = httpKind({
           {
             title: truncate(escapeMarkdown(message.title), 256),
             description: truncate(bodyLines(message).map(escapeMarkdown).join("\n"), 4_096),
-            color: Number.parseInt(colors[message.tone].slice(1), 16),
+            color: Number.parseInt(messageColors[message.tone].slice(1), 16),
             timestamp: message.created_at.toISOString()
           }
         ]

@@ -2,7 +2,10 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import type { Kind } from "./Kind.ts"
 import { alertMail } from "./alertMail.ts"
 
-/** A channel has one address, so that a bounce or an unsubscribe affects only that address. */
+/**
+ * Sends emails. A channel has only one address, so that a bounce or an unsubscription affects only
+ * that address.
+ */
 export const email: Kind = {
   kind: "email",
   title: "Email",

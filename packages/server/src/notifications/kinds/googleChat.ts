@@ -4,7 +4,8 @@ import { bodyLines } from "./Message.ts"
 import { truncateBytes, escapeHtml } from "../../core/index.ts"
 
 /**
- * Sends a card, because `<users/all>` in plain text notifies everybody. The limit is 32,000 bytes.
+ * Sends cards to Google Chat, because `<users/all>` in plain text would notify everybody. A message
+ * is limited to 32,000 bytes.
  */
 export const googleChat = httpKind({
   kind: "google_chat",

@@ -1,14 +1,20 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { Effect } from "effect"
-import { answerOf, hasStatus, classify, type Kind, type ChannelResult } from "./Kind.ts"
-import { basic } from "./fields.ts"
+import {
+  readProviderResponse,
+  hasStatus,
+  classifyProviderResponse,
+  type Kind,
+  type ChannelResult
+} from "./Kind.ts"
+import { basicAuthorization } from "./fields.ts"
 import { alertOf } from "./opsgenie.ts"
 
 const rules = { isGone: hasStatus(401, 403) }
 
 /**
- * An alert can be closed only by its id, which must be looked up first. An alert that does not
- * exist counts as closed.
+ * Creates and closes alerts in Jira Service Management. An alert can be closed only by its id,
+ * which must be looked up first. An alert that does not exist counts as closed.
  */
 export const jiraServiceManagement: Kind = {
   kind: "jira_service_management",
@@ -20,18 +26,23 @@ export const jiraServiceManagement: Kind = {
   spacingMs: 250,
   send: ({ api_token, cloud_id, email, priority = "P2" }, message, { http }) => {
     const alerts = `https://api.atlassian.com/jsm/ops/api/${cloud_id}/v1/alerts`
-    const headers = { authorization: basic(email, api_token), accept: "application/json" }
+    const headers = {
+      authorization: basicAuthorization(email, api_token),
+      accept: "application/json"
+    }
     const post = (url: string, body: object): Effect.Effect<ChannelResult> =>
-      Effect.map(http({ method: "POST", url, headers, body }), (result) => classify(result, rules))
+      Effect.map(http({ method: "POST", url, headers, body }), (result) =>
+        classifyProviderResponse(result, rules)
+      )
     if (message.tone !== "up") return post(alerts, alertOf(message, priority))
     return Effect.gen(function* () {
       const url = `${alerts}/alias?alias=${message.incident_key}`
       const found = yield* http({ method: "GET", url, headers })
-      const sent = classify(found, rules)
+      const sent = classifyProviderResponse(found, rules)
       if (found.status_code === 404) {
         return { ...sent, outcome: "delivered" as const, error: null }
       }
-      const { id } = answerOf(found).json
+      const { id } = readProviderResponse(found).json
       if (sent.outcome !== "delivered") return sent
       if (typeof id !== "string" || !/^[\w-]+$/.test(id)) {
         return { ...sent, outcome: "again" as const, error: "the alert has no id" }

@@ -19,7 +19,7 @@ import { twilioSms } from "./twilioSms.ts"
 import { webhook } from "./webhook.ts"
 import { zulip } from "./zulip.ts"
 
-/** All kinds, in the order in which the API lists those that a channel can have. */
+/** All kinds. Those that a channel can have are in the order in which the API lists them. */
 export const kinds: Readonly<Record<DeliveryKind, Kind>> = {
   email,
   webhook,

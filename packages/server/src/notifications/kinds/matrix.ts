@@ -2,9 +2,12 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines, plainText } from "./Message.ts"
 import { truncate, escapeHtml } from "../../core/index.ts"
-import { bearer, joinUrl } from "./fields.ts"
+import { bearerHeaders, joinUrl } from "./fields.ts"
 
-/** Uses the delivery id as the transaction id, so that a retry posts no second message. */
+/**
+ * Sends messages to a Matrix room. The delivery id is the transaction id, so that a retry posts no
+ * second message.
+ */
 export const matrix = httpKind({
   kind: "matrix",
   title: "Matrix",
@@ -18,7 +21,7 @@ export const matrix = httpKind({
       server,
       `/_matrix/client/v3/rooms/${encodeURIComponent(room_id)}/send/m.room.message/${message.id}`
     ),
-    headers: bearer(access_token),
+    headers: bearerHeaders(access_token),
     body: {
       msgtype: message.tone === "down" ? "m.text" : "m.notice",
       body: truncate(plainText(message), 8_000),

@@ -1,14 +1,14 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { truncate, escapeMarkdown, withoutMentions } from "../../core/index.ts"
-import { colors } from "../../mail/index.ts"
+import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
+import { messageColors } from "../../mail/index.ts"
 
-const safe = (text: string) => withoutMentions(escapeMarkdown(text))
+const toSafeMarkdown = (text: string) => disableMentions(escapeMarkdown(text))
 
 /**
- * A 404 does not disable the channel, because a proxy also responds with 404 while the server is
- * down.
+ * Sends messages to a Mattermost webhook. A 404 does not pause the channel, because a proxy also
+ * responds with 404 while the server is down.
  */
 export const mattermost = httpKind({
   kind: "mattermost",
@@ -19,12 +19,12 @@ export const mattermost = httpKind({
     method: "POST",
     url,
     body: {
-      text: `**${safe(message.title)}**`,
+      text: `**${toSafeMarkdown(message.title)}**`,
       attachments: [
         {
           fallback: message.title,
-          color: colors[message.tone],
-          text: truncate(bodyLines(message).map(safe).join("\n"), 7_000)
+          color: messageColors[message.tone],
+          text: truncate(bodyLines(message).map(toSafeMarkdown).join("\n"), 7_000)
         }
       ]
     }

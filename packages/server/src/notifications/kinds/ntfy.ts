@@ -2,7 +2,7 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate, truncateBytes } from "../../core/index.ts"
-import { bearer } from "./fields.ts"
+import { bearerHeaders } from "./fields.ts"
 
 const tags = {
   down: "rotating_light",
@@ -12,8 +12,8 @@ const tags = {
 const priorities = { down: 4, up: 3, other: 3 } as const
 
 /**
- * A 429 has no `Retry-After`; code 42908 is the daily quota. ntfy turns a message of more than
- * 4,096 bytes into an attachment.
+ * Sends messages through ntfy. ntfy sends no `Retry-After` with a 429, and its error code is 42908
+ * if the daily quota is used up. A message of more than 4,096 bytes would become an attachment.
  */
 export const ntfy = httpKind({
   kind: "ntfy",
@@ -25,7 +25,7 @@ export const ntfy = httpKind({
   request: ({ server = "https://ntfy.sh", token, topic }, message) => ({
     method: "POST",
     url: server,
-    headers: token === undefined ? {} : bearer(token),
+    headers: token === undefined ? {} : bearerHeaders(token),
     body: {
       topic,
       title: truncate(message.title, 250),

@@ -14,7 +14,10 @@ export const alertOf = (message: Message, priority: string) => ({
   priority: message.tone === "down" ? priority : "P4"
 })
 
-/** Opsgenie's API will be shut down on 2027-04-05. Its successor is `jira_service_management`. */
+/**
+ * Sends alerts to Opsgenie, whose API will be shut down on 2027-04-05. The kind
+ * `jira_service_management` is its successor.
+ */
 export const opsgenie = httpKind({
   kind: "opsgenie",
   title: "Opsgenie (until April 2027)",

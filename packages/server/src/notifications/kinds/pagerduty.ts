@@ -5,8 +5,8 @@ import { truncate } from "../../core/index.ts"
 const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" } as const
 
 /**
- * A 400 means an invalid key or a message that PagerDuty rejects. Only an error about the key is
- * final.
+ * Sends events to PagerDuty. A 400 means that either the key is invalid or PagerDuty rejects the
+ * message. Only an error about the key is final.
  */
 export const pagerduty = httpKind({
   kind: "pagerduty",

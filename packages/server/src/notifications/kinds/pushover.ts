@@ -2,11 +2,11 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
-import { form, formHeaders } from "./fields.ts"
+import { formBody, formHeaders } from "./fields.ts"
 
 /**
- * A 400 with `user: invalid` or `token: invalid` is final. A 429 means that the monthly quota is
- * used up.
+ * Sends messages through Pushover. A 400 with `user: invalid` or `token: invalid` is final. A 429
+ * means that the monthly quota is used up.
  */
 export const pushover = httpKind({
   kind: "pushover",
@@ -20,7 +20,7 @@ export const pushover = httpKind({
       method: "POST",
       url: "https://api.pushover.net/1/messages.json",
       headers: formHeaders,
-      body: form({
+      body: formBody({
         token,
         user,
         title: truncate(message.title, 250),

@@ -2,18 +2,18 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { hasStatus, httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
-import { colors } from "../../mail/index.ts"
+import { messageColors } from "../../mail/index.ts"
 
 /**
- * Slack interprets only `&`, `<` and `>`. Once they are escaped, no name can mention a user or hide
- * a link.
+ * Slack interprets only `&`, `<` and `>`. Once they are escaped, no name can mention a user or
+ * disguise a link.
  */
 const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
 /**
- * 404, 410 and 403 mean that the webhook was removed, or that its channel was archived or
- * restricted.
+ * Sends messages to a Slack webhook. 404, 410 and 403 mean that the webhook was removed, or that
+ * its Slack channel was archived or restricted.
  */
 export const slack = httpKind({
   kind: "slack",
@@ -28,7 +28,7 @@ export const slack = httpKind({
       text: escape(message.title),
       attachments: [
         {
-          color: colors[message.tone],
+          color: messageColors[message.tone],
           fallback: escape(message.title),
           text: truncate(escape(bodyLines(message).join("\n")), 3_000),
           mrkdwn_in: []

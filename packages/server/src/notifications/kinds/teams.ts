@@ -5,7 +5,10 @@ import { truncateBytes, escapeMarkdown } from "../../core/index.ts"
 
 const tones = { down: "Attention", up: "Good", other: "Warning" } as const
 
-/** A workflow responds with 202 once the message is queued. A card may have 28 KB. */
+/**
+ * Sends cards to a Teams workflow. The workflow responds with 202 as soon as the message is queued.
+ * A card is limited to 28 KB.
+ */
 export const teams = httpKind({
   kind: "teams",
   title: "Microsoft Teams",

@@ -1,24 +1,29 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { Effect } from "effect"
-import { type Answer, answerOf, classify, type Kind } from "./Kind.ts"
+import {
+  type ProviderResponse,
+  readProviderResponse,
+  classifyProviderResponse,
+  type Kind
+} from "./Kind.ts"
 import { plainText } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
 
-const parametersOf = ({ json }: Answer): Readonly<Record<string, unknown>> => {
+const parametersOf = ({ json }: ProviderResponse): Readonly<Record<string, unknown>> => {
   const { parameters } = json
   return typeof parameters === "object" && parameters !== null ? { ...parameters } : {}
 }
 
 /**
- * 403: the bot is blocked or removed. 401 and 404: the bot does not exist. A 400 with "chat not
- * found" is final.
+ * Returns true if the bot or the chat is gone. 403: the bot is blocked or was removed. 401 and 404:
+ * the bot does not exist. A 400 with "chat not found" is final too.
  */
-const isGone = ({ status, text }: Answer) =>
+const isGone = ({ status, text }: ProviderResponse) =>
   status === 401 || status === 403 || status === 404 || /chat not found/i.test(text)
 
 /**
- * Sends plain text, so that no name is interpreted as markup. A group that becomes a supergroup
- * gets a new id.
+ * Sends messages through Telegram, as plain text, so that no name is interpreted as markup. A group
+ * that becomes a supergroup has a new id.
  */
 export const telegram: Kind = {
   kind: "telegram",
@@ -27,7 +32,7 @@ export const telegram: Kind = {
   secrets: ["bot_token"],
   target: [],
   keepsIncidents: false,
-  // Telegram allows 20 messages per minute to a group.
+  // Telegram allows 20 messages per minute to each group.
   spacingMs: 3_000,
   send: ({ bot_token, chat_id, thread_id }, message, { http }) =>
     http({
@@ -41,9 +46,9 @@ export const telegram: Kind = {
       }
     }).pipe(
       Effect.map((result) => {
-        const answer = answerOf(result)
+        const answer = readProviderResponse(result)
         const { migrate_to_chat_id: moved, retry_after } = parametersOf(answer)
-        const sent = classify(result, {
+        const sent = classifyProviderResponse(result, {
           isGone: (one) => moved === undefined && isGone(one),
           isRetryable: () => moved !== undefined,
           isRejected: ({ json }) => json["ok"] === false,

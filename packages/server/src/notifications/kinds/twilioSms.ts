@@ -2,17 +2,21 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
 import { truncate } from "../../core/index.ts"
-import { basic, form, formHeaders } from "./fields.ts"
+import { basicAuthorization, formBody, formHeaders } from "./fields.ts"
 
 /**
- * Codes for a number that does not exist, that is not a mobile number, or whose owner replied STOP.
+ * Error codes for a number that does not exist, that is not a mobile number, or whose owner replied
+ * STOP.
  */
 const goneCodes = new Set<unknown>([21_211, 21_614, 21_610])
 
-/** Two segments. A single character outside the GSM alphabet would more than double the price. */
+/**
+ * The maximum length of a message: two SMS segments. One character outside the GSM alphabet would
+ * more than double the number of segments, and therefore the price.
+ */
 const maxLength = 300
 
-const gsm = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x20-\x7e]/g, "?")
+const toGsmText = (text: string) => text.replaceAll("…", "...").replaceAll(/[^\x0a\x20-\x7e]/g, "?")
 
 export const twilioSms = httpKind({
   kind: "twilio_sms",
@@ -23,11 +27,11 @@ export const twilioSms = httpKind({
   request: ({ account_sid, auth_token, from, to }, message) => ({
     method: "POST",
     url: `https://api.twilio.com/2010-04-01/Accounts/${account_sid}/Messages.json`,
-    headers: { ...formHeaders, authorization: basic(account_sid, auth_token) },
-    body: form({
+    headers: { ...formHeaders, authorization: basicAuthorization(account_sid, auth_token) },
+    body: formBody({
       To: to,
       ...(from.startsWith("MG") ? { MessagingServiceSid: from } : { From: from }),
-      Body: gsm(truncate([message.title, ...bodyLines(message)].join("\n"), maxLength))
+      Body: toGsmText(truncate([message.title, ...bodyLines(message)].join("\n"), maxLength))
     })
   }),
   rules: {

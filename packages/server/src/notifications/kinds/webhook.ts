@@ -2,10 +2,10 @@ import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import type { EventNotice, WebhookEvent } from "@scheduling/domain/events/Event"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
-import { classify, type Kind } from "./Kind.ts"
+import { classifyProviderResponse, type Kind } from "./Kind.ts"
 import { type Message, type MessageEvent, titleOf } from "./Message.ts"
 
-/** Only a 410 means that the URL is permanently gone. */
+/** Sends events to a webhook. Only a 410 means that the URL is permanently gone. */
 export const webhook: Kind = {
   kind: "webhook",
   title: "Webhook",
@@ -22,11 +22,11 @@ export const webhook: Kind = {
         headers: authorization === undefined ? {} : { authorization },
         body: webhookBody(message)
       }),
-      (result) => classify(result, { isGone: ({ status }) => status === 410 })
+      (result) => classifyProviderResponse(result, { isGone: ({ status }) => status === 410 })
     )
 }
 
-/** Returns the JSON that webhooks and callbacks receive: a single event, or a digest of several. */
+/** Returns the JSON that webhooks and callbacks receive: one event, or a digest of several. */
 export const webhookBody = (message: Message): WebhookEvent => {
   const { count, created_at, events, id, title, workspace } = message
   const [only] = events
@@ -46,7 +46,10 @@ export const webhookBody = (message: Message): WebhookEvent => {
 
 type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
 
-/** The cast is safe: the delivery was stored with data that matches its event type. */
+/**
+ * Returns the body for one event. The cast is safe, because the delivery was stored with data that
+ * matches its event type.
+ */
 const singleEvent = ({ workspace }: Message, id: string, event: MessageEvent) =>
   ({
     id,

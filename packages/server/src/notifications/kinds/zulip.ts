@@ -1,13 +1,13 @@
 import { channelConfigs } from "@scheduling/domain/notifications/channelConfigs"
 import { httpKind } from "./Kind.ts"
 import { bodyLines } from "./Message.ts"
-import { truncate, escapeMarkdown, withoutMentions } from "../../core/index.ts"
-import { basic, form, formHeaders, joinUrl } from "./fields.ts"
+import { truncate, escapeMarkdown, disableMentions } from "../../core/index.ts"
+import { basicAuthorization, formBody, formHeaders, joinUrl } from "./fields.ts"
 
-const safe = (text: string) => withoutMentions(escapeMarkdown(text))
+const toSafeMarkdown = (text: string) => disableMentions(escapeMarkdown(text))
 
 /**
- * Codes for a deleted bot or channel. The error messages are translated, so they cannot be
+ * Error codes for a deleted bot or channel. The error messages are translated, so they cannot be
  * compared.
  */
 const goneCodes = new Set<unknown>([
@@ -29,13 +29,15 @@ export const zulip = httpKind({
   request: ({ api_key, bot_email, channel, server, topic = "alerts" }, message) => ({
     method: "POST",
     url: joinUrl(server, "/api/v1/messages"),
-    headers: { ...formHeaders, authorization: basic(bot_email, api_key) },
-    body: form({
+    headers: { ...formHeaders, authorization: basicAuthorization(bot_email, api_key) },
+    body: formBody({
       type: "stream",
       to: channel,
       topic,
       content: truncate(
-        [`**${safe(message.title)}**`, ...bodyLines(message).map(safe)].join("\n"),
+        [`**${toSafeMarkdown(message.title)}**`, ...bodyLines(message).map(toSafeMarkdown)].join(
+          "\n"
+        ),
         10_000
       )
     })

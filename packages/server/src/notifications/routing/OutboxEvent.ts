@@ -5,7 +5,16 @@ import type {
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { AnnouncementData, subjectRemoved } from "../../events/index.ts"
 
-/** A row of the outbox: an event that is not yet routed. */
+/** A step of an escalation policy that is due for a problem. */
+export interface DueStep {
+  readonly policy_id: string
+  readonly step: number
+  readonly round: number
+  /** When the step was due. */
+  readonly at: string
+}
+
+/** A row of the outbox: an event that is not routed yet. */
 export interface OutboxEvent {
   readonly ordinal: bigint
   readonly workspace_id: AuthorizedWorkspaceId
@@ -15,12 +24,14 @@ export interface OutboxEvent {
   readonly at: Date
   readonly data: AnnouncementData & {
     readonly reminder?: boolean
-    /** True for a problem that was withheld during maintenance, which is over. */
+    /** True if the event repeats a withheld problem, which is now routed again. */
     readonly resumed?: boolean
+    /** The step of an escalation policy that is due. An event with a step is also a `reminder`. */
+    readonly escalation?: DueStep
   }
-  /** The URL of a task's callback. Such an event goes to no channel. */
+  /** The URL of a task's callback. An event with a URL is sent only to it, and to no channel. */
   readonly callback_url: string | null
 }
 
-/** An event that the notification rules of the workspace apply to. */
+/** An event that the workspace's notification rules apply to. */
 export type AlertEvent = OutboxEvent & { readonly event: NotificationEvent }

@@ -1,18 +1,21 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hourMs } from "../../core/index.ts"
-import { type Coverage, IncidentsRepo } from "../../incidents/index.ts"
-import { lockNext, unfinished } from "../sending/updateNext.ts"
+import { type MaintenanceCoverage, IncidentsRepo } from "../../incidents/index.ts"
+import { lockNextDeliveries, unfinishedDeliverySql } from "../sending/updateNextDeliveries.ts"
 import { writeDeliveries } from "../sending/writeDeliveries.ts"
+import type { DependentsDown } from "./describeEvent.ts"
 import type { OpenChannel } from "./groupNotices.ts"
-import type { OutboxEvent } from "./OutboxEvent.ts"
+import type { EscalationPolicyRow } from "../escalations/EscalationsRepo.ts"
+import type { EscalatedStep, Escalation, RoutedPolicy } from "./escalate.ts"
+import type { DueStep, OutboxEvent } from "./OutboxEvent.ts"
 import type {
   CallbackQuota,
   IncidentState,
   NotifiedChannel,
   ProblemRow,
   RoutingResult
-} from "./route.ts"
+} from "./routeEvents.ts"
 
 interface RoutedTaskRow {
   readonly id: string
@@ -21,7 +24,7 @@ interface RoutedTaskRow {
   readonly status: string
 }
 
-/** The queries of the router. They run in one transaction, which only one node has at a time. */
+/** The router's queries. They run in a transaction that only one node can have at a time. */
 export class RoutingRepo extends Context.Service<RoutingRepo>()(
   "@scheduling/server/notifications/routing/RoutingRepo",
   {
@@ -29,14 +32,14 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       const sql = yield* SqlClient.SqlClient
       const incidents = yield* IncidentsRepo
 
-      /** Takes the routing lock until the commit. Returns false if another node has it. */
+      /** Takes the routing lock until the commit. Returns false if another node holds it. */
       const claim = sql<{ readonly mine: boolean }>`
         SELECT pg_try_advisory_xact_lock(${routingLock}) AS mine`.pipe(
         Effect.map(([row]) => row?.mine === true),
         Effect.orDie
       )
 
-      /** Returns the first events of the outbox: alerts, then callbacks. */
+      /** Returns the first events of the outbox, alerts before callbacks. */
       const list = Effect.fn("RoutingRepo.list")(function* (limit: number) {
         return yield* sql<Pick<OutboxEvent, "ordinal" | "workspace_id">>`
           SELECT ordinal, workspace_id
@@ -57,7 +60,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE SKIP LOCKED`
       }, Effect.orDie)
 
-      /** Returns the workspaces that exist. They cannot be deleted until the commit. */
+      /** Returns those of the workspaces that exist. They cannot be deleted until the commit. */
       const findWorkspaces = Effect.fn("RoutingRepo.findWorkspaces")(function* (
         ids: ReadonlyArray<string>
       ) {
@@ -91,16 +94,45 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         return new Map(rows.map((row) => [row.subject_id, row]))
       }, Effect.orDie)
 
-      /** Returns what people did about incidents. Call `awaitRoutingTurn` before. */
+      /** Returns how people have acted on incidents. Call `awaitRoutingTurn` before. */
       const findIncidents = Effect.fn("RoutingRepo.findIncidents")(function* (
         ids: ReadonlyArray<string>
       ) {
         if (ids.length === 0) return new Map<string, IncidentState>()
         const rows = yield* sql<IncidentState>`
-          SELECT id, closed_at, acknowledged_at, snoozed_until
+          SELECT id, closed_at, acknowledged_at, snoozed_until, suppressed_by
           FROM incidents
           WHERE id = ANY (${ids}::uuid[])`
         return new Map(rows.map((row) => [row.id, row]))
+      }, Effect.orDie)
+
+      /**
+       * Returns, for each subject, how many monitors and tasks are down and depend on it (directly
+       * or indirectly), and some of their names.
+       */
+      const findDependents = Effect.fn("RoutingRepo.findDependents")(function* (
+        subjectIds: ReadonlyArray<string>
+      ) {
+        if (subjectIds.length === 0) return new Map<string, DependentsDown>()
+        const rows = yield* sql<DependentsDown & { readonly subject_id: string }>`
+          WITH RECURSIVE below AS (
+            SELECT on_id, subject_id
+            FROM dependencies
+            WHERE on_id = ANY (${subjectIds}::uuid[])
+            UNION
+            SELECT below.on_id, dependencies.subject_id
+            FROM below
+            JOIN dependencies ON dependencies.on_id = below.subject_id
+          )
+          SELECT
+            below.on_id AS subject_id, count(*)::int AS count,
+            (array_agg(incidents.subject_name ORDER BY incidents.subject_name))[1:5] AS names
+          FROM below
+          JOIN incidents
+            ON incidents.subject_id = below.subject_id
+            AND incidents.closed_at IS NULL
+          GROUP BY below.on_id`
+        return new Map(rows.map((row) => [row.subject_id, row]))
       }, Effect.orDie)
 
       const findNotified = Effect.fn("RoutingRepo.findNotified")(function* (
@@ -156,8 +188,9 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE`
         if (channels.length === 0) return []
         const ids = channels.map(({ id }) => id)
-        yield* lockNext(sql, ids)
-        // A separate statement, so that it sees messages sent before the lock was taken.
+        yield* lockNextDeliveries(sql, ids)
+        // This is a separate statement, so that it sees messages that were sent before the lock was
+        // taken.
         const waiting = yield* sql<
           Pick<OpenChannel, "unfinished" | "open_delivery"> & { readonly channel_id: string }
         >`
@@ -167,7 +200,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             (array_agg(CASE WHEN mergeable THEN id END ORDER BY ordinal DESC))[1] AS open_delivery
           FROM notification_deliveries AS deliveries
           WHERE channel_id = ANY (${ids}::uuid[])
-            AND ${sql.literal(unfinished())}
+            AND ${sql.literal(unfinishedDeliverySql())}
           GROUP BY channel_id`
         const byChannel = new Map(waiting.map((row) => [row.channel_id, row]))
         return channels.map((row): OpenChannel => {
@@ -177,8 +210,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
       }, Effect.orDie)
 
       /**
-       * Returns the number of waiting callbacks per workspace, and the current record of dropped
-       * ones.
+       * Returns, for each workspace, the number of waiting callbacks, and the id of the record that
+       * counts recently dropped callbacks.
        */
       const findCallbacks = Effect.fn("RoutingRepo.findCallbacks")(function* (
         workspaceIds: ReadonlyArray<OutboxEvent["workspace_id"]>,
@@ -192,7 +225,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
               SELECT count(*)::int
               FROM notification_deliveries AS deliveries
               WHERE deliveries.workspace_id = asked.workspace_id
-                AND ${sql.literal(unfinished())}
+                AND ${sql.literal(unfinishedDeliverySql())}
                 AND channel_id IS NULL
             ) AS waiting,
             (
@@ -205,6 +238,116 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             ) AS dropped_id
           FROM unnest(${workspaceIds}::uuid[]) AS asked (workspace_id)`
       }, Effect.orDie)
+
+      /**
+       * Returns escalation policies. Each member is replaced by the channel to the member's
+       * verified address. Users who are no longer members are omitted.
+       */
+      const findPolicies = Effect.fn("RoutingRepo.findPolicies")(function* (
+        ids: ReadonlyArray<string>
+      ) {
+        if (ids.length === 0) return new Map<string, RoutedPolicy>()
+        const policies = yield* sql<EscalationPolicyRow>`
+          SELECT *
+          FROM escalation_policies
+          WHERE id = ANY (${ids}::uuid[])`
+        const members = policies.flatMap(({ steps }) => steps.flatMap((step) => step.member_ids))
+        const channels = yield* findMemberChannels(members)
+        return new Map(
+          policies.map((policy): readonly [string, RoutedPolicy] => [
+            policy.id,
+            {
+              ...policy,
+              steps: policy.steps.map(({ after_seconds, channel_ids, member_ids }) => ({
+                after_seconds,
+                channel_ids: [
+                  ...channel_ids,
+                  ...member_ids.flatMap((id) => channels.get(`${policy.workspace_id} ${id}`) ?? [])
+                ]
+              }))
+            }
+          ])
+        )
+      }, Effect.orDie)
+
+      /**
+       * Returns subjects with a policy that still has steps left for them, each as the ids of the
+       * subject and the policy, separated by a space.
+       */
+      const findRunning = Effect.fn("RoutingRepo.findRunning")(function* (
+        subjectIds: ReadonlyArray<string>
+      ) {
+        if (subjectIds.length === 0) return new Set<string>()
+        const rows = yield* sql<Pick<Escalation, "subject_id" | "policy_id">>`
+          SELECT subject_id, policy_id
+          FROM escalations
+          WHERE subject_id = ANY (${subjectIds}::uuid[])`
+        return new Set(rows.map(({ policy_id, subject_id }) => `${subject_id} ${policy_id}`))
+      }, Effect.orDie)
+
+      /** Returns each member's channels, by workspace and user. Paused channels come last. */
+      const findMemberChannels = Effect.fnUntraced(function* (userIds: ReadonlyArray<string>) {
+        if (userIds.length === 0) return new Map<string, string>()
+        const rows = yield* sql<{ readonly member: string; readonly channel_id: string }>`
+          SELECT DISTINCT ON (member)
+            memberships.workspace_id || ' ' || memberships.user_id AS member,
+            channels.id AS channel_id
+          FROM memberships
+          JOIN users ON users.id = memberships.user_id
+          JOIN notification_channels AS channels
+            ON channels.workspace_id = memberships.workspace_id
+            AND channels.kind = 'email'
+            AND channels.config ->> 'to' = users.email
+          WHERE memberships.user_id = ANY (${userIds}::uuid[])
+            AND users.email_verified_at IS NOT NULL
+          ORDER BY member, channels.paused, channels.confirmed DESC, channels.id`
+        return new Map(rows.map(({ channel_id, member }) => [member, channel_id]))
+      })
+
+      const updateEscalations = Effect.fnUntraced(function* (
+        escalations: ReadonlyArray<Escalation>
+      ) {
+        if (escalations.length === 0) return
+        const rows = sql`
+          json_populate_recordset(NULL::escalations, ${JSON.stringify(escalations)}::json) AS given`
+        yield* sql`
+          DELETE FROM escalations
+          USING ${rows}
+          WHERE escalations.subject_id = given.subject_id
+            AND escalations.policy_id = given.policy_id
+            AND given.due_at IS NULL`
+        // A policy may have been deleted after it was read.
+        yield* sql`
+          INSERT INTO escalations
+          SELECT given.*
+          FROM ${rows}
+          JOIN escalation_policies AS policies ON policies.id = given.policy_id
+          WHERE given.due_at IS NOT NULL
+          FOR KEY SHARE OF policies
+          ON CONFLICT (subject_id, policy_id) DO UPDATE
+          SET step = EXCLUDED.step, round = EXCLUDED.round, due_at = EXCLUDED.due_at`
+      })
+
+      /**
+       * Adds steps to the histories of incidents. An incident may have been deleted together with
+       * its monitor.
+       */
+      const insertEscalated = Effect.fnUntraced(function* (
+        escalated: ReadonlyArray<EscalatedStep>,
+        now: Date
+      ) {
+        if (escalated.length === 0) return
+        yield* sql`
+          INSERT INTO incident_actions (id, incident_id, workspace_id, at, type, actor, message)
+          SELECT
+            given.id, incidents.id, incidents.workspace_id, ${now}, 'escalated',
+            ${JSON.stringify({ kind: "system", id: null, name: null })}::jsonb, given.message
+          FROM json_populate_recordset(
+            NULL::incident_actions, ${JSON.stringify(escalated)}::json
+          ) AS given
+          JOIN incidents ON incidents.id = given.incident_id
+          FOR KEY SHARE OF incidents`
+      })
 
       const updateProblems = Effect.fn("RoutingRepo.updateProblems")(function* (
         changed: ReadonlyArray<ProblemRow>,
@@ -230,15 +373,17 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             check_at = EXCLUDED.check_at,
             incident_id = EXCLUDED.incident_id,
             withheld = EXCLUDED.withheld,
+            hold_until = EXCLUDED.hold_until,
             tags = EXCLUDED.tags,
             data = EXCLUDED.data`
       }, Effect.orDie)
 
-      /** Writes the result of `route`. The channels must be locked. */
+      /** Writes the result of `routeEvents`. The channels must be locked. */
       const write = Effect.fn("RoutingRepo.write")(function* (routed: RoutingResult, now: Date) {
         yield* updateProblems(routed.changedProblems, routed.endedProblems)
         yield* incidents.updateClosed(routed.closed)
         yield* incidents.insert(routed.opened)
+        yield* incidents.updateSuppressed(routed.suppressions)
         if (routed.notified.length > 0) {
           yield* sql`
             INSERT INTO notified_channels
@@ -248,6 +393,8 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
             )
             ON CONFLICT DO NOTHING`
         }
+        yield* updateEscalations(routed.escalations)
+        yield* insertEscalated(routed.escalated, now)
         yield* writeDeliveries(sql, routed.deliveries, now)
       }, Effect.orDie)
 
@@ -277,7 +424,10 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
           FOR UPDATE SKIP LOCKED`
       }, Effect.orDie)
 
-      /** Returns the workspaces with problems that are withheld during maintenance. */
+      /**
+       * Returns the workspaces with problems that are not announced for now because of maintenance
+       * or a dependency.
+       */
       const findWithholding = sql<{ readonly workspace_id: string }>`
         SELECT DISTINCT workspace_id
         FROM problems
@@ -286,20 +436,106 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         Effect.orDie
       )
 
-      /** Returns some problems of the workspace that are withheld, but not in maintenance, once. */
+      /** Returns the workspaces in which escalation steps are due. */
+      const findEscalating = Effect.fn("RoutingRepo.findEscalating")(function* (now: Date) {
+        const rows = yield* sql<{ readonly workspace_id: string }>`
+          SELECT DISTINCT workspace_id
+          FROM escalations
+          WHERE due_at <= ${now}`
+        return rows.map(({ workspace_id }) => workspace_id)
+      }, Effect.orDie)
+
+      /**
+       * Returns when the first step after `now` is due. Steps that were due earlier are waiting for
+       * something else.
+       */
+      const findNextStepAt = Effect.fn("RoutingRepo.findNextStepAt")(function* (now: Date) {
+        const [row] = yield* sql<{ readonly due_at: Date | null }>`
+          SELECT min(due_at) AS due_at
+          FROM escalations
+          WHERE due_at > ${now}`
+        return row?.due_at ?? null
+      }, Effect.orDie)
+
+      /**
+       * Returns the workspace's problems whose next step is due, unless they are in maintenance.
+       * Each step is returned only once and is then routed.
+       */
+      const takeDueSteps = Effect.fn("RoutingRepo.takeDueSteps")(function* (
+        workspaceId: string,
+        coverage: MaintenanceCoverage | undefined,
+        now: Date,
+        limit: number
+      ) {
+        return yield* sql<ProblemRow & Omit<DueStep, "at"> & { readonly due_at: Date }>`
+          WITH due AS MATERIALIZED (
+            SELECT escalations.subject_id, escalations.policy_id, escalations.due_at
+            FROM escalations
+            JOIN problems ON problems.subject_id = escalations.subject_id
+            WHERE escalations.workspace_id = ${workspaceId}
+              AND escalations.due_at <= ${now}
+              AND NOT problems.tags && ${[...(coverage?.tags ?? [])]}::text[]
+              AND problems.subject_id <> ALL (${[...(coverage?.ids ?? [])]}::uuid[])
+            ORDER BY escalations.due_at
+            LIMIT ${limit}
+            FOR UPDATE OF escalations SKIP LOCKED
+          )
+          UPDATE escalations
+          SET due_at = NULL
+          FROM due, problems
+          WHERE escalations.subject_id = due.subject_id
+            AND escalations.policy_id = due.policy_id
+            AND problems.subject_id = due.subject_id
+          RETURNING
+            problems.*, escalations.policy_id, escalations.step, escalations.round, due.due_at`
+      }, Effect.orDie)
+
+      /**
+       * Returns the workspace's withheld problems that may be ready for release. Problems in
+       * maintenance are omitted. A problem may be ready if its delay has passed, if the incident
+       * that suppressed it is closed, or if a dependency went down or recovered. Each problem is
+       * returned only once and is then routed again.
+       */
       const takeReleasable = Effect.fn("RoutingRepo.takeReleasable")(function* (
         workspaceId: string,
-        coverage: Coverage | undefined,
+        coverage: MaintenanceCoverage | undefined,
+        now: Date,
         limit: number
       ) {
         return yield* sql<ProblemRow>`
-          WITH due AS MATERIALIZED (
+          WITH RECURSIVE below AS (
+            SELECT dependencies.subject_id
+            FROM dependencies
+            JOIN incidents
+              ON incidents.subject_id = dependencies.on_id
+              AND incidents.closed_at IS NULL
+            WHERE dependencies.workspace_id = ${workspaceId}
+            UNION
+            SELECT dependencies.subject_id
+            FROM below
+            JOIN dependencies ON dependencies.on_id = below.subject_id
+          ), suppressed AS (
+            SELECT incidents.id
+            FROM incidents
+            JOIN incidents AS suppressor
+              ON suppressor.id = incidents.suppressed_by
+              AND suppressor.closed_at IS NULL
+            WHERE incidents.workspace_id = ${workspaceId}
+              AND incidents.closed_at IS NULL
+              AND incidents.suppressed_by IS NOT NULL
+          ), due AS MATERIALIZED (
             SELECT subject_id
             FROM problems
             WHERE workspace_id = ${workspaceId}
               AND withheld
               AND NOT tags && ${[...(coverage?.tags ?? [])]}::text[]
               AND subject_id <> ALL (${[...(coverage?.ids ?? [])]}::uuid[])
+              AND CASE
+                WHEN incident_id IS NULL THEN true
+                WHEN hold_until IS NOT NULL THEN
+                  hold_until <= ${now} OR subject_id IN (TABLE below)
+                ELSE incident_id NOT IN (TABLE suppressed) OR subject_id NOT IN (TABLE below)
+              END
             ORDER BY subject_id
             LIMIT ${limit}
             FOR UPDATE SKIP LOCKED
@@ -313,7 +549,7 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
 
       /**
        * Writes missed recoveries to the outbox. A recovery is missed if the success was written at
-       * the same time as the failure before it. Returns the number of problems that were checked.
+       * the same time as the preceding failure. Returns how many problems were checked.
        */
       const announceMissed = Effect.fn("RoutingRepo.announceMissed")(function* (
         now: Date,
@@ -382,14 +618,20 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
         findTasks,
         findProblems,
         findIncidents,
+        findDependents,
         findNotified,
         lockChannels,
         findCallbacks,
+        findPolicies,
+        findRunning,
         updateProblems,
         write,
         remove,
         listToRemind,
         findWithholding,
+        findEscalating,
+        findNextStepAt,
+        takeDueSteps,
         takeReleasable,
         announceMissed,
         removeOrphans
@@ -400,13 +642,15 @@ export class RoutingRepo extends Context.Service<RoutingRepo>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
-/** The key of the advisory lock for routing: an arbitrary number that is used nowhere else. */
+/**
+ * The key of the advisory lock for routing. It is an arbitrary number that is used nowhere else.
+ */
 const routingLock = 7_410_925_001
 
 /**
- * SQL: the latest success of the task of `due` that finished after `failure`. Only successes
- * scheduled at most an hour before the failure are considered, because a task may have a long
- * history.
+ * SQL for the latest success of the task of `due` that finished after `failure`. The search is
+ * limited to successes that were scheduled no more than an hour before the failure, because a task
+ * can have a long history.
  */
 const lastSuccess = `
   SELECT *

@@ -1,13 +1,22 @@
 import type { EventChainRun, EventExecution } from "@scheduling/domain/events/Event"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { parseErrorLine } from "@scheduling/domain/executions/ExecutionError"
-import type { DeliveredEvent } from "@scheduling/domain/notifications/NotificationEvent"
+import { type DeliveredEvent, isRecovery } from "@scheduling/domain/notifications/NotificationEvent"
 import { ChainId, ChainRunId, ExecutionId } from "@scheduling/domain/shared/Ids"
 import type { EventData, RunData } from "../../events/index.ts"
-import type { Fact, MessageEvent } from "../kinds/Message.ts"
+import { dependentsFactNames, type Fact, type MessageEvent } from "../kinds/Message.ts"
 import type { OutboxEvent } from "./OutboxEvent.ts"
 import type { Problem } from "./problemAfter.ts"
-import { truncate, oneLine } from "../../core/index.ts"
+import { truncate, toOneLine } from "../../core/index.ts"
+
+/**
+ * The monitors and tasks that are down and depend on a subject: their number, and some of their
+ * names.
+ */
+export interface DependentsDown {
+  readonly count: number
+  readonly names: ReadonlyArray<string>
+}
 
 type Described = Pick<OutboxEvent, "subject_id" | "at" | "data"> & {
   readonly event: DeliveredEvent
@@ -17,29 +26,31 @@ type Described = Pick<OutboxEvent, "subject_id" | "at" | "data"> & {
 export const describeEvent = (
   event: Described,
   taskName?: string,
-  problem?: Problem
+  problem?: Problem,
+  dependents?: DependentsDown
 ): MessageEvent => {
   const { data } = event
   return {
     event: event.event,
     subject_id: event.subject_id,
-    name: truncate(oneLine(data.name ?? taskName ?? "a deleted record"), 200),
+    name: truncate(toOneLine(data.name ?? taskName ?? "a deleted record"), 200),
     reason: reasonOf(event),
     at: event.at.toISOString(),
     data: data.about ?? dataOfRun(event, data.run),
-    facts: [...(data.facts ?? []), ...runFacts(data.run), ...problemFacts(event, problem)].map(
-      ({ name, value }) => ({
-        name: truncate(oneLine(name), 50),
-        value: truncate(oneLine(value), 300)
-      })
-    ),
+    facts: [
+      ...(data.facts ?? []),
+      ...runFacts(data.run),
+      ...problemFacts(event, problem),
+      ...dependentsFacts(event, dependents)
+    ].map(({ name, value }) => ({
+      name: truncate(toOneLine(name), 50),
+      value: truncate(toOneLine(value), 300)
+    })),
     ...(data.reminder === true ? { reminder: true } : {})
   }
 }
 
-// ---------------------------------------------------------------------------
-
-/** Returns the event data of a run. All other events store their data in the outbox. */
+/** Returns the event data for a run. All other events store their data in the outbox. */
 const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData => {
   const id = TaskId.make(subject_id)
   const chainRunId = run.chain_run_id === null ? null : ChainRunId.make(run.chain_run_id)
@@ -64,10 +75,10 @@ const dataOfRun = ({ event, subject_id }: Described, run: RunData): EventData =>
 }
 
 const reasonOf = ({ data: { reason, run } }: Described): string | null => {
-  if (reason !== undefined) return truncate(oneLine(reason), 300)
+  if (reason != null) return truncate(toOneLine(reason), 300)
   if (run === undefined || run.error === null) return null
   const why = parseErrorLine(run.error).message
-  return truncate(oneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
+  return truncate(toOneLine(run.step === null ? why : `step ${run.step}: ${why}`), 300)
 }
 
 const runFacts = (run: RunData | undefined): ReadonlyArray<Fact> =>
@@ -89,6 +100,18 @@ const problemFacts = ({ at }: Described, problem: Problem | undefined): Readonly
       ? [{ name: "Since", value: `${problem.since.toISOString()} (${formatDuration(lasted)})` }]
       : [])
   ]
+}
+
+const dependentsFacts = (
+  { event }: Described,
+  dependents: DependentsDown | undefined
+): ReadonlyArray<Fact> => {
+  if (dependents === undefined) return []
+  const names = dependents.names.map((name) => truncate(toOneLine(name), 40))
+  const more = dependents.count - names.length
+  const last = more > 0 ? `${more.toLocaleString("en")} more` : names.pop()
+  const value = names.length === 0 ? (last ?? "") : `${names.join(", ")} and ${last}`
+  return [{ name: isRecovery(event) ? dependentsFactNames.up : dependentsFactNames.down, value }]
 }
 
 const units = [

@@ -1,5 +1,5 @@
 import type { NotificationKind } from "@scheduling/domain/notifications/NotificationChannel"
-import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+import { maxListedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
 import { kinds } from "../kinds/kinds.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
 import { type NewDelivery, newDelivery } from "../sending/newDelivery.ts"
@@ -10,7 +10,7 @@ export interface OpenChannel {
   readonly id: string
   readonly workspace_id: string
   readonly kind: NotificationKind
-  /** The number of the channel's unfinished deliveries. */
+  /** How many of the channel's deliveries are unfinished. */
   readonly unfinished: number
   /** The newest unfinished delivery, if events can still be added to it. */
   readonly open_delivery: string | null
@@ -21,25 +21,27 @@ export interface ChannelNotice {
   readonly channel: OpenChannel
   readonly event: MessageEvent
   readonly type: NoticeType
-  /** The deduplication key of the incident that the event ends. */
+  /** The incident's deduplication key, if the event ends one. */
   readonly incident_key: string | undefined
   /** The incident that the event belongs to. */
   readonly incident_id: string | undefined
   readonly due_at: Date
-  /** False if the workspace wants a message for each event. */
+  /** False if the workspace wants a separate message for each event. */
   readonly groups: boolean
+  /** True if the event must be sent in a separate message. */
+  readonly isAlone: boolean
 }
 
 /**
- * With this many unfinished deliveries per channel, events are grouped regardless of the settings.
+ * If a channel has this many unfinished deliveries, events are grouped regardless of the settings.
  */
 const groupingThreshold = 20
 
 /**
- * Groups notices into deliveries. A channel gets one delivery with all events that occur until it
- * is sent. A channel that keeps incidents gets one delivery per subject, with a key for the
- * subject, because it has to close what it opened. In a storm the excess subjects share one
- * incident.
+ * Groups notices into deliveries. A channel receives one delivery with all events that occur until
+ * it is sent. A channel that keeps incidents receives one delivery per subject, with the subject's
+ * key, because the channel must later close what it has opened. If too many deliveries wait,
+ * further subjects share one incident.
  */
 export const groupNotices = (
   notices: ReadonlyArray<ChannelNotice>,
@@ -53,9 +55,12 @@ export const groupNotices = (
 class Groups {
   readonly deliveries: Array<NewDelivery> = []
   readonly #nextId: () => string
-  /** By channel, the delivery to which events can be added. */
+  /** The deliveries to which events can still be added, by channel. */
   readonly #open = new Map<string, NewDelivery>()
-  /** By channel, the number of unfinished deliveries. Absent until this batch adds one. */
+  /**
+   * The number of unfinished deliveries, by channel. Contains only the channels for which this
+   * batch has created a delivery.
+   */
   readonly #unfinished = new Map<string, number>()
   /** The latest delivery by channel and subject. */
   readonly #latest = new Map<string, NewDelivery>()
@@ -68,7 +73,7 @@ class Groups {
     const { channel, event, incident_id, type } = notice
     const delivery = this.#deliveryFor(notice)
     delivery[type === "reminder" ? "begun" : type]++
-    if (delivery.shown.length < maxNamedEvents) delivery.shown.push(event)
+    if (delivery.shown.length < maxListedEvents) delivery.shown.push(event)
     delivery.subjects.add(event.subject_id)
     if (incident_id !== undefined) delivery.incidents.add(incident_id)
     if (type === "begun") delivery.opened.add(event.subject_id)
@@ -79,7 +84,8 @@ class Groups {
   }
 
   #deliveryFor(notice: ChannelNotice): NewDelivery {
-    const { channel, event, groups, incident_key = null, type } = notice
+    const { channel, event, groups, incident_key = null, isAlone, type } = notice
+    if (isAlone) return this.#begin(notice, {})
     const { keepsIncidents } = kinds[channel.kind]
     const isCrowded = this.#unfinishedOf(channel) >= groupingThreshold
     if (keepsIncidents && (type === "ended" || !isCrowded)) {
@@ -89,7 +95,8 @@ class Groups {
     if (groups || isCrowded) {
       const known = this.#open.get(channel.id)
       if (known !== undefined) return known
-      // A delivery to which events can be added is not yet sent, and the channel has no later one.
+      // Events can be added to the stored delivery only while it is the channel's newest delivery.
+      // Once this batch creates another one, it no longer is.
       if (channel.open_delivery !== null && !this.#unfinished.has(channel.id)) {
         return this.#begin(notice, { id: channel.open_delivery, is_new: false, mergeable: true })
       }

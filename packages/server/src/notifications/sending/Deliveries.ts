@@ -42,8 +42,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
       const repo = yield* DeliveriesRepo
       const transport = yield* Transport
       /**
-       * Channels that this node is currently testing. The count in the database covers only
-       * finished tests.
+       * The channels that this node is currently testing. The database counts only finished tests.
        */
       const underTest = new Set<string>()
 
@@ -127,7 +126,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
         if ((yield* repo.countWaitingCallbacks(workspace_id)) >= most) {
           yield* conflict(
             "notification_delivery",
-            `${most} callbacks are waiting, which is the limit of the plan. Try again later.`
+            `${most} callbacks are already waiting, the limit of the plan. Try again later.`
           )
         }
       })
@@ -145,7 +144,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           workspaceId: AuthorizedWorkspaceId,
           id: NotificationDeliveryId
         ) {
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireDelivery(repo.find(workspaceId, id))
           const attempts = yield* repo.listAttempts(workspaceId, id)
           return { ...toDelivery(row), attempts: attempts.map(toAttempt) }
         }),
@@ -154,7 +153,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           workspaceId: AuthorizedWorkspaceId,
           id: NotificationDeliveryId
         ) {
-          const row = yield* found(repo.find(workspaceId, id))
+          const row = yield* requireDelivery(repo.find(workspaceId, id))
           if (row.finished_at === null) {
             return yield* conflict(
               "notification_delivery",
@@ -162,7 +161,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
               "status"
             )
           }
-          // A mail that asks for consent has no events, so the count above would not include it.
+          // Only an email that requests consent has no events. It cannot be sent again from here.
           if (row.begun + row.ended + row.other === 0) {
             return yield* conflict(
               "notification_delivery",
@@ -188,7 +187,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           })
           yield* repo.write([again], now)
           yield* sql.afterCommit(Effect.sync(() => waker.wake()))
-          return toDelivery(yield* found(repo.find(workspaceId, again.id)))
+          return toDelivery(yield* requireDelivery(repo.find(workspaceId, again.id)))
         }, transaction),
 
         /** Sends a test message immediately, and waits for the result. */
@@ -196,7 +195,7 @@ export class Deliveries extends Context.Service<Deliveries>()(
           workspaceId: AuthorizedWorkspaceId,
           channelId: NotificationChannelId
         ) {
-          const channel = yield* foundChannel(channels.find(workspaceId, channelId))
+          const channel = yield* requireChannel(channels.find(workspaceId, channelId))
           if (!channel.confirmed) {
             return yield* conflict("notification_channel", unconfirmed, "confirmed")
           }
@@ -223,7 +222,7 @@ const minuteMs = 60_000
 const conflict = (resource: Resource, message: string, field: string | null = null) =>
   Effect.fail(new Conflict({ resource, field, message }))
 
-/** The API must respond within 15 s. */
+/** The number of seconds after which a test gives up. The API must respond within 15 s. */
 const testSeconds = 14
 
 const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
@@ -248,5 +247,5 @@ const testDelivery = (id: string, channel: ChannelRow, now: Date) =>
     subjects: new Set([channel.id])
   })
 
-const found = orNotFound("notification_delivery")
-const foundChannel = orNotFound("notification_channel")
+const requireDelivery = orNotFound("notification_delivery")
+const requireChannel = orNotFound("notification_channel")

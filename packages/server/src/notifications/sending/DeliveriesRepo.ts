@@ -23,14 +23,14 @@ import type { ChannelRow } from "../channels/ChannelsRepo.ts"
 import type { MessageEvent } from "../kinds/Message.ts"
 import type { Attempt, AttemptedDelivery } from "./afterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
-import { nextDeliverySql, unfinished } from "./updateNext.ts"
+import { nextDeliverySql, unfinishedDeliverySql } from "./updateNextDeliveries.ts"
 import { lastVisitedLane, type LaneWalk, walkLanes } from "./walkLanes.ts"
 import { writeDeliveries } from "./writeDeliveries.ts"
 
 export interface DeliveryRow {
   readonly id: string
   readonly workspace_id: AuthorizedWorkspaceId
-  /** Null for a callback, which has a `target` instead. */
+  /** The channel. Null for a callback, which has a `target` instead. */
   readonly channel_id: string | null
   readonly channel_kind: DeliveryKind
   readonly target: string | null
@@ -49,7 +49,7 @@ export interface DeliveryRow {
 }
 
 /**
- * A delivery that this node may send until its lease expires, with everything needed to send it.
+ * A delivery that this node can send until its lease expires, with everything needed to send it.
  */
 export interface ClaimedDelivery
   extends
@@ -74,20 +74,26 @@ export interface ClaimedDelivery
 }
 
 export interface DeliveryClaim {
-  /** Whether to claim callbacks or messages to channels. */
+  /** True to claim callbacks, false to claim messages to channels. */
   readonly callbacks: boolean
   readonly now: Date
   readonly lease_until: Date
-  /** Shares that have reached their limit on this node. */
+  /**
+   * The shares that have reached their limit on this node. A share is the set of accounts
+   * registered from one public IP address.
+   */
   readonly except: ReadonlyArray<number>
-  /** Shares that have reached their limit for recently failed channels. */
+  /**
+   * The shares that have reached their limit of concurrent deliveries to channels that failed
+   * recently.
+   */
   readonly except_failing: ReadonlyArray<number>
-  /** Callback URLs that have reached their limit. */
+  /** The callback URLs that have reached their limit. */
   readonly except_targets: ReadonlyArray<string>
-  /** Maximum number of deliveries per lane, and in total. */
+  /** The maximum number of deliveries per lane (that is, per account), and in total. */
   readonly per_lane: number
   readonly limit: number
-  /** The lane to continue after: a bigint as a string. */
+  /** The lane that the previous claim reached: a bigint as a string. */
   readonly after_lane: string
 }
 
@@ -131,8 +137,8 @@ export const toAttempt = ({ finished_at, started_at, ...row }: AttemptRow): Deli
 })
 
 /**
- * Deliveries and their attempts. Each delivery has its own lease: while it is being sent, `next_at`
- * is the expiry of the lease, and the attempt number is the fencing token.
+ * Reads and writes deliveries and their attempts. Each delivery has its own lease. While a delivery
+ * is being sent, `next_at` is the lease's expiry, and the attempt number is the fencing token.
  */
 export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
   "@scheduling/server/notifications/sending/DeliveriesRepo",
@@ -251,8 +257,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
             SET next_at = ${next.next_at}
             WHERE id = ${next.id}`
         }
-        // A single statement: updating a row twice in a transaction makes PostgreSQL check its
-        // foreign keys again, which deadlocks with the deletion of the workspace.
+        // This is one statement. If a transaction updates a row twice, PostgreSQL checks the row's
+        // foreign keys again, which deadlocks with the workspace's deletion.
         yield* sql`
           UPDATE notification_channels
           SET
@@ -279,9 +285,9 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         )
 
       /**
-       * Returns the delivery that can be claimed after the attempt is recorded, which may be the
-       * same one. The query computes the state after the recording, so that no row is updated
-       * twice.
+       * Returns the delivery that can be claimed after the attempt is recorded. It can be the
+       * attempt's own delivery. The query computes the state after the attempt, so that no row is
+       * updated twice.
        */
       const findNext = Effect.fnUntraced(function* (
         { channel_id, id }: ClaimedDelivery,
@@ -306,7 +312,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
                 END AS due_at
               FROM notification_deliveries AS waiting
               WHERE waiting.channel_id = channels.id
-                AND ${sql.literal(unfinished("waiting"))}
+                AND ${sql.literal(unfinishedDeliverySql("waiting"))}
                 AND (${status === "queued"}::boolean OR waiting.id <> ${id})
             )
             ${sql.literal(nextDeliverySql)}
@@ -457,12 +463,12 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
           SELECT count(*)::int AS waiting
           FROM notification_deliveries AS deliveries
           WHERE workspace_id = ${workspaceId}
-            AND ${sql.literal(unfinished())}
+            AND ${sql.literal(unfinishedDeliverySql())}
             AND channel_id IS NULL`
         return row?.waiting ?? 0
       }, Effect.orDie)
 
-      /** Cancels the waiting deliveries of a channel, or only its mails that ask for consent. */
+      /** Cancels a channel's waiting deliveries, or only its emails that request consent. */
       const cancel = Effect.fn("DeliveriesRepo.cancel")(function* (
         workspaceId: AuthorizedWorkspaceId,
         channelId: string,
@@ -474,7 +480,7 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
           SET status = 'cancelled', next_at = NULL, finished_at = ${now}
           WHERE workspace_id = ${workspaceId}
             AND channel_id = ${channelId}
-            AND ${sql.literal(unfinished())}
+            AND ${sql.literal(unfinishedDeliverySql())}
             AND (${what === "all"}::boolean OR begun + ended + other = 0)`
       }, Effect.orDie)
 
@@ -505,8 +511,8 @@ export class DeliveriesRepo extends Context.Service<DeliveriesRepo>()(
         )
 
       /**
-       * Deletes deliveries that finished before the limits. Delivered callbacks have a separate
-       * limit.
+       * Deletes deliveries that finished before `before`. Delivered callbacks are deleted if they
+       * finished before `callbacksBefore`.
        */
       const removeFinished = Effect.fn("DeliveriesRepo.removeFinished")(function* (
         before: Date,
@@ -548,7 +554,7 @@ export const finishedKinds = {
   others: "(channel_id IS NOT NULL OR status <> 'delivered')"
 }
 
-/** All columns except `subjects` and `after`, which may be long. */
+/** All columns except `subjects` and `after`, which can be long. */
 const shownColumns = `
   id, workspace_id, channel_id, channel_kind, target, status, begun, ended, other, shown,
   incident_key, due_at, attempts_count, status_code, error, created_at, finished_at`

@@ -12,26 +12,31 @@ import { firstLane } from "./walkLanes.ts"
 // 1. `claim` leases due deliveries, up to the limit of the node.
 // 2. `send` passes each delivery to its kind, through `Transport`.
 // 3. `send` then records the attempt, and `afterAttempt` decides when the next one is.
-// 4. `runSender` repeats this for the two queues, whenever a delivery is due and the limit allows it.
+// 4. `runSender` repeats this for alerts and for callbacks, whenever a delivery is due and the
+//    limit allows it.
 
-/** The limits of concurrent deliveries on a node. */
+/** The limits of a node's concurrent deliveries. */
 export interface SendingQueue {
   readonly callbacks: boolean
   readonly most: number
   readonly maxPerShare: number
   /**
-   * The limit of a share for recently failed channels. If a provider hangs, the other channels keep
-   * the rest.
+   * The limit per share for channels that failed recently. A share is the set of accounts
+   * registered from one public IP address. If a provider hangs, other channels can use the rest of
+   * the share's limit.
    */
   readonly maxFailingPerShare: number
   /** The limit per URL. */
   readonly maxPerTarget: number
-  /** Database connections for recording attempts, taken from the pool for requests. */
+  /**
+   * The maximum number of database connections for recording attempts. They are taken from the pool
+   * for requests.
+   */
   readonly connections: number
 }
 
-/** The limits for messages to channels. */
-export const alerts: SendingQueue = {
+/** The limits of messages to channels. */
+export const alertLimits: SendingQueue = {
   callbacks: false,
   most: 128,
   maxPerShare: 16,
@@ -40,8 +45,8 @@ export const alerts: SendingQueue = {
   connections: 2
 }
 
-/** The limits for callbacks of tasks. They are separate, so that no alert waits for a callback. */
-export const callbacks: SendingQueue = {
+/** The limits of tasks' callbacks. They are separate, so that no alert waits for a callback. */
+export const callbackLimits: SendingQueue = {
   callbacks: true,
   most: 32,
   maxPerShare: 8,
@@ -50,18 +55,18 @@ export const callbacks: SendingQueue = {
   connections: 1
 }
 
-/** Maximum number of deliveries per lane that a statement claims. */
+/** Maximum number of deliveries per lane (that is, per account) that a statement claims. */
 const maxPerLane = 4
 
 const timeoutSeconds = 10
 
 /**
- * The lease is longer than an attempt. If a node dies, other nodes send its deliveries after this
- * time.
+ * A lease's duration, which is longer than an attempt. If a node dies, other nodes send its
+ * deliveries after this time.
  */
 const leaseMs = 25_000
 
-/** Deliveries written by other nodes are found within this time. */
+/** How often to look for deliveries that other nodes have written. */
 const pollMs = 1_000
 
 /** Sends deliveries, one at a time per channel. */
@@ -75,17 +80,20 @@ export class Sender extends Context.Service<Sender>()(
       const pauseChannel = yield* PauseChannel
       const repo = yield* DeliveriesRepo
       const transport = yield* Transport
-      const counted = (yield* Meters).counts(
+      const countResult = (yield* Meters).counts(
         "scheduling_notifications_total",
         "Attempts to deliver a notification: `again` is retried, `never` was rejected.",
         "outcome",
         ["delivered", "again", "never"]
       )
       const connections = {
-        alerts: yield* Semaphore.make(alerts.connections),
-        callbacks: yield* Semaphore.make(callbacks.connections)
+        alerts: yield* Semaphore.make(alertLimits.connections),
+        callbacks: yield* Semaphore.make(callbackLimits.connections)
       }
-      /** Lanes take turns if there are more lanes than one statement visits. */
+      /**
+       * The lane that each queue's latest claim reached. The next claim continues after this lane,
+       * because one statement may not reach all lanes.
+       */
       const afterLane = new Map<SendingQueue, string>()
 
       const record = Effect.fnUntraced(function* (
@@ -94,11 +102,12 @@ export class Sender extends Context.Service<Sender>()(
       ) {
         const now = yield* clock
         const attempt = afterAttempt(delivery, result, now, yield* Random.next)
-        // If the lease was lost, another node sends the delivery again.
+        // If the lease was lost, another node sends the delivery again, and nothing is recorded
+        // here.
         if (!(yield* repo.record(delivery, attempt))) return
         const { channel_id, channel_kind, channel_name, id, workspace_id } = delivery
         if (channel_id === null || channel_kind === "callback") return
-        counted(result.outcome)
+        countResult(result.outcome)
         if (!result.gone) return
         const channel = {
           id: channel_id,
@@ -149,7 +158,10 @@ export class Sender extends Context.Service<Sender>()(
         yield* permits.withPermit(record(delivery, result))
       })
 
-      /** Returns how long until the next delivery is due, as far as is known. */
+      /**
+       * Returns the time until the next stored delivery is due. The caller must poll during this
+       * time, because another node may store an earlier delivery.
+       */
       const idleMs = Effect.fnUntraced(function* (queue: SendingQueue) {
         const next = yield* repo.findNextAt(queue.callbacks)
         if (next === null) return Number.POSITIVE_INFINITY
@@ -164,15 +176,16 @@ export class Sender extends Context.Service<Sender>()(
 }
 
 /**
- * Sends in the background. While alerts use the node's entire limit, no callback starts. When the
- * node stops, deliveries in progress are completed. Returns a function that wakes the loops.
+ * Sends deliveries in the background. While alerts use the node's whole limit, no callback starts.
+ * When the node stops, it completes the deliveries in progress. Returns a function that wakes the
+ * loops.
  */
 export const runSender = Effect.gen(function* () {
-  const forAlerts = yield* sendQueue("sending notifications", alerts, () => true)
+  const forAlerts = yield* sendQueue("sending notifications", alertLimits, () => true)
   const forCallbacks = yield* sendQueue(
     "sending callbacks",
-    callbacks,
-    () => forAlerts.underWay() < alerts.most
+    callbackLimits,
+    () => forAlerts.underWay() < alertLimits.most
   )
   return () => {
     forAlerts.waker.wake()
@@ -212,7 +225,8 @@ const sendQueue = Effect.fnUntraced(function* (
     }
     if (claimed.length > 0) return
     const ms = yield* sender.idleMs(queue)
-    // Due deliveries that were not claimed belong to another node or to a share at its limit.
+    // If due deliveries were not claimed, either another node has locked them, or their share has
+    // reached its limit.
     yield* waker.wait(ms <= 0 ? pollMs / 5 : Math.min(ms, pollMs))
   })
   yield* Effect.forkScoped(loop(loopName, sendSome, restartIfStuck))

@@ -6,12 +6,13 @@ import type { DeliveryKind } from "@scheduling/domain/notifications/Notification
 import type { ExecutionError } from "@scheduling/domain/executions/ExecutionError"
 import { Cause, Clock, Context, DateTime, Effect, Layer, Result } from "effect"
 import { AppConfig, truncate, Secrets, shortMessage } from "../../core/index.ts"
-import { CallSecrets, cannotSign, SigningSecrets, valuesFor } from "../../engine/index.ts"
+import { CallSecrets, signingError, SigningSecrets, valuesFor } from "../../engine/index.ts"
 import { Mailer } from "../../mail/index.ts"
-import { openConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
+import { decryptConfig, redact, type SealedConfig } from "../channels/ChannelSecrets.ts"
 import { confirmationMail } from "../channels/confirmationMail.ts"
 import { linkTo } from "../channels/mailLinks.ts"
-import { acknowledgeLink } from "../links/acknowledgeLinks.ts"
+import { incidentLink } from "../links/incidentLink.ts"
+import { messageLink } from "../links/messageLinks.ts"
 import { secretNamesIn, withSecrets } from "../channels/references.ts"
 import type { ChannelResult, MailLink, OutgoingRequest, Transports } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
@@ -31,8 +32,8 @@ export interface Transmission {
 }
 
 /**
- * Hands a message to a provider. Every outcome is returned as a value that contains no secret of
- * the channel.
+ * Hands a message to a provider. Every result, including a failure, is returned as a value that
+ * contains none of the channel's secrets.
  */
 export class Transport extends Context.Service<Transport>()(
   "@scheduling/server/notifications/sending/Transport",
@@ -64,28 +65,48 @@ export class Transport extends Context.Service<Transport>()(
             signing
           })
 
-      /** Adds the link that acknowledges the incident, if the message is about one. */
+      /**
+       * Adds the link with which the recipients respond to an incident, or approve or reject a
+       * step.
+       */
       const withLink = (
-        { channel_id, kind }: Transmission,
+        { channel_id, kind, workspace_id }: Transmission,
         message: Message,
         now: Date
       ): Message => {
         const [only] = message.events
-        const incidentId = message.count === 1 ? only?.incident_id : undefined
-        // Providers that track incidents have a button of their own.
-        if (incidentId === undefined || channel_id === null || kinds[kind].keepsIncidents) {
+        if (only === undefined || message.count > 1 || channel_id === null || publicUrl === "") {
           return message
         }
-        if (publicUrl === "") return message
-        const link = acknowledgeLink(linkRing, publicUrl, incidentId, channel_id, now)
-        return { ...message, facts: [...message.facts, { name: "Acknowledge", value: link }] }
+        if ("approval" in only.data) {
+          const { approval, execution } = only.data
+          const link =
+            approval.approvers.length > 0
+              ? `${publicUrl}/w/${workspace_id}/executions/${execution.id}`
+              : messageLink(linkRing, publicUrl, "approve", {
+                  subjectId: execution.id,
+                  channelId: channel_id,
+                  expiresMs: Date.parse(approval.until)
+                })
+          const fact = { name: "Approve or reject", value: link }
+          return {
+            ...message,
+            facts: [...message.facts, fact],
+            events: [{ ...only, facts: [...only.facts, fact] }]
+          }
+        }
+        // Providers that keep incidents have their own acknowledge button, so the message needs no
+        // link.
+        if (only.incident_id === undefined || kinds[kind].keepsIncidents) return message
+        const link = incidentLink(linkRing, publicUrl, only.incident_id, channel_id, now)
+        return { ...message, facts: [...message.facts, { name: "Respond", value: link }] }
       }
 
       const transmit = Effect.fnUntraced(function* (transmission: Transmission) {
         const { channel_id, delivery_id, message, workspace_id } = transmission
         const kind = kinds[transmission.kind]
         const sealedFor = channel_id ?? delivery_id
-        const opened = openConfig(ring, sealedFor, kind, transmission.config)
+        const opened = decryptConfig(ring, sealedFor, kind, transmission.config)
         if (opened === undefined) return noResponse(lostSecrets)
         const names = secretNamesIn(opened.config)
         const ofWorkspace = yield* callSecrets.open(workspace_id, names)
@@ -94,16 +115,17 @@ export class Transport extends Context.Service<Transport>()(
         const config = withSecrets(opened.config, values.success)
         const secrets = [...opened.secrets, ...values.success.values()]
         /**
-         * Makes a request, unless it contains a workspace secret that may not be sent to its host.
+         * Makes a request, unless it contains a workspace secret that must not be sent to its host.
          */
         const call = (request: OutgoingRequest, signing?: Signing) => {
           const allowed = valuesFor(names, ofWorkspace, [new URL(request.url)])
           return Result.isFailure(allowed)
             ? Effect.succeed(notSent(allowed.failure))
-            : Effect.map(httpOf(transmission, signing)(request), redacted)
+            : Effect.map(httpOf(transmission, signing)(request), redactResult)
         }
-        // Redacted before the response is truncated, because truncation may cut a secret in half.
-        const redacted = (result: CallResult): CallResult => ({
+        // Secrets are redacted before the response is truncated, because truncation could cut a
+        // secret in half.
+        const redactResult = (result: CallResult): CallResult => ({
           ...result,
           response_body: redact(result.response_body, secrets)
         })
@@ -114,7 +136,7 @@ export class Transport extends Context.Service<Transport>()(
             Effect.flatMap(signingSecrets.findLive([workspace_id]), (live) => {
               const own = live.get(workspace_id)
               return own === undefined
-                ? Effect.succeed(notSent(cannotSign))
+                ? Effect.succeed(notSent(signingError))
                 : call(request, { purpose: "message", secrets: own })
             }),
           mail: mailer.send,
@@ -132,8 +154,8 @@ export class Transport extends Context.Service<Transport>()(
                 )
               )
             : yield* kind.send(config, withLink(transmission, message, now), transports)
-        // Redacted again, because an escaped secret appears unescaped in the fields parsed from the
-        // response.
+        // Secrets are redacted again, because a secret that was escaped in the response is
+        // unescaped in the parsed fields.
         return {
           ...result,
           response: redact(result.response, secrets),
@@ -187,7 +209,10 @@ const noResponse = (error: string): ChannelResult => ({
 
 const lostSecrets = "the secrets of the channel can no longer be decrypted: enter them again"
 
-/** Retried, because the workspace can fix its secrets before retries of the delivery end. */
+/**
+ * Returns the result of a call that was not made because of its secrets. The delivery is retried,
+ * because somebody can correct the secrets before the retries end.
+ */
 const notSent = (error: ExecutionError): CallResult => ({
   status_code: null,
   response_body: null,
@@ -199,5 +224,5 @@ const notSent = (error: ExecutionError): CallResult => ({
   duration_ms: 0
 })
 
-/** PostgreSQL cannot store NUL or unpaired surrogates. */
+/** Replaces NUL characters and unpaired surrogates, which PostgreSQL cannot store. */
 const toStorableText = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()

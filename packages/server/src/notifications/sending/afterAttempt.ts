@@ -13,13 +13,13 @@ export interface AttemptedDelivery {
   /** The number of attempts, including the latest. */
   readonly attempts_count: number
   readonly give_up_at: Date
-  /** From the settings of the workspace. */
+  /** The grouping interval in the workspace's settings. */
   readonly group_seconds: number | null
   /** The channel's number of consecutive failed attempts. */
   readonly failures: number
   /** How long events were grouped after the channel's latest message. */
   readonly window_ms: number
-  /** When the latest message was sent to the channel. */
+  /** When the channel's latest message was sent. */
   readonly sent_at: Date | null
 }
 
@@ -37,10 +37,10 @@ export interface Attempt {
 }
 
 /**
- * Decides from the result of an attempt when the delivery is retried, and for how long nothing is
- * sent to its channel. A failing channel is retried with increasing delays, regardless of how many
- * deliveries wait for it. A single rejected delivery does not delay others for long. `random` is
- * from 0 to 1.
+ * Decides from an attempt's result when the delivery is retried, and for how long nothing is sent
+ * to its channel. A failing channel is retried with increasing delays, regardless of how many
+ * deliveries wait for it. One rejected delivery delays other deliveries only briefly. `random` is a
+ * number from 0 to 1.
  */
 export const afterAttempt = (
   delivery: AttemptedDelivery,
@@ -50,17 +50,17 @@ export const afterAttempt = (
 ): Attempt => {
   const { attempts_count, give_up_at, group_seconds, sent_at, window_ms } = delivery
   const { keepsIncidents, spacingMs } = kinds[delivery.channel_kind]
-  const at = (ms: number) => new Date(now.getTime() + ms)
+  const msFromNow = (ms: number) => new Date(now.getTime() + ms)
 
   if (result.outcome === "again") {
     const askedMs = result.after_seconds === null ? null : result.after_seconds * 1_000
     const failures = delivery.failures + 1
-    const due_at = at(askedMs ?? deliveryRetryDelayMs(attempts_count, random))
+    const due_at = msFromNow(askedMs ?? deliveryRetryDelayMs(attempts_count, random))
     return {
       result,
       status: due_at < give_up_at ? "queued" : "failed",
       due_at,
-      held_until: at(Math.max(askedMs ?? channelHoldMs(failures), spacingMs)),
+      held_until: msFromNow(Math.max(askedMs ?? channelHoldMs(failures), spacingMs)),
       failures,
       window_ms,
       now
@@ -76,7 +76,7 @@ export const afterAttempt = (
     result,
     status: result.outcome === "delivered" ? "delivered" : "failed",
     due_at: now,
-    held_until: at(Math.max(window, spacingMs)),
+    held_until: msFromNow(Math.max(window, spacingMs)),
     failures: 0,
     window_ms: window,
     now
@@ -95,9 +95,9 @@ export const channelHoldMs = (failures: number): number =>
   Math.min(longestHoldMs, 1_000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * Returns how long events are grouped after a message. The time is short at first, so that the
- * second message of a storm is sent soon, and doubles each time, to keep the number of messages
- * low.
+ * Returns how long events are grouped after a message. The first period is short, so that the
+ * second of many messages is sent soon. It doubles with each message, to keep the number of
+ * messages low.
  */
 export const groupingMs = (
   groupSeconds: number,

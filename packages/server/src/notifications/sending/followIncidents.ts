@@ -1,9 +1,13 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type IncidentRow, IncidentSubscribers } from "../../incidents/index.ts"
-import { lockNext, updateNext } from "./updateNext.ts"
+import { lockNextDeliveries, updateNextDeliveries } from "./updateNextDeliveries.ts"
 
-/** Stops reminders and cancels unsent messages when somebody takes care of an incident. */
+/**
+ * Reacts when people act on incidents. If somebody acknowledges or closes an incident, reminders
+ * and escalations stop and unsent messages are cancelled. If somebody snoozes it, reminders and
+ * escalations are postponed.
+ */
 export const FollowIncidentsLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -14,12 +18,31 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
       WHERE subject_id = ${subject_id}
         AND incident_id = ${id}`
 
+    /** Postpones the next steps of escalation policies to the end of the snooze. */
+    const postpone = (
+      { snoozed_until, subject_id, workspace_id }: IncidentRow,
+      until: Date | null,
+      now: Date
+    ) => sql`
+      UPDATE escalations
+      SET due_at = CASE
+        WHEN due_at = ${snoozed_until}::timestamptz THEN ${until ?? now}
+        ELSE greatest(due_at, ${until}::timestamptz)
+      END
+      WHERE subject_id = ${subject_id}
+        AND workspace_id = ${workspace_id}
+        AND due_at IS NOT NULL`
+
     const silenced = Effect.fn("FollowIncidents.silenced")(function* (
       incident: IncidentRow,
       now: Date
     ) {
       const { id, subject_id, workspace_id } = incident
       yield* setReminder(incident, null)
+      yield* sql`
+        DELETE FROM escalations
+        WHERE subject_id = ${subject_id}
+          AND workspace_id = ${workspace_id}`
       const channels = yield* sql<{ readonly channel_id: string }>`
         SELECT DISTINCT sent.channel_id
         FROM incident_deliveries
@@ -35,7 +58,7 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
         WHERE id = ANY (${channelIds}::uuid[])
         ORDER BY id
         FOR UPDATE`
-      yield* lockNext(sql, channelIds)
+      yield* lockNextDeliveries(sql, channelIds)
       // A message about several problems, or about a recovery, is still sent.
       const cancelled = yield* sql<{ readonly channel_id: string; readonly begun: number }>`
         UPDATE notification_deliveries
@@ -50,7 +73,7 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
           AND ended + other = 0
           AND subjects <@ ARRAY[${subject_id}::uuid]
         RETURNING channel_id, begun`
-      // A channel that has received nothing about the problem is not notified of its end either.
+      // A channel that received no message about the problem is not notified of its end either.
       yield* sql`
         DELETE FROM notified_channels
         WHERE subject_id = ${subject_id}
@@ -63,14 +86,16 @@ export const FollowIncidentsLayer = Layer.effectDiscard(
               AND sent.channel_id = notified_channels.channel_id
               AND sent.status <> 'cancelled'
           )`
-      yield* updateNext(sql, channelIds, now)
+      yield* updateNextDeliveries(sql, channelIds, now)
     }, Effect.orDie)
 
     yield* (yield* IncidentSubscribers).subscribe({
       silenced,
-      // Without reminders in the settings, the end of the snooze is reminded of once.
-      snoozed: (incident, until, now) =>
-        Effect.asVoid(Effect.orDie(setReminder(incident, until ?? now)))
+      // When the snooze ends, one reminder is sent, even if the settings specify no reminders.
+      snoozed: Effect.fn("FollowIncidents.snoozed")(function* (incident, until, now) {
+        yield* setReminder(incident, until ?? now)
+        yield* postpone(incident, until, now)
+      }, Effect.orDie)
     })
   })
 )

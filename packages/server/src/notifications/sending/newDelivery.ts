@@ -1,7 +1,7 @@
 import type { DeliveryKind } from "@scheduling/domain/notifications/NotificationDelivery"
 import type { MessageEvent } from "../kinds/Message.ts"
 
-/** A delivery to write, or events to add to a waiting one. */
+/** A delivery to write, or events to add to a waiting delivery. */
 export interface NewDelivery {
   readonly id: string
   /** If false, the events are added to the delivery with this id. */
@@ -14,7 +14,7 @@ export interface NewDelivery {
   readonly status: "queued" | "dropped"
   readonly error: string | null
   readonly incident_key: string | null
-  /** Whether later events may be added while the delivery waits. */
+  /** True if later events can be added while the delivery waits. */
   readonly mergeable: boolean
   readonly due_at: Date
   begun: number
@@ -26,11 +26,11 @@ export interface NewDelivery {
   readonly incidents: Set<string>
   /** The subjects whose problem begins with this delivery. */
   readonly opened: Set<string>
-  /** Deliveries of the same batch about the same subjects, which must be sent before this one. */
+  /** The same batch's deliveries about the same subjects that must be sent before this one. */
   readonly after: Set<string>
 }
 
-/** Creates a delivery. Without events it is the mail that asks an address for consent. */
+/** Creates a delivery. A delivery without events is an email channel's confirmation email. */
 export const newDelivery = (
   fields: Pick<NewDelivery, "id" | "workspace_id" | "channel_kind" | "due_at"> &
     Partial<NewDelivery>

@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** A bigint as a string. */
+/** The lowest possible lane, at which a walk through the lanes starts: a bigint as a string. */
 export const firstLane = String(-(2n ** 63n))
 
 /** Maximum number of lanes that a statement visits. */
@@ -13,12 +13,13 @@ export interface LaneWalk {
 }
 
 /**
- * Begins a recursive statement. `lanes` contains the lanes with waiting deliveries, found by
- * skipping through an index on the lane whose WHERE is `predicate`. The walk starts after the lane
- * `after`. `walked` says how far it got.
+ * Returns the first two tables of a `WITH RECURSIVE` clause. `lanes` lists the lanes (one per
+ * account) after the lane `after` that have waiting deliveries. `walked` contains the last lane
+ * that was reached. To jump from lane to lane, the query needs an index on `lane` whose WHERE is
+ * `predicate`.
  */
 export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: string) => {
-  const hop = (from: Statement.Fragment) => sql`
+  const nextLane = (from: Statement.Fragment) => sql`
     SELECT lane
     FROM notification_deliveries
     WHERE ${sql.literal(predicate)}
@@ -28,11 +29,11 @@ export const walkLanes = (sql: SqlClient.SqlClient, predicate: string, after: st
   return sql`
     lanes AS (
       SELECT first.lane, 1 AS visits
-      FROM (${hop(sql`${after}::bigint`)}) AS first
+      FROM (${nextLane(sql`${after}::bigint`)}) AS first
       UNION ALL
       SELECT next.lane, lanes.visits + 1
       FROM lanes
-      CROSS JOIN LATERAL (${hop(sql.literal("lanes.lane"))}) AS next
+      CROSS JOIN LATERAL (${nextLane(sql.literal("lanes.lane"))}) AS next
       WHERE lanes.visits < ${maxVisits}
     ), walked AS (
       SELECT max(lane)::text AS lane, count(*)::int AS visited

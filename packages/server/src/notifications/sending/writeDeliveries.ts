@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { retryPeriodMs } from "./afterAttempt.ts"
 import type { NewDelivery } from "./newDelivery.ts"
-import { unfinished, updateNext } from "./updateNext.ts"
+import { unfinishedDeliverySql, updateNextDeliveries } from "./updateNextDeliveries.ts"
 
 /** Writes new deliveries, and adds events to waiting ones. The channels must be locked. */
 export const writeDeliveries = Effect.fnUntraced(function* (
@@ -33,7 +33,7 @@ export const writeDeliveries = Effect.fnUntraced(function* (
     SELECT coalesce(array_agg(earlier.id), '{}')
     FROM notification_deliveries AS earlier
     WHERE earlier.channel_id = given.channel_id
-      AND ${unfinished("earlier")}
+      AND ${unfinishedDeliverySql("earlier")}
       AND earlier.subjects && given.subjects
       AND earlier.id <> given.id
   )`)
@@ -75,5 +75,5 @@ export const writeDeliveries = Effect.fnUntraced(function* (
     SELECT unnest(incidents), id
     FROM ${rows}
     ON CONFLICT DO NOTHING`
-  yield* updateNext(sql, [...new Set(channelIds)], now)
+  yield* updateNextDeliveries(sql, [...new Set(channelIds)], now)
 })

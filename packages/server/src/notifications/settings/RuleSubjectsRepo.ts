@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { StoredRule } from "./SettingsRepo.ts"
 
 /** The kinds of records that a rule can name. */
-export type Subject = "channel" | "monitor" | "task"
+export type Subject = "channel" | "escalation" | "monitor" | "task"
 
 export interface SubjectRow {
   readonly subject: Subject
@@ -18,30 +18,38 @@ type Named = Readonly<Record<Subject, ReadonlyArray<string>>>
 const statementOf =
   (sql: SqlClient.SqlClient, column: "id" | "key", type: "text[]" | "uuid[]") =>
   (workspaceId: AuthorizedWorkspaceId, named: Named) => {
-    const among = (values: ReadonlyArray<string>) =>
+    const isNamed = (values: ReadonlyArray<string>) =>
       sql`${sql.literal(column)} = ANY (${values}::${sql.literal(type)})`
     return sql<SubjectRow>`
       SELECT 'channel' AS subject, id, key
       FROM notification_channels
       WHERE workspace_id = ${workspaceId}
-        AND ${among(named.channel)}
+        AND ${isNamed(named.channel)}
+      UNION ALL
+      SELECT 'escalation', id, key
+      FROM escalation_policies
+      WHERE workspace_id = ${workspaceId}
+        AND ${isNamed(named.escalation)}
       UNION ALL
       SELECT 'task', id, key
       FROM tasks
       WHERE workspace_id = ${workspaceId}
         AND kind IN ('cron', 'delayed', 'chain')
-        AND ${among(named.task)}
+        AND ${isNamed(named.task)}
       UNION ALL
       SELECT 'monitor', id, key
       FROM monitors
       WHERE workspace_id = ${workspaceId}
         AND kind = ANY (${monitorKindNames}::text[])
-        AND ${among(named.monitor)}`
+        AND ${isNamed(named.monitor)}`
   }
 
 const isNone = (named: Named) => Object.values(named).every((values) => values.length === 0)
 
-/** Finds the channels, tasks and monitors that rules name by key or id. */
+/**
+ * Creates the queries that find the channels, escalation policies, tasks and monitors that rules
+ * name by key or id.
+ */
 export const ruleSubjects = (sql: SqlClient.SqlClient) => {
   const byKey = statementOf(sql, "key", "text[]")
   const byId = statementOf(sql, "id", "uuid[]")
@@ -53,6 +61,25 @@ export const ruleSubjects = (sql: SqlClient.SqlClient) => {
       return isNone(keys) ? [] : yield* byKey(workspaceId, keys)
     }, Effect.orDie),
 
+    /**
+     * Returns those of the given ids that belong to escalation policies of the workspace. These
+     * policies cannot be deleted until the commit.
+     */
+    lockEscalations: Effect.fn("RuleSubjectsRepo.lockEscalations")(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      ids: ReadonlyArray<string>
+    ) {
+      if (ids.length === 0) return new Set<string>()
+      const rows = yield* sql<{ readonly id: string }>`
+        SELECT id
+        FROM escalation_policies
+        WHERE workspace_id = ${workspaceId}
+          AND id = ANY (${ids}::uuid[])
+        ORDER BY id
+        FOR KEY SHARE`
+      return new Set(rows.map(({ id }) => id))
+    }, Effect.orDie),
+
     /** Returns the keys of the records that the rules name. Records without a key are omitted. */
     findKeys: Effect.fn("RuleSubjectsRepo.findKeys")(function* (
       workspaceId: AuthorizedWorkspaceId,
@@ -60,6 +87,7 @@ export const ruleSubjects = (sql: SqlClient.SqlClient) => {
     ) {
       const ids = {
         channel: rules.flatMap(({ channel_ids }) => channel_ids),
+        escalation: rules.flatMap(({ escalation_id }) => escalation_id ?? []),
         task: rules.flatMap(({ task_ids = [] }) => task_ids),
         monitor: rules.flatMap(({ monitor_ids = [] }) => monitor_ids)
       }

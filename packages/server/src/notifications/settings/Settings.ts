@@ -26,7 +26,7 @@ import {
   type StoredSettings
 } from "./SettingsRepo.ts"
 
-/** The notification settings of a workspace: who is notified of what. */
+/** A workspace's notification settings: who is notified of what. */
 export class Settings extends Context.Service<Settings>()(
   "@scheduling/server/notifications/settings/Settings",
   {
@@ -53,10 +53,30 @@ export class Settings extends Context.Service<Settings>()(
                   issueAt(
                     ["rules", rule, "channel_ids", index],
                     "not_found",
-                    `names no channel of this workspace: ${id}`
+                    `matches no channel in this workspace: ${id}`
                   )
                 ]
           )
+        )
+        if (issues.length > 0) return yield* new ValidationFailed({ issues })
+      })
+
+      const checkEscalations = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        rules: ReadonlyArray<StoredRule>
+      ) {
+        const named = rules.flatMap(({ escalation_id }) => escalation_id ?? [])
+        const known = yield* subjects.lockEscalations(workspaceId, named)
+        const issues = rules.flatMap(({ escalation_id: id }, rule) =>
+          id === undefined || known.has(id)
+            ? []
+            : [
+                issueAt(
+                  ["rules", rule, "escalation_id"],
+                  "not_found",
+                  `matches no escalation policy in this workspace: ${id}`
+                )
+              ]
         )
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
       })
@@ -77,10 +97,10 @@ export class Settings extends Context.Service<Settings>()(
         Effect.flatMap(repo.find(workspaceId), (settings) => show(workspaceId, settings))
 
       /**
-       * Returns the settings in their stored form if every record that the rules name exists. Fails
-       * otherwise.
+       * Returns the settings in their stored form. Fails unless every record that the rules name
+       * exists.
        */
-      const checked = Effect.fnUntraced(function* (
+      const checkSettings = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         given: Omit<NotificationSettingsInput, "version">
       ) {
@@ -88,6 +108,7 @@ export class Settings extends Context.Service<Settings>()(
         const { issues, rules } = rulesById(given.rules, found)
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
         yield* checkChannels(workspaceId, rules)
+        yield* checkEscalations(workspaceId, rules)
         return { ...settingsDefaults, ...given, rules }
       })
 
@@ -98,6 +119,9 @@ export class Settings extends Context.Service<Settings>()(
       ) {
         const now = yield* DateTime.nowAsDate
         const before = yield* repo.findForUpdate(workspaceId)
+        if (before.version === version && areEqual(settings, before)) {
+          return yield* get(workspaceId)
+        }
         if (!(yield* repo.update(workspaceId, version, settings, now))) {
           const { version: current } = yield* repo.find(workspaceId)
           return yield* new Stale({ version: current })
@@ -110,11 +134,14 @@ export class Settings extends Context.Service<Settings>()(
       return {
         get,
 
+        /**
+         * Replaces the settings, unless their version has changed. Equal settings are not written.
+         */
         replace: Effect.fn("Settings.replace")(function* (
           workspaceId: AuthorizedWorkspaceId,
           { version, ...given }: NotificationSettingsInput
         ) {
-          return yield* write(workspaceId, version, yield* checked(workspaceId, given))
+          return yield* write(workspaceId, version, yield* checkSettings(workspaceId, given))
         }, transaction),
 
         /** Replaces the settings, regardless of their version. Equal settings are not written. */
@@ -124,27 +151,31 @@ export class Settings extends Context.Service<Settings>()(
         ) {
           const current = yield* repo.findForUpdate(workspaceId)
           const before = yield* show(workspaceId, current)
-          const defined = yield* checked(workspaceId, given)
-          if (isDeepStrictEqual(withoutVersion(defined), withoutVersion(current))) {
+          const defined = yield* checkSettings(workspaceId, given)
+          if (areEqual(defined, current)) {
             return { isNew: false, record: before }
           }
           const record = yield* write(workspaceId, current.version, defined)
           return { isNew: false, record, before }
         }, transaction),
 
-        /** Removes a channel from all rules, and deletes rules that name no other channel. */
-        removeChannel: Effect.fn("Settings.removeChannel")(function* (
+        /**
+         * Removes a channel or an escalation policy from all rules, and deletes rules that notify
+         * nobody else.
+         */
+        removeRecipient: Effect.fn("Settings.removeRecipient")(function* (
           workspaceId: AuthorizedWorkspaceId,
-          channelId: string
+          recipientId: string
         ) {
           const settings = yield* repo.findForUpdate(workspaceId)
-          if (!settings.rules.some(({ channel_ids }) => includes(channel_ids, channelId))) return
+          if (!settings.rules.some((rule) => recipientsOf(rule).includes(recipientId))) return
           const rules = settings.rules
-            .map((rule) => ({
+            .map(({ escalation_id, ...rule }) => ({
               ...rule,
-              channel_ids: rule.channel_ids.filter((id) => id !== channelId)
+              channel_ids: rule.channel_ids.filter((id) => id !== recipientId),
+              ...(escalation_id !== undefined && escalation_id !== recipientId && { escalation_id })
             }))
-            .filter(({ channel_ids }) => channel_ids.length > 0)
+            .filter((rule) => recipientsOf(rule).length > 0)
           const now = yield* DateTime.nowAsDate
           const after = { ...settings, rules, version: settings.version + 1 }
           yield* repo.update(workspaceId, settings.version, after, now)
@@ -157,8 +188,11 @@ export class Settings extends Context.Service<Settings>()(
   static readonly layer = Layer.effect(this, this.make)
 }
 
+const areEqual = (one: Rules, other: Rules) =>
+  isDeepStrictEqual(withoutVersion(one), withoutVersion(other))
+
 const shownRule = (
-  { channel_ids, events, monitor_ids, tags, task_ids }: StoredRule,
+  { channel_ids, escalation_id, events, monitor_ids, tags, task_ids }: StoredRule,
   keys: ReadonlyMap<string, string>
 ): NotificationRule => {
   const keysOf = (ids: ReadonlyArray<string>) => ids.flatMap((id) => keys.get(id) ?? [])
@@ -166,6 +200,8 @@ const shownRule = (
     events,
     channel_ids,
     channel_keys: keysOf(channel_ids),
+    escalation_id: escalation_id ?? null,
+    escalation_key: keys.get(escalation_id ?? "") ?? null,
     tags: tags ?? null,
     task_ids: task_ids?.map((id) => TaskId.make(id)) ?? null,
     task_keys: task_ids === undefined ? null : keysOf(task_ids),
@@ -174,4 +210,7 @@ const shownRule = (
   }
 }
 
-const includes = (ids: ReadonlyArray<string>, id: string) => ids.includes(id)
+const recipientsOf = ({ channel_ids, escalation_id }: StoredRule): ReadonlyArray<string> => [
+  ...channel_ids,
+  ...(escalation_id === undefined ? [] : [escalation_id])
+]

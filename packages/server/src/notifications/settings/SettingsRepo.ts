@@ -4,45 +4,56 @@ import {
   type NotificationSettings,
   settingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
+import type { EscalationPolicyId } from "@scheduling/domain/shared/Ids"
+import type { Actor } from "@scheduling/domain/shared/Actor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { DefinitionChange } from "../../accounts/index.ts"
+import { currentAuthor, type DefinitionChange } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, timestampOf } from "../../store/index.ts"
 
-/** A stored rule, with ids and without the fields that do not restrict it. */
+/**
+ * A stored rule. It contains ids instead of keys. A field that does not restrict the rule is
+ * omitted.
+ */
 export interface StoredRule {
   readonly events: NotificationRule["events"]
   readonly channel_ids: NotificationRule["channel_ids"]
+  readonly escalation_id?: EscalationPolicyId
   readonly tags?: ReadonlyArray<string>
   readonly task_ids?: ReadonlyArray<string>
   readonly monitor_ids?: ReadonlyArray<string>
 }
 
-/** The settings that are stored in one column. */
-export interface Rules extends Omit<NotificationSettings, "rules" | "updated_at" | "version"> {
+/** The part of the settings that is stored in one column. */
+export interface Rules extends Omit<
+  NotificationSettings,
+  "rules" | "updated_at" | "updated_by" | "version"
+> {
   readonly rules: ReadonlyArray<StoredRule>
 }
 
 /** The settings of a workspace. */
 export interface StoredSettings
-  extends Rules, Pick<NotificationSettings, "updated_at" | "version"> {}
+  extends Rules, Pick<NotificationSettings, "updated_at" | "updated_by" | "version"> {}
 
 interface SettingsRow {
   readonly workspace_id: string
   readonly version: number
   readonly settings: Rules
+  readonly updated_by: Actor | null
   readonly updated_at: Date
 }
 
 /** The default settings of a workspace. */
-export const noSettings: StoredSettings = {
+export const defaultSettings: StoredSettings = {
   version: 0,
   rules: [],
   ...settingsDefaults,
+  updated_by: null,
   updated_at: null
 }
 
-/** Returns the settings without their version and time. */
+/** Returns the settings without their version and their time of change. */
 export const withoutVersion = (settings: Rules): Rules => ({
   rules: settings.rules,
   task_failure_threshold: settings.task_failure_threshold,
@@ -51,7 +62,10 @@ export const withoutVersion = (settings: Rules): Rules => ({
   group_seconds: settings.group_seconds
 })
 
-/** Describes a change for the log of changes. Every workspace has settings from the start. */
+/**
+ * Describes a change of the settings for the change log. It is always an update, because every
+ * workspace has settings from the start.
+ */
 export const settingsChange = (
   workspace_id: AuthorizedWorkspaceId,
   before: Rules & { readonly version: number },
@@ -72,9 +86,10 @@ export const settingsChange = (
 }
 
 const toSettings = (row: SettingsRow): StoredSettings => ({
-  ...noSettings,
+  ...defaultSettings,
   ...row.settings,
   version: row.version,
+  updated_by: row.updated_by,
   updated_at: timestampOf(row.updated_at)
 })
 
@@ -93,7 +108,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
           FROM notification_settings
           WHERE workspace_id = ${workspaceId}
           ${sql.literal(lock)}`
-        return row === undefined ? noSettings : toSettings(row)
+        return row === undefined ? defaultSettings : toSettings(row)
       }, Effect.orDie)
 
       return {
@@ -102,7 +117,9 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
         /** Locks the settings until the commit. */
         findForUpdate: (workspaceId: AuthorizedWorkspaceId) => find(workspaceId, "FOR UPDATE"),
 
-        /** Returns the settings of the workspaces that have changed them. */
+        /**
+         * Returns the settings of the given workspaces, except those that still have the defaults.
+         */
         findAll: Effect.fn("SettingsRepo.findAll")(function* (workspaceIds: ReadonlyArray<string>) {
           const rows = yield* sql<SettingsRow>`
             SELECT *
@@ -111,7 +128,7 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
           return new Map(rows.map((row) => [row.workspace_id, toSettings(row)]))
         }, Effect.orDie),
 
-        /** Returns false if the version of the settings has changed. */
+        /** Updates the settings. Returns false if their version has changed. */
         update: Effect.fn("SettingsRepo.update")(function* (
           workspaceId: AuthorizedWorkspaceId,
           version: number,
@@ -119,16 +136,23 @@ export class SettingsRepo extends Context.Service<SettingsRepo>()(
           now: Date
         ) {
           const json = JSON.stringify(withoutVersion(settings))
+          const author = JSON.stringify((yield* currentAuthor).actor)
           const changed =
             version === 0
               ? yield* sql`
-                  INSERT INTO notification_settings (workspace_id, version, settings, updated_at)
-                  VALUES (${workspaceId}, 1, ${json}::jsonb, ${now})
+                  INSERT INTO notification_settings (
+                    workspace_id, version, settings, updated_by, updated_at
+                  )
+                  VALUES (${workspaceId}, 1, ${json}::jsonb, ${author}::jsonb, ${now})
                   ON CONFLICT DO NOTHING
                   RETURNING version`
               : yield* sql`
                   UPDATE notification_settings
-                  SET version = version + 1, settings = ${json}::jsonb, updated_at = ${now}
+                  SET
+                    version = version + 1,
+                    settings = ${json}::jsonb,
+                    updated_by = ${author}::jsonb,
+                    updated_at = ${now}
                   WHERE workspace_id = ${workspaceId}
                     AND version = ${version}
                   RETURNING version`

@@ -4,10 +4,10 @@ import type { QuietHours } from "@scheduling/domain/notifications/NotificationSe
 
 /**
  * Returns when the current quiet hours end, or undefined outside quiet hours. Quiet hours are
- * active if their next end comes before their next beginning. Both are computed as schedules, which
- * handles clock changes.
+ * active if they end sooner than they next begin. Both times are computed as schedules, which
+ * handle clock changes.
  */
-export const quietUntil = (quiet: QuietHours | null, now: Date): Date | undefined => {
+export const quietHoursEnd = (quiet: QuietHours | null, now: Date): Date | undefined => {
   if (quiet === null) return undefined
   const next = (time: string) => {
     const [hour, minute] = time.split(":")

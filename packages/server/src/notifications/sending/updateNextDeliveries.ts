@@ -1,12 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** SQL: true for unfinished deliveries. */
-export const unfinished = (table = "deliveries") => `${table}.status IN ('queued', 'sending')`
+/** SQL condition for unfinished deliveries. */
+export const unfinishedDeliverySql = (table = "deliveries") =>
+  `${table}.status IN ('queued', 'sending')`
 
 /**
- * SQL: the next delivery of the channel in `channels`. A delivery waits for earlier ones about the
- * same subject. An unconfirmed channel gets only the mail that asks for consent.
+ * SQL for the next delivery of the channel in `channels`. A delivery waits for earlier deliveries
+ * about the same subject. An unconfirmed channel receives only the email that requests consent.
  */
 export const nextDeliverySql = `
   SELECT
@@ -15,40 +16,44 @@ export const nextDeliverySql = `
   FROM notification_deliveries AS deliveries
   WHERE deliveries.channel_id = channels.id
     AND deliveries.workspace_id = channels.workspace_id
-    AND ${unfinished()}
+    AND ${unfinishedDeliverySql()}
     AND (channels.confirmed OR deliveries.begun + deliveries.ended + deliveries.other = 0)
     AND NOT EXISTS (
       SELECT
       FROM notification_deliveries AS earlier
       WHERE earlier.channel_id = deliveries.channel_id
-        AND ${unfinished("earlier")}
+        AND ${unfinishedDeliverySql("earlier")}
         AND earlier.id = ANY (deliveries.after)
     )
   ORDER BY next_at, deliveries.ordinal
   LIMIT 1`
 
-/** Locks the channels' deliveries that can be claimed by a node or extended with events. */
-export const lockNext = (sql: SqlClient.SqlClient, channelIds: ReadonlyArray<string>) => sql`
+/** Locks the channels' deliveries that a node can claim or to which events can be added. */
+export const lockNextDeliveries = (
+  sql: SqlClient.SqlClient,
+  channelIds: ReadonlyArray<string>
+) => sql`
   SELECT id
   FROM notification_deliveries AS deliveries
   WHERE channel_id = ANY (${channelIds}::uuid[])
-    AND ${sql.literal(unfinished())}
+    AND ${sql.literal(unfinishedDeliverySql())}
     AND (mergeable OR next_at IS NOT NULL)
   ORDER BY id
   FOR UPDATE`
 
 /**
- * Sets `next_at` of the next delivery of each channel, and clears it for all others. If a message
- * is being sent to a channel, that delivery remains its next one. The channels must be locked.
+ * Sets `next_at` of the next delivery of each channel, and clears it for all other deliveries. If a
+ * message is being sent to a channel, its delivery remains the next one. The channels must be
+ * locked.
  */
-export const updateNext = Effect.fnUntraced(function* (
+export const updateNextDeliveries = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   channelIds: ReadonlyArray<string>,
   now: Date
 ) {
-  // A separate statement, so that the next one sees deliveries that were claimed before this one
-  // got the lock.
-  yield* lockNext(sql, channelIds)
+  // This is a separate statement, so that the following statement sees deliveries that were claimed
+  // before the lock was taken.
+  yield* lockNextDeliveries(sql, channelIds)
   yield* sql`
     WITH next AS (
       SELECT channels.id AS channel_id, found.id, found.next_at
@@ -67,7 +72,7 @@ export const updateNext = Effect.fnUntraced(function* (
     SET next_at = CASE WHEN deliveries.id = next.id THEN next.next_at END
     FROM next
     WHERE deliveries.channel_id = next.channel_id
-      AND ${sql.literal(unfinished())}
+      AND ${sql.literal(unfinishedDeliverySql())}
       AND deliveries.next_at IS DISTINCT FROM CASE
         WHEN deliveries.id = next.id THEN next.next_at
       END`

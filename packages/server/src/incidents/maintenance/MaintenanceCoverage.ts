@@ -1,12 +1,12 @@
-/** The monitors and tasks of a workspace that are in maintenance. */
-export interface Coverage {
+/** A workspace's monitors and tasks that are in maintenance. */
+export interface MaintenanceCoverage {
   readonly everything: boolean
   readonly tags: ReadonlySet<string>
   readonly ids: ReadonlySet<string>
 }
 
-export const isCovered = (
-  coverage: Coverage | undefined,
+export const isCoveredByMaintenance = (
+  coverage: MaintenanceCoverage | undefined,
   subject: { readonly id: string; readonly tags: ReadonlyArray<string> }
 ): boolean =>
   coverage !== undefined &&

@@ -1,5 +1,5 @@
 /** Returns the record without its undefined fields. */
-export const givenFields = <Fields extends object>(
+export const withGivenFields = <Fields extends object>(
   record: Fields,
   given: { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
 ): Fields => {

@@ -1,10 +1,11 @@
 import { escapeHtml } from "../core/index.ts"
 
 /**
- * Renders a mail as HTML. Clients without style sheets use inline styles. Other clients follow the
- * recipient's colour scheme. Long words break, so that a mail fits on a phone.
+ * Renders an email as HTML. The inline styles are for mail clients that ignore style sheets. In
+ * other mail clients, the email follows the recipient's colour scheme. Long words break, so that an
+ * email fits on a phone.
  */
-export const page = ({ body, color, footer, title }: Page): string => `<!doctype html>
+export const renderMailPage = ({ body, color, footer, title }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -42,7 +43,7 @@ ${body}
 </body>
 </html>`
 
-/** The parts of a mail. `body` and `footer` are HTML. */
+/** The parts of an email. `body` and `footer` are HTML. */
 interface Page {
   readonly title: string
   readonly color: string
@@ -51,6 +52,7 @@ interface Page {
 }
 
 /**
- * The colour of a message about a subject that is down, that has recovered, or about anything else.
+ * The colours of messages: `down` and `up` are for subjects that went down or recovered, and
+ * `other` is for anything else.
  */
-export const colors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const
+export const messageColors = { down: "#dc2626", up: "#16a34a", other: "#d97706" } as const
