@@ -7,9 +7,10 @@ import { timestampOf } from "../store/index.ts"
 import type { TaskRef } from "./TaskRow.ts"
 
 /**
- * Records that a task is saved with the calendar. Returns false if the workspace no longer has it.
+ * Records that a task with the calendar was saved. Returns false if the workspace no longer has the
+ * calendar.
  */
-export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
+export const recordCalendarUse = Effect.fn("CalendarsOfTasksRepo.useCalendar")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
   url: string,
@@ -24,7 +25,7 @@ export const useCalendar = Effect.fn("CalendarsOfTasksRepo.useCalendar")(functio
   return rows.length > 0
 }, Effect.orDie)
 
-/** Returns those of the two URLs whose calendar other tasks of the workspace use. */
+/** Returns which of the two URLs have calendars that other tasks of the workspace use. */
 export const calendarsOfOthers = Effect.fn("CalendarsOfTasksRepo.calendarsOfOthers")(function* (
   sql: SqlClient.SqlClient,
   task: TaskRef,
@@ -45,7 +46,7 @@ interface HavingCalendar {
   readonly excluded_calendar?: ExcludedCalendar | null
 }
 
-/** Adds to each record the state of its calendar. */
+/** Adds its calendar's state to each record. */
 export const showCalendars =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingCalendar>(

@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
+import type { DependencyInput } from "@scheduling/domain/incidents/Dependency"
 import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
 import {
   type Conflict,
@@ -17,16 +18,18 @@ import {
 } from "../accounts/index.ts"
 import { orNotFound } from "../core/index.ts"
 import type { QueuedRun } from "../engine/index.ts"
+import { makeDependencies } from "../incidents/index.ts"
 import { Limits } from "../plans/index.ts"
 import { StoreClock, transactionOf } from "../store/index.ts"
-import { runningNow } from "./runningNow.ts"
+import { makeRunNow } from "./makeRunNow.ts"
 import { type ScheduledRow, schedulesOf } from "./Schedules.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TasksRepo } from "./TasksRepo.ts"
 
 /**
- * Decides when the tasks of one kind fire, and creates their runs. Besides the errors that all
- * kinds have, a change can fail with `ChangeError`, and a removal or a manual run with `BusyError`.
+ * Decides when the tasks of one kind fire, and creates their runs. In addition to the errors that
+ * all kinds have, a change can fail with `ChangeError`, and a removal or a manual run with
+ * `BusyError`.
  */
 export interface Firing<
   Row extends TaskRow,
@@ -36,16 +39,16 @@ export interface Firing<
   BusyError
 > {
   /**
-   * Checks the queue of a change, and locks the workspace if the change counts against the plan.
-   * Call this before the row of the task is locked.
+   * Checks the queue that a change names, and locks the workspace if the change counts against the
+   * plan or has dependencies. Call this before locking the task's row.
    */
   readonly beforeChange: (
     workspaceId: AuthorizedWorkspaceId,
     given: TaskChanges
   ) => Effect.Effect<void, NotFound | ValidationFailed>
   /**
-   * Describes a change for the change log. `before` is undefined for a new task, `after` for a
-   * removed one.
+   * Describes a change for the change log. `before` is undefined for a new task, and `after` is
+   * undefined for a removed one.
    */
   readonly changeOf: (before: Row | undefined, after: Row | undefined) => DefinitionChange
   /**
@@ -58,7 +61,7 @@ export interface Firing<
     rowAt: (createdAt: Date) => Row
   ) => Effect.Effect<Listed, NotFound | Conflict | QuotaExceeded | ValidationFailed>
   /**
-   * Returns the columns that a change affects indirectly, such as the due time. Fails if the task
+   * Returns the columns that depend on the changed columns, such as the due time. Fails if the task
    * can no longer be changed.
    */
   readonly moved: (
@@ -72,16 +75,16 @@ export interface Firing<
   /** Pauses or resumes the locked task. Changes nothing if the task already has this state. */
   readonly setPaused: (task: Row, paused: boolean) => Effect.Effect<Row, ChangeError>
   /**
-   * Returns whether the task fires at the times that the definition gives. The other fields are
-   * compared elsewhere.
+   * Returns whether the task already fires at the times that the definition specifies. Other fields
+   * are compared elsewhere.
    */
   readonly isDefined: (row: Listed, given: Given) => boolean
   /**
-   * Returns whether the task has finished. A finished task keeps its result, so another definition
-   * with its key creates a new task.
+   * Returns whether the task has finished. A finished task keeps its result, so applying a
+   * definition with its key creates a new task.
    */
   readonly hasFinished: (row: Listed) => boolean
-  /** Removes the locked task. Returns false if it was removed already. */
+  /** Removes the locked task. Returns false if the task was already removed. */
   readonly remove: (task: Row) => Effect.Effect<boolean, BusyError>
   readonly run: (
     workspaceId: AuthorizedWorkspaceId,
@@ -90,7 +93,7 @@ export interface Firing<
   ) => Effect.Effect<QueuedRun, NotFound | QuotaExceeded | BusyError>
 }
 
-/** The fields of a definition or a change that are treated the same way for all kinds. */
+/** The fields of a definition or a change that all kinds of tasks handle in the same way. */
 export interface TaskChanges {
   readonly key?: string | null
   readonly queue_id?: string | null
@@ -100,6 +103,7 @@ export interface TaskChanges {
   readonly every?: string | null
   readonly precision?: Precision | null
   readonly excluded_calendar?: object | null
+  readonly depends_on?: ReadonlyArray<DependencyInput>
 }
 
 /** Creates the `Firing` of a kind whose tasks repeat on a schedule until they are paused. */
@@ -115,12 +119,12 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   resource
 }: {
   readonly kind: "cron" | "chain"
-  /** Returns the definition in a row. */
+  /** Returns a row's definition. */
   readonly definition: (row: Row) => RecordedDefinition
   readonly resource: "task" | "chain"
   readonly limit: "cron_tasks" | "chains"
   readonly repo: TasksRepo<Row, Listed>
-  /** Converts a new row to a listed row, in which the columns of the latest run are empty. */
+  /** Converts a new row to a listed row, whose columns for the latest run are empty. */
   readonly listed: (row: Row) => Listed
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -128,9 +132,10 @@ export const scheduledFiring = Effect.fnUntraced(function* <
   const now = Effect.orDie((yield* StoreClock)(sql))
   const changeLog = yield* ChangeLog
   const limits = yield* Limits
-  const runNow = yield* runningNow
+  const dependencies = yield* makeDependencies
+  const runNow = yield* makeRunNow
   const schedules = yield* schedulesOf(repo, kind === "cron")
-  const found = orNotFound(resource)
+  const requireTask = orNotFound(resource)
 
   const changeOf = changesOf(kind === "cron" ? "cron_task" : "chain", definition)
 
@@ -143,13 +148,17 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       transaction(
         Effect.gen(function* () {
           yield* limits.allowOneMore(workspaceId, limit)
-          const row = yield* schedules.insert({
+          const task: Row = {
             ...rowAt(yield* now),
             status: paused ? "paused" : "active",
             paused_reason: null,
             next_fire_at: null
-          })
-          yield* changeLog.record(changeOf(undefined, row))
+          }
+          const write = (row: Row) =>
+            changeLog.recordBy(changeOf(undefined, row), (event) => repo.insert(row, event))
+          const row = yield* schedules.insert(task, write)
+          const of = { workspace_id: workspaceId, kind, id: row.id }
+          yield* dependencies.insert(of, row.depends_on ?? [])
           return listed(row)
         })
       ),
@@ -170,18 +179,18 @@ export const scheduledFiring = Effect.fnUntraced(function* <
       return true
     }),
 
-    run: (workspaceId, id, { input }) =>
+    run: (workspaceId, id, request) =>
       runNow(
-        { workspace_id: workspaceId, task_id: id, kind, input },
-        found(repo.findForUpdate(workspaceId, id))
+        { workspace_id: workspaceId, task_id: id, kind, ...request },
+        requireTask(repo.findForUpdate(workspaceId, id))
       )
   }
 
   return firing
 })
 
-/** Pausing a task never exceeds the quota of a plan. */
-export const neverOverQuota =
+/** Treats `QuotaExceeded` as a defect, because pausing a task never exceeds a plan's quota. */
+export const dieIfOverQuota =
   <Task, E>(
     pause: (
       workspaceId: AuthorizedWorkspaceId,

@@ -10,7 +10,7 @@ import { dayMs, hourMs } from "../core/index.ts"
 import { timestampOrNull } from "../store/index.ts"
 import { firstIdAt, apiStatus } from "../engine/index.ts"
 
-/** The columns of its latest run that are added to a row of `tasks` for a response. */
+/** The columns of a task's latest run, which are added to the task's row for a response. */
 export interface LastRunRow {
   readonly page_bytes?: number
   readonly last_run_id: ExecutionId | null
@@ -19,7 +19,7 @@ export interface LastRunRow {
 }
 
 /** The columns of a task that has no run yet. */
-export const neverRan: LastRunRow = {
+export const noLastRun: LastRunRow = {
   last_run_id: null,
   last_run_status: null,
   last_run_finished_at: null
@@ -40,10 +40,11 @@ export const toLastRun = (row: LastRunRow): LastRun | null =>
       }
 
 /**
- * The range of ids, from yesterday on, in which the latest execution of a task is looked up first.
- * The history has one partition per day, and a statement costs time for each partition that it may
- * have to read. For a page of 10 tasks and 30 days (PostgreSQL 15, with the round trip): all days
- * 1.2 ms, two days 0.4 ms, without the latest run 0.1 ms.
+ * The range of recent ids, from yesterday on, in which a task's latest execution is looked up
+ * first. The history has one partition per day, and a statement costs time for each partition that
+ * it may have to read. For a page of 10 tasks and 30 days (PostgreSQL 15, including the round
+ * trip), a statement takes 1.2 ms if it may read all days, 0.4 ms for two days, and 0.1 ms without
+ * the latest run.
  */
 export interface RecentIds {
   readonly since: string
@@ -52,8 +53,8 @@ export interface RecentIds {
 
 export const recentIds = (now: Date): RecentIds => ({
   since: firstIdAt((Math.floor(now.getTime() / dayMs) - 1) * dayMs),
-  // An id contains the time at which its run was due by the clock of the database, which may differ
-  // from the clock of this node.
+  // An id contains the time at which its run was due by the database clock, which can differ from
+  // this node's clock.
   until: firstIdAt(now.getTime() + hourMs)
 })
 
@@ -70,10 +71,10 @@ export const lastRunColumns = (sql: SqlClient.SqlClient) =>
   )
 
 /**
- * Joins the latest run of each task `t`: an unfinished run, or one that finished recently. A run
- * that was created ahead of its slot does not count yet, but the run of a pending delayed task does,
- * because responses show its id. An execution that was cancelled long
- * before it was due has an id from that later time, and counts only if there is no other.
+ * Joins each task `t` with its latest run: an unfinished run, or a run that finished recently. A
+ * run that was created ahead of its slot does not count yet. A pending delayed task's run does
+ * count, because responses show its id. An execution that was cancelled long before it was due has
+ * an id from its due time, and counts only if there is no other run.
  */
 export const joinLastRun = (
   sql: SqlClient.SqlClient,
@@ -103,10 +104,10 @@ export const joinLastRun = (
   ) AS last_run ON true`
 
 /**
- * Searches the whole history for tasks whose latest run may be older than the recent ids. An
- * execution that was cancelled long before it was due has an id from the future, and later
- * executions have lower ids. So the newest execution before `until` is compared with the newest one
- * after it, and the one that finished later counts.
+ * Searches the whole history for the latest runs of tasks whose latest run may be older than the
+ * recent ids. An execution that was cancelled long before it was due has an id from the future, and
+ * later executions have lower ids. So the newest execution before `until` is compared with the
+ * newest one after it, and the one that finished later counts.
  */
 export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKey & LastRunRow>(
   sql: SqlClient.SqlClient,
@@ -143,6 +144,9 @@ export const withOlderLastRuns = Effect.fnUntraced(function* <Row extends TaskKe
   return rows.map((row): Row => ({ ...row, ...byTask.get(row.id) }))
 })
 
-/** A task has no execution older than itself, except by the difference between two clocks. */
+/**
+ * Returns whether a task may have executions that are older than the recent ids. No execution is
+ * older than its task, except by the difference between two clocks.
+ */
 export const isOlderThanRecent = (createdAt: Date, now: Date): boolean =>
   createdAt.getTime() < (Math.floor(now.getTime() / dayMs) - 1) * dayMs + hourMs

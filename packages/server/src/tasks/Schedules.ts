@@ -1,9 +1,9 @@
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
-import { intervalOf, readEvery } from "@scheduling/schedules/Interval"
+import { intervalOf, parseIntervalSeconds } from "@scheduling/schedules/Interval"
 import { nextSlotInSteps } from "@scheduling/schedules/slots"
-import { timingMissing } from "@scheduling/domain/schedules/Timing"
+import { missingTimingProblem } from "@scheduling/domain/schedules/Timing"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { type Conflict, type NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
@@ -12,15 +12,16 @@ import { isDeepStrictEqual } from "node:util"
 import { Limits } from "../plans/index.ts"
 import { runInSlices } from "../core/index.ts"
 import { Outbox } from "../events/index.ts"
-import { calendarDaysOf, RunQueue } from "../engine/index.ts"
+import { calendarDaysOf, type TaskFlowColumns, RunQueue } from "../engine/index.ts"
 import { StoreClock } from "../store/index.ts"
-import { calendarsOfOthers, useCalendar } from "./CalendarsOfTasksRepo.ts"
+import { calendarsOfOthers, recordCalendarUse } from "./CalendarsOfTasksRepo.ts"
 import { queueCheck } from "./queueCheck.ts"
 import { slotOptionsOf } from "./TaskOptions.ts"
 import type { FiringColumns, TaskRef } from "./TaskRow.ts"
 
-/** A row of `tasks` that may have a schedule. */
-export interface ScheduledRow extends TaskRef, FiringColumns {
+/** A row of `tasks`, for the kinds that can have a schedule. */
+export interface ScheduledRow extends TaskRef, FiringColumns, TaskFlowColumns {
+  readonly name: string
   readonly key: string | null
   readonly version: number
   readonly status: TaskStatus
@@ -35,6 +36,7 @@ export interface ScheduledRow extends TaskRef, FiringColumns {
 const columns: Readonly<Record<keyof ScheduledRow, string>> = {
   id: "id",
   workspace_id: "workspace_id",
+  name: "name",
   key: "key",
   version: "version",
   status: "status",
@@ -44,30 +46,34 @@ const columns: Readonly<Record<keyof ScheduledRow, string>> = {
   firing_options: "firing_options",
   paused_reason: "paused_reason",
   queue_id: "queue_id",
+  flow: "flow",
+  flow_parts: "flow_parts",
   next_fire_at: "next_fire_at",
   created_at: "created_at",
   updated_at: "updated_at"
 }
 
-/** The select list of a `ScheduledRow`, for cron tasks and chains. Chains may have no schedule. */
+/**
+ * The select list for a `ScheduledRow`, for cron tasks and chains. Chains can be without a
+ * schedule.
+ */
 export const scheduledColumns = Object.entries(columns)
   .map(([name, value]) => (name === value ? name : `${value} AS ${name}`))
   .join(", ")
 
-/** The methods of `TasksRepo` that a schedule needs. */
+/** The `TasksRepo` method that schedules need. */
 interface Writes<Row> {
-  readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
   readonly update: (task: Row) => Effect.Effect<void>
 }
 
 /**
- * Writes the schedules of cron tasks and chains. The next firing is computed with the clock of the
- * store, here and in the runner, while the row is locked. Call these functions in the transaction
- * that has locked it.
+ * Creates the functions that write the schedules of cron tasks and chains. The next firing is
+ * computed with the database clock, here and in the runner, while the row is locked. Call these
+ * functions in the transaction that has locked the row.
  */
 export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow>(
   repo: Writes<Row>,
-  /** Whether each task must have a schedule or an interval. */
+  /** True if each task must have a schedule or an interval. */
   isRequired = false
 ) {
   const sql = yield* SqlClient.SqlClient
@@ -91,13 +97,14 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   /** Marks the calendar as used, so that it is not removed before this transaction commits. */
   const holdCalendar = Effect.fnUntraced(function* (task: Row) {
     const url = calendarOf(task)
-    if (url === undefined || (yield* useCalendar(sql, task.workspace_id, url, yield* now))) return
+    if (url === undefined || (yield* recordCalendarUse(sql, task.workspace_id, url, yield* now)))
+      return
     return yield* invalid("excluded_calendar", "was removed at the same time: save it again")
   })
 
   /**
-   * Checks the plan's limit of calendars. A calendar shared with another task is not counted twice,
-   * and a calendar that the change leaves unused is no longer counted.
+   * Checks the plan's limit of calendars. A calendar that another task also uses is not counted
+   * twice, and a calendar that no task uses after the change is not counted.
    */
   const allowCalendar = Effect.fnUntraced(function* (task: Row, changed: Row = task) {
     const url = calendarOf(changed)
@@ -110,8 +117,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   })
 
   /**
-   * Cancels the waiting runs of the task. Its open problem is dropped without a notification of
-   * recovery.
+   * Cancels the task's waiting runs. If the task has an open problem, it is dropped without
+   * announcing a recovery.
    */
   const stop = Effect.fnUntraced(function* ({ id, workspace_id }: TaskRef) {
     yield* queue.stop({ workspace_id, task_id: id })
@@ -127,8 +134,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   })
 
   /**
-   * Activates the task with its present schedule. Runs created ahead by the old schedule are
-   * withdrawn, unless they have started.
+   * Activates the task with its current schedule. Runs that the old schedule has created ahead of
+   * time are withdrawn, unless they have started.
    */
   const activate = Effect.fnUntraced(function* (task: Row) {
     const after = yield* queue.withdrawSlots({ workspace_id: task.workspace_id, task_id: task.id })
@@ -143,7 +150,15 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     return fires
   })
 
-  /** Returns the row with the next version and the time of the change. */
+  /** Moves the task's runs if its queue or its flow has changed. */
+  const moveRuns = (task: Row, row: Row) => {
+    const { flow, id, queue_id, workspace_id } = row
+    if (queue_id === task.queue_id && isDeepStrictEqual(flow, task.flow)) return Effect.void
+    const ref = { workspace_id, task_id: id }
+    return flow === null ? queue.moveToQueue(ref, queue_id) : queue.moveToFlow(ref, row)
+  }
+
+  /** Returns the row with the next version and the current time as its time of change. */
   const changedNow = (task: Row) =>
     Effect.map(now, (updated_at): Row => ({ ...task, version: task.version + 1, updated_at }))
 
@@ -151,8 +166,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     stop,
 
     /**
-     * Call this before the task is locked. A change that counts against the plan locks the
-     * workspace, and a workspace is always locked before its tasks.
+     * Call this before locking the task. A change that counts against the plan, or that could make
+     * dependencies circular, locks the workspace, which is always locked before its tasks.
      */
     beforeChange: (
       workspaceId: Row["workspace_id"],
@@ -161,18 +176,23 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
         readonly precision?: Precision | null
         readonly excluded_calendar?: object | null
         readonly queue_id?: string | null
+        readonly depends_on?: ReadonlyArray<object>
       }
     ) =>
       Effect.andThen(
         changes.precision === "second" ||
           isBelowMinute(changes.every) ||
+          (changes.depends_on ?? []).length > 0 ||
           isGiven(changes.excluded_calendar)
           ? limits.hold(workspaceId)
           : Effect.void,
         checkQueue(workspaceId, changes.queue_id)
       ),
 
-    insert: Effect.fnUntraced(function* (task: Row) {
+    insert: Effect.fnUntraced(function* (
+      task: Row,
+      write: (row: Row) => Effect.Effect<void, NotFound | Conflict>
+    ) {
       yield* checkFiring(task, isRequired)
       yield* allowSchedule(task)
       yield* holdCalendar(task)
@@ -182,7 +202,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       const next_fire_at =
         task.status === "paused" ? null : yield* nextFireAfter(task, task.created_at)
       const row: Row = { ...task, next_fire_at }
-      yield* repo.insert(row)
+      yield* write(row)
       yield* wake(row)
       return row
     }),
@@ -195,14 +215,11 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
       if (isPrecise(changed) && !isPrecise(task)) {
         yield* limits.allowOneMore(task.workspace_id, "second_precision_tasks")
       }
-      if (changed.queue_id !== task.queue_id) {
-        const { id, workspace_id } = task
-        yield* queue.moveToQueue({ workspace_id, task_id: id }, changed.queue_id)
-      }
       const firesOtherwise =
         firing.some((field) => changed[field] !== task[field]) ||
         !isDeepStrictEqual(slotOptionsOf(changed), slotOptionsOf(task))
       const row = yield* changedNow(changed)
+      yield* moveRuns(task, row)
       if (firesOtherwise && task.status === "active") return yield* activate(row)
       yield* repo.update(row)
       return row
@@ -222,8 +239,8 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
     }),
 
     /**
-     * Recomputes the next firing of an active task after its calendar has changed. The version of
-     * the task stays the same.
+     * Recomputes an active task's next firing after its calendar has changed. The task's version
+     * stays the same.
      */
     recompute: Effect.fnUntraced(function* (task: Row) {
       const next = yield* nextFireAfter(task, yield* now)
@@ -239,7 +256,7 @@ export const schedulesOf = Effect.fnUntraced(function* <Row extends ScheduledRow
   }
 })
 
-/** The fields that decide when a task fires. */
+/** The fields that determine when a task fires. */
 const firing = ["schedule", "timezone", "dst_overlap"] as const
 
 const nextFireOf = Effect.fnUntraced(function* (
@@ -264,9 +281,12 @@ const calendarOf = ({ firing_options }: Pick<ScheduledRow, "firing_options">) =>
 const isGiven = (value: object | null | undefined) => value !== undefined && value !== null
 
 const isBelowMinute = (every: string | null | undefined) =>
-  every != null && Number(readEvery(every)) < 60
+  every != null && Number(parseIntervalSeconds(every)) < 60
 
-/** `second_precision_tasks` in `countedLimits` has the same condition in SQL. */
+/**
+ * Returns whether a schedule counts as one with seconds. `second_precision_tasks` in
+ * `countedLimits` has the same condition in SQL.
+ */
 const isPrecise = ({
   firing_options,
   schedule
@@ -274,7 +294,7 @@ const isPrecise = ({
   firing_options?.precision === "second" ||
   (schedule !== null && (intervalOf(schedule)?.everyMs ?? Infinity) < 60_000)
 
-/** Checks fields that depend on each other. A change may give only one of them. */
+/** Checks fields that depend on each other, after a change that may contain only one of them. */
 const checkFiring = (
   { firing_options, schedule }: Pick<ScheduledRow, "firing_options" | "schedule">,
   isRequired: boolean
@@ -286,13 +306,20 @@ const checkFiring = (
       : invalid("ends_at", "must be after starts_at")
   if (schedule === null && isRequired) {
     return Effect.fail(
-      ValidationFailed.at(timingMissing.path, timingMissing.code, timingMissing.problem)
+      ValidationFailed.at(
+        missingTimingProblem.path,
+        missingTimingProblem.code,
+        missingTimingProblem.problem
+      )
     )
   }
   return schedule === null ? bounds : Effect.andThen(checkPrecision(schedule, precision), bounds)
 }
 
-/** Seconds need `precision`, because cron implementations disagree on what a sixth field means. */
+/**
+ * Fails if a cron expression has seconds but no `precision`. The option is required, because cron
+ * implementations disagree on what a sixth field means.
+ */
 export const checkPrecision = (schedule: string, precision: Precision | undefined) => {
   if (intervalOf(schedule) !== undefined) return Effect.void
   const problem = precisionProblem(Schedule.make(schedule), precision)

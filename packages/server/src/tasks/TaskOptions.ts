@@ -2,16 +2,19 @@ import {
   type CallOptions,
   callOptions,
   hasUnsentBody,
-  isTooLong,
+  isTimeoutTooLong,
   type Retry,
   retryDefaults,
   type RetryInput,
   type RetryUpdate,
-  tooLong,
-  unsentBody
+  timeoutProblem,
+  unsentBodyProblem
 } from "@scheduling/domain/calls/CallOptions"
 import { headersProblems, mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
-import { authorizedTwice, isAuthorizedTwice } from "@scheduling/domain/calls/CallAuth"
+import {
+  duplicateAuthorizationProblem,
+  setsAuthorizationTwice
+} from "@scheduling/domain/calls/CallAuth"
 import { type Callbacks, callbacks } from "@scheduling/domain/calls/Callbacks"
 import { type FiringOptions, firingOptions } from "@scheduling/domain/cron/FiringOptions"
 import { jitterMs } from "@scheduling/domain/cron/jitterMs"
@@ -19,7 +22,9 @@ import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import type { TaskFlowColumns } from "../engine/index.ts"
 import { timestampOrNull } from "../store/index.ts"
+import { flowColumns } from "./flowColumns.ts"
 
 /**
  * The jsonb columns for rarely used options. An option that the contract declares in one of these
@@ -33,7 +38,10 @@ const groups = {
 
 export type OptionColumn = keyof typeof groups
 
-/** Each column has the options that are set, or null if none is. */
+/**
+ * The columns for rare options. Each column contains the options that are set, or is null if none
+ * is set.
+ */
 export interface OptionColumns {
   readonly call_options: CallOptions | null
   readonly firing_options: FiringOptions | null
@@ -43,14 +51,14 @@ export interface OptionColumns {
 export type RareOption = keyof CallOptions | keyof FiringOptions | keyof Callbacks
 
 /**
- * Converts the fields of a definition or a change to the columns of a row. An absent option keeps
- * its value from `before`, and null removes it.
+ * Converts the fields of a definition or a change to a row's columns. An absent option keeps its
+ * value from `before`, and null removes it.
  */
-export const keptOptions = <Changes extends object, Column extends OptionColumn>(
+export const optionColumnsAfter = <Changes extends object, Column extends OptionColumn>(
   columns: ReadonlyArray<Column>,
   changes: Changes,
   before?: Pick<OptionColumns, Column> & Retries
-): Omit<Changes, RareOption> & Pick<OptionColumns, Column> => {
+): Omit<Changes, RareOption | "flow"> & Pick<OptionColumns, Column> & Partial<TaskFlowColumns> => {
   const given = {
     ...changes,
     ...(columns.some((name) => name === "call_options") && retriesOf(changes, before))
@@ -67,15 +75,18 @@ export const keptOptions = <Changes extends object, Column extends OptionColumn>
     return [column, Object.keys(options).length === 0 ? null : options]
   })
   const others = Object.entries(given).filter(([name]) => !rareOptions.has(name))
-  return Object.fromEntries([...others, ...kept]) as Omit<Changes, RareOption> &
-    Pick<OptionColumns, Column>
+  return {
+    ...(Object.fromEntries([...others, ...kept]) as Omit<Changes, RareOption | "flow"> &
+      Pick<OptionColumns, Column>),
+    ...flowColumns(given)
+  }
 }
 
-/** The values that a response shows for the options of a column when none is set. */
-export const unsetIn = (column: OptionColumn): Readonly<Record<string, unknown>> =>
+/** Returns what a response shows for a column's options if none is set. */
+export const unsetOptionsOf = (column: OptionColumn): Readonly<Record<string, unknown>> =>
   groups[column].unset
 
-/** The names of all rare options. */
+/** The names of the options that few tasks set. */
 export const rareOptions: ReadonlySet<string> = new Set(
   Object.values(groups).flatMap(({ unset }) => Object.keys(unset))
 )
@@ -85,7 +96,10 @@ interface Retries {
   readonly call_options?: CallOptions | null
 }
 
-/** `retry_count` and `retry.count` are one setting. A change may give either of them. */
+/**
+ * Returns the retry settings. `retry_count` and `retry.count` are the same setting, and a change
+ * can contain either of them.
+ */
 const retriesOf = (
   { retry, retry_count }: { readonly retry?: RetryInput | null; readonly retry_count?: number },
   before: Retries = {}
@@ -107,7 +121,7 @@ interface CallChanges {
   readonly retry_count?: number
 }
 
-/** Returns the fields of a PATCH, with its objects merged into those of the row. */
+/** Returns a PATCH's fields. Objects in it are merged into the row's objects. */
 export const mergedCall = <Changes extends CallChanges>(
   changes: Changes,
   row: Retries & { readonly headers?: Readonly<Record<string, string>> }
@@ -127,7 +141,7 @@ export const mergedCall = <Changes extends CallChanges>(
   }
 }
 
-/** Replaces null by the default. */
+/** Replaces null with each field's default. */
 const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
   ...(first_seconds !== undefined && {
     first_seconds: first_seconds ?? retryDefaults.first_seconds
@@ -137,8 +151,8 @@ const withDefaults = ({ factor, first_seconds, max_seconds }: RetryUpdate) => ({
 })
 
 /**
- * Checks a whole call after a change. The contract sees only the changed fields, so it cannot find
- * fields that contradict each other.
+ * Checks the complete call after a change. The contract sees only the changed fields, so it cannot
+ * detect fields that contradict each other.
  */
 export const checkCall = ({
   body,
@@ -155,18 +169,18 @@ export const checkCall = ({
 }): Effect.Effect<void, ValidationFailed> => {
   const call = { ...call_options, ...(timeout_seconds !== undefined && { timeout_seconds }) }
   const problems = [
-    ...(isTooLong(call) ? [tooLong] : []),
+    ...(isTimeoutTooLong(call) ? [timeoutProblem] : []),
     ...(hasUnsentBody({ ...(method !== undefined && { method }), body: body ?? null })
-      ? [unsentBody]
+      ? [unsentBodyProblem]
       : []),
-    ...(isAuthorizedTwice({ ...call, headers }) ? [authorizedTwice] : []),
+    ...(setsAuthorizationTwice({ ...call, headers }) ? [duplicateAuthorizationProblem] : []),
     ...headersProblems(headers).map((one) => ({ ...one, path: ["headers", ...one.path] }))
   ]
   const issues = problems.map(({ code, path, problem }) => issueAt(path, code, problem))
   return issues.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ issues }))
 }
 
-/** The URLs of the callbacks in a request, in the form in which targets are checked. */
+/** Returns the URLs of a request's callbacks, in the form in which targets are checked. */
 export const callbackTargets = (given: {
   readonly [Name in keyof Callbacks]: Callbacks[Name] | null
 }) =>
@@ -175,21 +189,21 @@ export const callbackTargets = (given: {
     return callback == null ? [] : [{ path: [name, "url"], url: callback.url }]
   })
 
-/** The options that decide which slots a schedule has and when their runs are due. */
+/** Returns the options that determine a schedule's slots, and when the slots' runs are due. */
 export const slotOptionsOf = ({ firing_options }: Pick<OptionColumns, "firing_options">) => {
   const { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at } =
     firing_options ?? {}
   return { ends_at, excluded_calendar, excluded_days, jitter_seconds, starts_at }
 }
 
-/** The state of a calendar before `showCalendars` adds it from the table of calendars. */
+/** A calendar's state before `showCalendars` reads it from the table of calendars. */
 const unread = { fetched_at: null, error: null, days: 0 }
 
 /**
- * The fields of a response about a schedule that do not have a column or an option with the same
- * name.
+ * Returns a response's fields about a schedule that have neither a column nor an option with the
+ * same name.
  */
-export const shownFiring = ({
+export const firingFields = ({
   firing_options,
   id,
   next_fire_at,
@@ -210,7 +224,7 @@ export const shownFiring = ({
   }
 }
 
-/** The time at which a task runs next, with its jitter. */
+/** Returns when a task runs next, including its jitter. */
 export const nextRunOf = ({
   firing_options,
   id,

@@ -27,7 +27,7 @@ interface HavingQueue {
   readonly queue_key: string | null
 }
 
-/** Adds to each record the key of its queue. Runs no statement if no record has a queue. */
+/** Adds its queue's key to each record. If no record has a queue, no statement runs. */
 export const showQueueKeys =
   (sql: SqlClient.SqlClient) =>
   <Record extends HavingQueue>(

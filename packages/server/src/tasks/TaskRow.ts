@@ -4,7 +4,9 @@ import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { Schema } from "effect"
 import type { RecordedDefinition } from "../accounts/index.ts"
+import type { Dependency } from "@scheduling/domain/incidents/Dependency"
 import { fieldsCopier } from "../core/index.ts"
+import type { TaskFlowColumns } from "../engine/index.ts"
 import { timestampOf } from "../store/index.ts"
 import type { StoredHeaders } from "./restoreHeaders.ts"
 import { shownTiming } from "./timingColumn.ts"
@@ -13,8 +15,8 @@ import {
   type OptionColumns,
   type RareOption,
   rareOptions,
-  shownFiring,
-  unsetIn
+  firingFields,
+  unsetOptionsOf
 } from "./TaskOptions.ts"
 
 export interface TaskRef {
@@ -23,13 +25,16 @@ export interface TaskRef {
 }
 
 /** The columns of `tasks` that all kinds have. */
-export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "ending_options"> {
+export interface TaskRow
+  extends TaskRef, StoredHeaders, TaskFlowColumns, Pick<OptionColumns, "ending_options"> {
   readonly timeout_seconds?: number
   readonly call_options?: CallOptions | null
   readonly key: string | null
   readonly version: number
   readonly status: string
   readonly queue_id: string | null
+  /** The dependencies, which are stored in the table `dependencies`. Absent for delayed tasks. */
+  readonly depends_on?: ReadonlyArray<Dependency>
   readonly created_by: Actor | null
   /** Null until the first change. */
   readonly updated_by: Actor | null
@@ -37,13 +42,14 @@ export interface TaskRow extends TaskRef, StoredHeaders, Pick<OptionColumns, "en
   readonly updated_at: Date
 }
 
-/** The fields of a response that have a column with the same name. */
+/** A response's fields that have a column with the same name. */
 export type PlainColumns<Task> = Omit<
   Task,
   | RareOption
   | "anchor"
   | "created_at"
   | "created_by"
+  | "depends_on"
   | "execution_id"
   | "every"
   | "last_run"
@@ -56,17 +62,18 @@ export type PlainColumns<Task> = Omit<
   | "workspace_id"
 >
 
-/** The columns of a kind that has a schedule. */
+/** The columns that all kinds with a schedule have. */
 export interface FiringColumns extends Pick<OptionColumns, "firing_options"> {
   readonly paused_reason: string | null
   readonly next_fire_at: Date | null
 }
 
-/** Fields of a response without a column of the same name. */
+/** A response's fields that have no column with the same name. */
 const otherFields: ReadonlySet<string> = new Set([
   ...rareOptions,
   "execution_id",
   "anchor",
+  "depends_on",
   "every",
   "last_run",
   "next_run_at",
@@ -76,8 +83,8 @@ const otherFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Derives the columns of a kind, and the function that turns a row into a response, from the fields
- * of its responses and its groups of rare options. `defined` are the fields of its definitions.
+ * Derives a kind's columns, and the function that converts a row to a response, from its response
+ * fields and its groups of rare options. `defined` lists its definition's fields.
  */
 export const taskColumns = <
   Task extends { readonly last_run: unknown },
@@ -89,14 +96,19 @@ export const taskColumns = <
 ) => {
   const plain = Object.keys(fields).filter((name) => !otherFields.has(name))
   const times = ["run_at", "created_at", "updated_at"].filter((name) => plain.includes(name))
-  const unset = Object.assign({}, ...options.map(unsetIn), { queue_key: null })
+  const unset = Object.assign({}, ...options.map(unsetOptionsOf), { queue_key: null })
   const copied = fieldsCopier<Record<string, unknown>>(plain, unset)
   const hasSchedule = options.includes("firing_options")
-  const columns = [...plain, ...options, ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])]
+  const columns = [
+    ...plain,
+    "flow_parts",
+    ...options,
+    ...(hasSchedule ? ["paused_reason", "next_fire_at"] : [])
+  ]
   const definedColumns = plain.filter((name) => defined.includes(name))
   const copiedDefinition = fieldsCopier<Record<string, unknown>>(
     definedColumns,
-    Object.assign({}, ...options.map(unsetIn))
+    Object.assign({}, ...options.map(unsetOptionsOf))
   )
   return {
     columns,
@@ -108,6 +120,7 @@ export const taskColumns = <
       if (hasSchedule) {
         Object.assign(stored, shownTiming(stored["schedule"] as string | null))
         stored["paused"] = row.status === "paused"
+        stored["depends_on"] = (row.depends_on ?? []).map(({ id, kind }) => ({ kind, id }))
       }
       const { updated_at, version } = row
       const updated_by = row.updated_by ?? row.created_by
@@ -122,7 +135,8 @@ export const taskColumns = <
       Object.assign(task, row.call_options, row.firing_options, row.ending_options)
       if (hasSchedule) {
         Object.assign(task, shownTiming(task["schedule"] as string | null))
-        Object.assign(task, shownFiring(row as Row & FiringColumns))
+        Object.assign(task, firingFields(row as Row & FiringColumns))
+        task["depends_on"] = row.depends_on ?? []
       }
       if (row.headers !== undefined) task["headers"] = shownHeaders(row.headers)
       task["updated_by"] ??= row.created_by

@@ -1,4 +1,4 @@
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Principal } from "@scheduling/domain/auth/Principal"
 import type { ExcludedCalendar } from "@scheduling/domain/cron/FiringOptions"
@@ -11,6 +11,7 @@ import type {
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
 import type { CountedPage, Page } from "@scheduling/domain/shared/requests/Page"
+import type { Backfill, BackfillRequest } from "@scheduling/domain/tasks/Backfill"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { SqlClient } from "effect/sql"
@@ -35,18 +36,20 @@ import {
   toPage,
   transactionOf
 } from "../store/index.ts"
+import { makeDependencies } from "../incidents/index.ts"
 import { showCalendars } from "./CalendarsOfTasksRepo.ts"
 import type { Firing, TaskChanges } from "./Firing.ts"
 import { queueByKey } from "./queueCheck.ts"
+import { checkFlow } from "./flowColumns.ts"
 import { showQueueKeys } from "./TaskQueuesRepo.ts"
 import { type GivenHeaders, restoreHeaders } from "./restoreHeaders.ts"
 import { checkCall } from "./TaskOptions.ts"
 import type { TaskRow } from "./TaskRow.ts"
 import type { TaskQuery, TasksRepo } from "./TasksRepo.ts"
 
-type Target = Parameters<Effect.Success<typeof targetCheck>>[0][number]
+type Target = Parameters<Effect.Success<typeof forbiddenTargetCheck>>[0][number]
 
-/** What differs between the kinds of task. `tasksOf` has what they share. */
+/** The parts that differ between the kinds of tasks. `tasksOf` contains the shared parts. */
 export interface TaskKind<
   Row extends TaskRow,
   Listed extends TaskRow,
@@ -57,7 +60,7 @@ export interface TaskKind<
   BusyError,
   Changes = Partial<Input>
 > {
-  /** The name of the service in traces. */
+  /** The service's name in traces. */
   readonly name: string
   /** The fields by which a list can be sorted. */
   readonly sorts: SortValues
@@ -68,18 +71,30 @@ export interface TaskKind<
   readonly firing: Firing<Row, Listed, Input, ChangeError, BusyError>
   /** Converts the fields of a definition or a change to columns. */
   readonly columnsOf: (given: Changes, before?: Row) => Partial<Row>
+  /** Fails if a definition or a change names records that do not exist. */
+  readonly check?: (
+    workspaceId: AuthorizedWorkspaceId,
+    given: Changes
+  ) => Effect.Effect<void, ValidationFailed>
+  /**
+   * Replaces the keys that a definition or a change contains with the ids of the records they name.
+   */
+  readonly byIds?: <Given extends object>(
+    workspaceId: AuthorizedWorkspaceId,
+    given: Given
+  ) => Effect.Effect<Given, ValidationFailed>
+  /** Adds the keys of the records whose ids the tasks contain. */
+  readonly withKeys?: (tasks: ReadonlyArray<Task>) => Effect.Effect<ReadonlyArray<Task>>
   /** Returns the URLs that a definition or a change contains. `row` is the row after the change. */
   readonly targets: (given: Changes, row: Row) => ReadonlyArray<Target>
-  /** Returns the fields of a PATCH, with its objects merged into those of the row. */
+  /** Returns a PATCH's fields. Objects in it are merged into the row's objects. */
   readonly merged: (changes: Update, row: Row) => Changes
   readonly show: (row: Listed) => Task
   /** Runs before the changed row is written. */
   readonly changed?: (before: Row, row: Row) => Effect.Effect<void>
 }
 
-/**
- * The operations on the tasks of one kind. Only some kinds have a `ChangeError` or a `BusyError`.
- */
+/** The operations on tasks of one kind. Only some kinds have a `ChangeError` or a `BusyError`. */
 export interface Tasks<
   Task,
   Input,
@@ -93,7 +108,7 @@ export interface Tasks<
     workspaceId: AuthorizedWorkspaceId,
     query: TaskQuery<Status>
   ) => Effect.Effect<CountedPage<Task>, ValidationFailed>
-  /** Lists the tasks of every workspace that the principal can read. */
+  /** Lists the tasks of every workspace that the principal has permission to read. */
   readonly listAll: (
     principal: Principal["Service"],
     query: TaskQuery<Status>
@@ -120,7 +135,7 @@ export interface Tasks<
     id: string,
     changes: Update
   ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
-  /** Removes the task. With `version`, fails unless the task has that version. */
+  /** Removes the task. If `version` is given, fails unless the task has that version. */
   readonly remove: (
     workspaceId: AuthorizedWorkspaceId,
     id: string,
@@ -137,8 +152,8 @@ export interface Tasks<
     id: string
   ) => Effect.Effect<ReadonlyArray<RecordedDefinition>, NotFound>
   /**
-   * Restores the definition of an earlier version. With `version`, fails unless the task has that
-   * version now.
+   * Restores the definition of an earlier version. If `version` is given, fails unless it is the
+   * current version of the task.
    */
   readonly restore: (
     workspaceId: AuthorizedWorkspaceId,
@@ -148,7 +163,7 @@ export interface Tasks<
   ) => Effect.Effect<Task, NotFound | Conflict | Stale | ValidationFailed | ChangeError>
 }
 
-/** The operations on the tasks of a kind with a schedule. `Run` is the response to a manual run. */
+/** The operations on tasks of a kind that has a schedule. `Run` is the response to a manual run. */
 export type PausableTasks<Task, Input, Definition, Update, Status extends string, Run> = Omit<
   Tasks<Task, Input, Definition, Update, Status, QuotaExceeded, never>,
   "run"
@@ -163,6 +178,11 @@ export type PausableTasks<Task, Input, Definition, Update, Status extends string
     workspaceId: AuthorizedWorkspaceId,
     id: string
   ) => Effect.Effect<Task, NotFound | QuotaExceeded>
+  readonly backfill: (
+    workspaceId: AuthorizedWorkspaceId,
+    id: string,
+    request: BackfillRequest
+  ) => Effect.Effect<Backfill, NotFound | QuotaExceeded | ValidationFailed>
 }
 
 export const tasksOf = Effect.fnUntraced(function* <
@@ -184,14 +204,18 @@ export const tasksOf = Effect.fnUntraced(function* <
   const transaction = transactionOf(sql)
   const changeLog = yield* ChangeLog
   const ids = yield* Ids
-  const checkTargets = yield* targetCheck
+  const checkTargets = yield* forbiddenTargetCheck
+  const dependencies = yield* makeDependencies
   const withQueueId = queueByKey(sql)
   const showOfQueues = showQueueKeys(sql)
   const showOfCalendars = showCalendars(sql)
-  const found = orNotFound(kind.resource)
+  const requireTask = orNotFound(kind.resource)
 
-  /** Adds to each task the key of its queue and the state of its calendar. */
-  const shown = (tasks: ReadonlyArray<Task>) => Effect.flatMap(showOfQueues(tasks), showOfCalendars)
+  const { withKeys = Effect.succeed<ReadonlyArray<Task>> } = kind
+
+  /** Adds to each task its calendar's state and the keys of the records that it names. */
+  const shown = (tasks: ReadonlyArray<Task>) =>
+    showOfQueues(tasks).pipe(Effect.flatMap(showOfCalendars), Effect.flatMap(withKeys))
 
   const shownPage = (page: Page<Task>) =>
     Effect.map(shown(page.data), (data): Page<Task> => ({ ...page, data }))
@@ -226,25 +250,47 @@ export const tasksOf = Effect.fnUntraced(function* <
       count
     )
 
-  const columnsOf = (given: Partial<Input>, before?: Row) =>
-    kind.columnsOf(Struct.omit(given, ["paused", "version"]) as Partial<Input>, before)
+  /**
+   * Converts a definition or a change to columns. `withReferences` must already have resolved its
+   * references.
+   */
+  const columnsOf = (given: Partial<Input>, before?: Row): Partial<Row> => ({
+    ...kind.columnsOf(Struct.omit(given, ["paused", "version"]) as Partial<Input>, before),
+    ...(given.depends_on !== undefined && { depends_on: given.depends_on })
+  })
 
   const lock = (workspaceId: AuthorizedWorkspaceId, id: string) =>
-    found(repo.findForUpdate(workspaceId, id))
+    requireTask(repo.findForUpdate(workspaceId, id))
 
   const get = (workspaceId: AuthorizedWorkspaceId, id: string) =>
-    Effect.flatMap(found(repo.find(workspaceId, id)), show)
+    Effect.flatMap(requireTask(repo.find(workspaceId, id)), show)
 
-  /** A masked header gets its value from the task that is `replaced`. */
+  /**
+   * Replaces the ids and keys with which a definition or a change refers to other records by the
+   * stored values.
+   */
+  const withReferences = Effect.fnUntraced(function* <Given extends TaskChanges>(
+    workspaceId: AuthorizedWorkspaceId,
+    given: Given
+  ): Effect.fn.Return<Given, ValidationFailed> {
+    const withIds = kind.byIds === undefined ? given : yield* kind.byIds(workspaceId, given)
+    const named = yield* withQueueId(workspaceId, withIds)
+    if (named.depends_on === undefined) return named
+    return { ...named, depends_on: yield* dependencies.resolve(workspaceId, named.depends_on) }
+  })
+
+  /** Creates a task. A masked header receives its value from the task `replaced`. */
   const create = Effect.fn(`${name}.create`)(function* (
     workspaceId: AuthorizedWorkspaceId,
     input: Input,
     replaced?: Listed
   ) {
     const restored = yield* restoreHeaders(input, replaced)
-    const given = yield* withQueueId(workspaceId, { ...defaults, ...restored })
+    const given = yield* withReferences(workspaceId, { ...defaults, ...restored })
     const columns = columnsOf(given)
+    yield* checkFlow(columns)
     yield* checkTargets(kind.targets(given, columns as Row))
+    if (kind.check !== undefined) yield* kind.check(workspaceId, given)
     const id = yield* ids.next
     const { actor } = yield* currentAuthor
     const rowAt = (at: Date) =>
@@ -285,13 +331,16 @@ export const tasksOf = Effect.fnUntraced(function* <
       updated_by: (yield* currentAuthor).actor
     }
     yield* checkCall(changed)
+    yield* checkFlow(changed)
     yield* checkTargets(kind.targets(given, changed))
     const isPaused = task.status === "paused"
     if (isSameDefinition(task, changed) && (paused ?? isPaused) === isPaused) {
       return yield* get(task.workspace_id, task.id)
     }
+    if (kind.check !== undefined) yield* kind.check(task.workspace_id, given)
     if (key !== undefined && key !== task.key) yield* repo.giveKey(task, key)
     if (kind.changed !== undefined) yield* kind.changed(task, changed)
+    yield* writeDependencies(task, changed)
     const updated = yield* firing.update(task, changed)
     // Changing the fields and pausing are one change, so the version increases once.
     const row =
@@ -302,12 +351,20 @@ export const tasksOf = Effect.fnUntraced(function* <
     return yield* get(task.workspace_id, task.id)
   })
 
+  const writeDependencies = (
+    { depends_on: before = [], id, workspace_id }: Row,
+    { depends_on = [] }: Row
+  ) => {
+    const of = { workspace_id, kind: kind.resource === "chain" ? "chain" : "cron", id } as const
+    return dependencies.replace(of, before, depends_on)
+  }
+
   const isSameDefinition = (one: Row, other: Row) => {
     const { after, before } = firing.changeOf(one, other)
     return isDeepStrictEqual(before?.stored, after?.stored)
   }
 
-  const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+  const findKeyHolder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
     withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
   const tasks: Tasks<
@@ -348,12 +405,13 @@ export const tasksOf = Effect.fnUntraced(function* <
 
     get,
 
-    create: (workspaceId, input) => holder(workspaceId, input.key)(create(workspaceId, input)),
+    create: (workspaceId, input) =>
+      findKeyHolder(workspaceId, input.key)(create(workspaceId, input)),
 
     upsert: Effect.fn(`${name}.upsert`)(
       function* (workspaceId, key, definition) {
         const input = { ...definition, key } as Input
-        const defined = yield* withQueueId(workspaceId, {
+        const defined = yield* withReferences(workspaceId, {
           ...defaults,
           ...input
         } as Input)
@@ -393,13 +451,13 @@ export const tasksOf = Effect.fnUntraced(function* <
 
     update: Effect.fn(`${name}.update`)(
       function* (workspaceId, id, given) {
-        const changes = yield* withQueueId(workspaceId, given)
+        const changes = yield* withReferences(workspaceId, given)
         yield* firing.beforeChange(workspaceId, changes)
         const task = yield* lock(workspaceId, id)
         return yield* change(task, kind.merged(changes, task))
       },
       transaction,
-      (write, workspaceId, _, { key }) => holder(workspaceId, key)(write)
+      (write, workspaceId, _, { key }) => findKeyHolder(workspaceId, key)(write)
     ),
 
     remove: Effect.fn(`${name}.remove`)(function* (workspaceId, id, version) {
@@ -412,7 +470,7 @@ export const tasksOf = Effect.fnUntraced(function* <
     run: Effect.fn(`${name}.run`)(firing.run),
 
     versions: Effect.fn(`${name}.versions`)(function* (workspaceId, id) {
-      const row = (yield* found(repo.find(workspaceId, id))) as TaskRow as Row
+      const row = (yield* requireTask(repo.find(workspaceId, id))) as TaskRow as Row
       const { after: current } = firing.changeOf(undefined, row)
       return current === undefined
         ? []
@@ -421,7 +479,7 @@ export const tasksOf = Effect.fnUntraced(function* <
 
     restore: Effect.fn(`${name}.restore`)(
       function* (workspaceId, id, { stored }, version) {
-        const wanted = stored as TaskChanges
+        const wanted = yield* withReferences(workspaceId, stored as TaskChanges)
         yield* firing.beforeChange(workspaceId, wanted)
         const task = yield* lock(workspaceId, id)
         yield* checkVersion(task, version)
@@ -429,7 +487,7 @@ export const tasksOf = Effect.fnUntraced(function* <
       },
       transaction,
       (write, workspaceId, _, { stored }) =>
-        holder(workspaceId, stored["key"] as string | null)(write)
+        findKeyHolder(workspaceId, stored["key"] as string | null)(write)
     )
   }
   const setPaused = (paused: boolean) =>

@@ -25,7 +25,8 @@ import {
   textArray
 } from "../store/index.ts"
 import { joinLastRun, lastRunColumns, lastRunNames, recentIds } from "./LastRunRepo.ts"
-import { isHeavyIn, pageBytes, unlessHeavy, withinPage } from "./pageBytes.ts"
+import { dependsOnColumn } from "../incidents/index.ts"
+import { mayExceedPageBytes, pageBytes, omitIfPageTooLarge, withinPage } from "./pageBytes.ts"
 import type { TaskRef, TaskRow } from "./TaskRow.ts"
 
 /** The query of a list of tasks. */
@@ -40,7 +41,7 @@ interface TaskListing<Status extends string> extends Omit<
   readonly page: ListRequest
 }
 
-/** Describes how the rows of one kind are stored and read. */
+/** Describes how one kind's rows are stored and read. */
 export interface TaskTable<Listed extends TaskRow> {
   readonly kind: ExecutionKind
   /** The columns that are read, and written by an update. */
@@ -48,10 +49,12 @@ export interface TaskTable<Listed extends TaskRow> {
   /** Columns that only an insert writes. */
   readonly inserted?: ReadonlyArray<string>
   /**
-   * Columns whose values may be long, with their SQL. A page with too many of them is read alone,
-   * and ends early.
+   * Columns whose values can be long, with their SQL. If a page's rows could be too large for a
+   * response, a separate statement reads the page, which may then end early.
    */
   readonly long: Readonly<Record<string, string>>
+  /** True if the tasks can depend on other records. Dependencies are read from another table. */
+  readonly hasDependencies: boolean
   /** A column whose value depends on the time of the request. */
   readonly derived?: { readonly column: string; readonly at: (now: Date) => Statement.Fragment }
   /** The condition for the status in responses, if it differs from the stored status. */
@@ -60,18 +63,22 @@ export interface TaskTable<Listed extends TaskRow> {
     status: Listed["status"],
     now: Date
   ) => Statement.Fragment
-  /** Whether each row is joined with the latest execution of its task. */
+  /** True if each row is joined with its task's latest execution. */
   readonly joinsLastRun: boolean
-  /** Adds the fields that need further statements. */
+  /** Adds the fields that require further statements. */
   readonly complete: (
     rows: ReadonlyArray<Listed>,
     now: Date
   ) => Effect.Effect<ReadonlyArray<Listed>, SqlError.SqlError>
 }
 
-/** Reads and writes the rows of `tasks` of one kind. */
+/** Reads and writes the rows of `tasks` that belong to one kind. */
 export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
-  readonly insert: (task: Row) => Effect.Effect<void, NotFound | Conflict>
+  /** Inserts a task. If `event` is given, the same statement inserts this audit event. */
+  readonly insert: (
+    task: Row,
+    event: Statement.Fragment | undefined
+  ) => Effect.Effect<void, NotFound | Conflict>
   readonly find: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
@@ -87,7 +94,7 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
   ) => Effect.Effect<Option.Option<Row>>
   /**
    * Lists a page of tasks. Concurrent requests without a filter share one statement, and a page
-   * that several of them ask for is read once.
+   * that several of them request is read only once.
    */
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,
@@ -115,7 +122,7 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
 }
 
 /** Inserts a task and, with the same statement, records that belong to it. */
-export interface InsertsBy<Row> {
+export interface CombinedInsert<Row> {
   readonly insertBy: <A>(
     task: Row,
     statement: (insertion: Statement.Fragment) => Effect.Effect<A, SqlError.SqlError>
@@ -126,7 +133,7 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow, Liste
   table: TaskTable<Listed>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const repo: TasksRepo<Row, Listed> & InsertsBy<Row> = {
+  const repo: TasksRepo<Row, Listed> & CombinedInsert<Row> = {
     ...(yield* readsOf(sql, table)),
     ...writesOf(sql, table, yield* LiveChanges)
   }
@@ -135,8 +142,21 @@ export const tasksRepo = Effect.fnUntraced(function* <Row extends TaskRow, Liste
 
 const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   sql: SqlClient.SqlClient,
-  { columns, complete, derived, hasStatus, joinsLastRun, kind, long }: TaskTable<Listed>
+  {
+    columns,
+    complete,
+    derived,
+    hasDependencies,
+    hasStatus,
+    joinsLastRun,
+    kind,
+    ...table
+  }: TaskTable<Listed>
 ) {
+  const long: Readonly<Record<string, string>> = {
+    ...table.long,
+    ...(hasDependencies && { depends_on: dependsOnColumn("t") })
+  }
   const ofKind = sql.literal(`t.kind = '${kind}'`)
   const short = columns.filter((name) => long[name] === undefined && name !== derived?.column)
   const columnsWith = (shown: Readonly<Record<string, string>>) =>
@@ -147,7 +167,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
       ].join(", ")
     )
   const allColumns = columnsWith(long)
-  const lightColumns = columnsWith(unlessHeavy(long))
+  const lightColumns = columnsWith(omitIfPageTooLarge(long))
   const nothing = sql.literal("")
 
   /**
@@ -168,9 +188,10 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
   ] as ReadonlyArray<keyof Listed & string>)
 
   /**
-   * Reads several pages with one statement, which shares its fixed cost and that of opening the
-   * partitions of the history: PostgreSQL needs 120 µs for a page of 10 tasks alone and 35 µs for
-   * one of 16 such pages, without the round trip. Heavy tasks are read without their long columns.
+   * Reads several pages with one statement. The pages share the fixed cost of the statement and of
+   * opening the history's partitions: PostgreSQL needs 120 µs for one page of 10 tasks, and 35 µs
+   * per page for 16 such pages, without the round trip. Tasks with long columns are read without
+   * these columns.
    */
   const listPages = Effect.fnUntraced(function* (asked: ReadonlyArray<RequestedPage>) {
     const now = yield* DateTime.nowAsDate
@@ -192,7 +213,7 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
 
   const listUnfiltered = yield* batchPageReads(listPages)
 
-  /** Reads the tasks of `select` until the page reaches its limit of bytes. */
+  /** Reads the tasks that `select` returns until the page reaches its maximum size. */
   const listWeighed = Effect.fnUntraced(function* (
     { page }: TaskListing<Listed["status"]>,
     select: (now: Date) => Statement.Fragment
@@ -238,8 +259,8 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     LIMIT ${page.limit + 1}`
 
   /**
-   * A page of 2 MB takes 20 ms of processor time, so only two are read at once, and workspaces take
-   * turns.
+   * The queue for pages with long columns. A page of 2 MB takes 20 ms of CPU time, so only two are
+   * read at the same time, and workspaces are served in turn.
    */
   const heavyPages = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 2, pause: yieldToEventLoop })
 
@@ -267,11 +288,11 @@ const readsOf = Effect.fnUntraced(function* <Listed extends TaskRow>(
     list: (workspaceId: AuthorizedWorkspaceId, listing: TaskListing<Listed["status"]>) => {
       const { page, ...filters } = listing
       const isPlain = isNewestFirst(page) && Object.keys(filters).length === 0
-      // A list with a filter or an order may read 10,000 tasks, so it does not share a statement
-      // with other pages.
+      // A list with a filter or a sort order may have to read 10,000 tasks, so it does not share a
+      // statement with other pages.
       return isPlain
         ? Effect.flatMap(listUnfiltered({ workspaceId, page }), (rows) =>
-            isHeavyIn(rows, page)
+            mayExceedPageBytes(rows, page)
               ? heavyPages.run(workspaceId, listAlone(workspaceId, listing))
               : Effect.succeed<ReadonlyArray<Listed & PageRow>>(rows)
           )
@@ -333,17 +354,22 @@ const nouns = { cron: "A cron task", delayed: "A delayed task", chain: "A chain"
 
 const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
   sql: SqlClient.SqlClient,
-  { columns, inserted = [], kind }: TaskTable<Listed>,
+  { columns, hasDependencies, inserted = [], kind }: TaskTable<Listed>,
   changes: typeof LiveChanges.Service
 ) => {
   const publish = publishAfterCommit(sql, changes)
   const ofKind = sql.literal(`kind = '${kind}'`)
+  const locked = sql.literal(
+    [...columns, ...(hasDependencies ? [`${dependsOnColumn("tasks")} AS depends_on`] : [])].join(
+      ", "
+    )
+  )
   const changeOf =
     (type: "task.created" | "task.updated" | "task.deleted") =>
     ({ id }: TaskRef): Change =>
       taskChange(type, { id, kind })
 
-  const insertBy: InsertsBy<Row>["insertBy"] = (task, statement) =>
+  const insertBy: CombinedInsert<Row>["insertBy"] = (task, statement) =>
     statement(
       sql`INSERT INTO tasks ${sql.insert({ ...valuesOf(task, [...columns, ...inserted]), kind })}`
     ).pipe(
@@ -354,7 +380,12 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
     )
 
   return {
-    insert: (task: Row) => insertBy(task, (insertion) => Effect.asVoid(sql`${insertion}`)),
+    insert: (task: Row, event: Statement.Fragment | undefined) =>
+      insertBy(task, (insertion) =>
+        Effect.asVoid(
+          event === undefined ? sql`${insertion}` : sql`WITH event AS (${event}) ${insertion}`
+        )
+      ),
 
     insertBy,
 
@@ -363,7 +394,7 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
       id: string
     ) {
       const rows = yield* sql<Row>`
-        SELECT ${sql.literal(columns.join(", "))}
+        SELECT ${locked}
         FROM tasks
         WHERE workspace_id = ${workspaceId}
           AND ${ofKind}
@@ -417,6 +448,8 @@ const writesOf = <Row extends TaskRow, Listed extends TaskRow>(
 const json: ReadonlySet<string> = new Set([
   "headers",
   "run_on",
+  "flow",
+  "flow_parts",
   "call_options",
   "firing_options",
   "ending_options",

@@ -11,7 +11,7 @@ type Given = { readonly [Name in keyof Callbacks]: Callbacks[Name] | null } & {
   readonly run_on?: object | null
 }
 
-/** The URLs in a definition or a change of a task that makes one call. */
+/** Returns the URLs in a definition or a change of a task that makes only one call. */
 export const callTargets = (
   given: Given,
   { run_on, url }: { readonly url: string; readonly run_on: RunOn | null }
@@ -20,8 +20,8 @@ export const callTargets = (
   ...callbackTargets(given)
 ]
 
-/** The columns of a call that may be long. */
-export const longInCall = { headers: "t.headers", body: "t.body" }
+/** A call's columns that can be long. */
+export const longCallColumns = { headers: "t.headers", body: "t.body" }
 
 interface Moved {
   readonly id: string
@@ -31,10 +31,9 @@ interface Moved {
 }
 
 /**
- * Moves the queued runs of a task to its new worker, or back to the service, after `run_on` has
- * changed.
+ * Moves a task's queued runs to its new worker, or back to the service, after `run_on` has changed.
  */
-export const whereMoved =
+export const moveRunsToNewWorker =
   (move: RunQueue["Service"]["move"]) =>
   (before: Moved, row: Moved): Effect.Effect<void> =>
     isDeepStrictEqual(before.run_on, row.run_on) &&

@@ -3,9 +3,11 @@
  * executions and the forecast.
  */
 import { Layer } from "effect"
-import { onRunnerNodes } from "../core/index.ts"
+import { runnerNodeLayer } from "../core/index.ts"
 import { Activities } from "./activity/Activities.ts"
 import { ActivityRepo } from "./activity/ActivityRepo.ts"
+import { ActivityTimelineRepo } from "./activity/ActivityTimelineRepo.ts"
+import { ActivityTimelines } from "./activity/ActivityTimelines.ts"
 import { ActivityHandlers } from "./activity/http.ts"
 import { Batches } from "./batches/Batches.ts"
 import { CalendarReader } from "./calendars/CalendarReader.ts"
@@ -21,6 +23,7 @@ import { CronHandlers } from "./cron/http.ts"
 import { DelayedTasks } from "./delayed/DelayedTasks.ts"
 import { DelayedHandlers } from "./delayed/http.ts"
 import { ExecutionStatsRepo } from "./executions/ExecutionStatsRepo.ts"
+import { Approvals } from "./executions/Approvals.ts"
 import { AttemptRequests } from "./executions/AttemptRequests.ts"
 import { Executions } from "./executions/Executions.ts"
 import { ExecutionsRepo } from "./executions/ExecutionsRepo.ts"
@@ -32,10 +35,18 @@ import { ExecutionsHandlers } from "./executions/http.ts"
 import { ForecastRepo } from "./forecast/ForecastRepo.ts"
 import { Forecasts } from "./forecast/Forecasts.ts"
 import { ForecastHandlers } from "./forecast/http.ts"
+import { RecordPausesLayer } from "./recordPauses.ts"
 import { Queues } from "./queues/Queues.ts"
 import { QueuesRepo } from "./queues/QueuesRepo.ts"
 import { QueuesHandlers } from "./queues/http.ts"
+import { triggerRouteLayer } from "./triggers/triggerRoute.ts"
+import { Triggers } from "./triggers/Triggers.ts"
+import { TriggersRepo } from "./triggers/TriggersRepo.ts"
+import { TaskBucketsRepo } from "./uptime/TaskBucketsRepo.ts"
+import { TaskUptimes } from "./uptime/TaskUptimes.ts"
 
+export { Approvals } from "./executions/Approvals.ts"
+export { pauseChange } from "./pauseChange.ts"
 export { scheduledColumns, type ScheduledRow, schedulesOf } from "./Schedules.ts"
 export { StatsRollUpRepo } from "./executions/StatsRollUpRepo.ts"
 
@@ -46,7 +57,8 @@ const Handlers = Layer.mergeAll(
   QueuesHandlers,
   ExecutionsHandlers,
   ForecastHandlers,
-  ActivityHandlers
+  ActivityHandlers,
+  triggerRouteLayer
 )
 
 const Services = Layer.mergeAll(
@@ -55,27 +67,39 @@ const Services = Layer.mergeAll(
   DelayedTasks.layer,
   Chains.layer,
   Queues.layer,
+  Triggers.layer,
   Reruns.layer,
+  TaskUptimes.layer,
   Forecasts.layer,
-  Activities.layer
+  Activities.layer,
+  ActivityTimelines.layer
 )
 
 const Repositories = Layer.mergeAll(
   ChainsRepo.layer.pipe(Layer.provideMerge(ChainRunsRepo.layer)),
   QueuesRepo.layer,
+  TriggersRepo.layer,
   CalendarsRepo.layer,
   ExecutionsRepo.layer,
   RerunsRepo.layer,
+  TaskBucketsRepo.layer,
   ForecastRepo.layer,
   ActivityRepo.layer,
+  ActivityTimelineRepo.layer,
   ExecutionStatsRepo.layer
 )
 
 /** Nodes with `RUNNER=off` read no calendars. */
-const RunnerLayer = onRunnerNodes(CalendarsLayer)
+const RunnerLayer = runnerNodeLayer(CalendarsLayer)
 
-export const TasksLayer = Layer.mergeAll(Handlers, RunnerLayer, StatsRollUpLayer).pipe(
+export const TasksLayer = Layer.mergeAll(
+  Handlers,
+  RunnerLayer,
+  RecordPausesLayer,
+  StatsRollUpLayer
+).pipe(
   Layer.provide(Services),
+  Layer.provideMerge(Approvals.layer),
   Layer.provide([Executions.layer, AttemptRequests.layer, Calendars.layer]),
   Layer.provide(StepRequests.layer),
   Layer.provide([CalendarReader.layer, Repositories]),

@@ -6,8 +6,8 @@ import { idOfKey } from "../http/index.ts"
 import { lockQueue } from "./TaskQueuesRepo.ts"
 
 /**
- * Rejects a queue that the workspace does not have. Call this in the transaction, before the task
- * is locked.
+ * Creates the check that the workspace has the task's queue. Run it in the transaction, before
+ * locking the task.
  */
 export const queueCheck = Effect.map(
   SqlClient.SqlClient,
@@ -25,8 +25,8 @@ interface NamesQueue {
 }
 
 /**
- * Replaces `queue_key` by the `queue_id` of that queue. Responses contain both, and a client may
- * send a response back, so both are accepted if they agree.
+ * Replaces `queue_key` with the `queue_id` of that queue. Responses contain both fields, and a
+ * client can send a response back, so both are accepted if they name the same queue.
  */
 export const queueByKey =
   (sql: SqlClient.SqlClient) =>
@@ -47,7 +47,7 @@ export const queueByKey =
               ValidationFailed.at(
                 ["queue_key"],
                 "invalid",
-                "names another queue than queue_id: give one of them"
+                "is not the key of the queue in queue_id: send only one of the two fields"
               )
             )
       )
@@ -56,5 +56,5 @@ export const queueByKey =
 
 const noSuchQueue = (field: "queue_id" | "queue_key", given: string) =>
   Effect.fail(
-    ValidationFailed.at([field], "not_found", `names no queue of this workspace: ${given}`)
+    ValidationFailed.at([field], "not_found", `matches no queue in this workspace: ${given}`)
   )

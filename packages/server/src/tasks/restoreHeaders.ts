@@ -1,10 +1,10 @@
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import {
   isMasked,
-  nothingStored,
+  maskWithoutStoredValue,
   restoredHeaders
 } from "@scheduling/domain/calls/credentialHeaders"
-import { type ChainStepInput, stepsProblems } from "@scheduling/domain/chains/Chain"
+import { type ChainStepInput, isCallStep, stepsProblems } from "@scheduling/domain/chains/ChainStep"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { type FieldProblem, issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
@@ -12,28 +12,29 @@ import type { StoredStep } from "../engine/index.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-/** The fields of a row that contain headers. */
+/** A row's fields that contain headers. */
 export interface StoredHeaders {
   readonly headers?: Headers
   readonly steps?: ReadonlyArray<StoredStep>
 }
 
-/** The fields of a definition that contain headers. */
+/** A definition's fields that contain headers. */
 export interface GivenHeaders {
   readonly headers?: Headers | undefined
   readonly steps?: ReadonlyArray<ChainStepInput> | undefined
 }
 
 /**
- * Replaces the mask in headers of a definition or a change by the stored values. Fails if there is
- * no stored value, or if the restored headers exceed the limits of a call.
+ * Replaces masked values in the headers of a definition or a change with the stored values. Fails
+ * if there is no stored value, or if the restored headers exceed a call's limits.
  */
 export const restoreHeaders = <Given extends GivenHeaders>(
   given: Given,
   stored: StoredHeaders = {}
 ): Effect.Effect<Given, ValidationFailed> => {
   const { headers, steps } = given
-  const isPlain = !holdsMask(headers) && !steps?.some((step) => holdsMask(step.headers))
+  const isPlain =
+    !holdsMask(headers) && !steps?.some((step) => isCallStep(step) && holdsMask(step.headers))
   if (isPlain) return Effect.succeed(given)
   const restored = {
     ...given,
@@ -53,9 +54,9 @@ const restoredSteps = (
   steps: ReadonlyArray<ChainStepInput>,
   stored: NonNullable<StoredHeaders["steps"]>
 ): ReadonlyArray<ChainStepInput> => {
-  const known = new Map(stored.map(({ headers, name }) => [name, headers]))
+  const known = new Map(stored.filter(isCallStep).map(({ headers, name }) => [name, headers]))
   return steps.map((step) =>
-    step.headers === undefined
+    !isCallStep(step) || step.headers === undefined
       ? step
       : { ...step, headers: restoredHeaders(step.headers, known.get(step.name) ?? {}) }
   )
@@ -63,13 +64,16 @@ const restoredSteps = (
 
 const problemsOf = ({ headers = {}, steps = [] }: GivenHeaders): ReadonlyArray<FieldProblem> => {
   const inHeaders = [
-    ...below(["headers"], callProblems(headers)),
+    ...prefixPath(["headers"], callProblems(headers)),
     ...steps.flatMap((step, index) =>
-      below(["steps", index, "headers"], callProblems(step.headers ?? {}))
+      isCallStep(step)
+        ? prefixPath(["steps", index, "headers"], callProblems(step.headers ?? {}))
+        : []
     )
   ]
-  // A stored value may reference a step that was moved behind it or removed.
-  return inHeaders.length > 0 ? inHeaders : below(["steps"], stepsProblems(steps))
+  // A restored header may reference a step that was removed or that now comes after the header's
+  // own step.
+  return inHeaders.length > 0 ? inHeaders : prefixPath(["steps"], stepsProblems(steps))
 }
 
 const callProblems = (headers: Headers): ReadonlyArray<FieldProblem> => {
@@ -79,11 +83,11 @@ const callProblems = (headers: Headers): ReadonlyArray<FieldProblem> => {
     : masked.map(([name]) => ({
         path: [name],
         code: "invalid",
-        problem: `${nothingStored}, or leave the header out`
+        problem: `${maskWithoutStoredValue}, or leave the header out`
       }))
 }
 
-const below = (
+const prefixPath = (
   path: ReadonlyArray<string | number>,
   problems: ReadonlyArray<FieldProblem>
 ): ReadonlyArray<FieldProblem> => problems.map((one) => ({ ...one, path: [...path, ...one.path] }))

@@ -11,7 +11,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Effect, type Schema } from "effect"
 import { versionHandlers } from "../accounts/index.ts"
 import {
-  createdIfNew,
+  upsertResponse,
   type DefinitionFailure,
   DefinedKinds,
   withExpectedVersion,
@@ -28,7 +28,7 @@ interface InWorkspace {
   readonly workspace_id: WorkspaceId
 }
 
-/** The path parameters of one task. */
+/** The path parameters that identify one task. */
 type OfTask = InWorkspace & ({ readonly task_id: string } | { readonly chain_id: string })
 
 const idIn = (params: OfTask) => ("task_id" in params ? params.task_id : params.chain_id)
@@ -66,7 +66,7 @@ export const taskHandlers = Effect.fnUntraced(function* <
   prepare,
   tasks
 }: {
-  /** The name of the endpoint group. Idempotency keys are separate for each group. */
+  /** The endpoint group's name. Each group has its own idempotency keys. */
   readonly name: "chains" | "cron" | "delayed"
   readonly tasks: Omit<
     Tasks<Task, Input, Definition, Update, Status, ChangeError, BusyError>,
@@ -97,8 +97,8 @@ export const taskHandlers = Effect.fnUntraced(function* <
     kind: name === "chains" ? "chain" : name,
     prepare: (workspaceId, definition) => prepare(workspaceId, definition, "a change"),
     upsert: tasks.upsert,
-    get: tasks.get,
-    remove: tasks.remove
+    get: (workspaceId, { id }) => tasks.get(workspaceId, id),
+    remove: (workspaceId, { id }) => tasks.remove(workspaceId, id)
   })
   return {
     list: inWorkspace(
@@ -175,7 +175,9 @@ export const taskHandlers = Effect.fnUntraced(function* <
       ) =>
         Effect.andThen(
           prepare(workspaceId, payload, "a change"),
-          createdIfNew(tasks.upsert(workspaceId, params.key, withExpectedVersion(headers, payload)))
+          upsertResponse(
+            tasks.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
+          )
         )
     ),
 

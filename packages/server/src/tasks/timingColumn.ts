@@ -1,22 +1,23 @@
-import type { GivenTiming } from "@scheduling/domain/schedules/Timing"
-import { intervalText, writtenInterval } from "@scheduling/schedules/Interval"
+import type { TimingFields } from "@scheduling/domain/schedules/Timing"
+import { intervalText, intervalParts } from "@scheduling/schedules/Interval"
 
-// The column `schedule` holds a cron expression or the text of an interval, so that everything which
-// computes slots handles both alike. The API has a field for each.
+// The column `schedule` contains either a cron expression or an interval as text, so that
+// everything that computes slots handles both in the same way. The API has a separate field for
+// each.
 
-/** The fields of a response for the column. */
+/** Returns a response's fields for the column `schedule`. */
 export const shownTiming = (schedule: string | null) => {
-  const interval = schedule === null ? undefined : writtenInterval(schedule)
+  const interval = schedule === null ? undefined : intervalParts(schedule)
   return interval === undefined
     ? { schedule, every: null, anchor: null }
     : { schedule: null, ...interval }
 }
 
 /**
- * The column for the fields of a definition or of a change. A schedule removes the interval, and an
- * interval the schedule.
+ * Returns a definition or a change with its timing in the column `schedule`. Giving a schedule
+ * removes the interval, and giving an interval removes the schedule.
  */
-export const withTimingColumn = <Given extends GivenTiming>(
+export const withTimingColumn = <Given extends TimingFields>(
   given: Given,
   before: { readonly schedule: string | null } = { schedule: null }
 ): Omit<Given, "every" | "anchor"> => {

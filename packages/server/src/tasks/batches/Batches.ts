@@ -1,10 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal } from "@scheduling/domain/auth/Principal"
+import { Principal, requesterOf } from "@scheduling/domain/auth/Principal"
 import {
   type BatchOutcome,
   type BatchOutcomes,
   type RefusedItem,
-  Unreadable
+  UnreadableItem
 } from "@scheduling/domain/shared/requests/Batch"
 import {
   Conflict,
@@ -37,7 +37,7 @@ export class Batches extends Context.Service<
   Batches,
   {
     /**
-     * Creates the items one by one in one transaction. Each item has its own savepoint, so a
+     * Creates the items one by one in one transaction. Each item has its own savepoint, so that a
      * rejected item leaves nothing behind and does not stop the others. One statement writes all
      * audit events. The batch counts as many requests as it has items. `before` runs for each item
      * before the transaction begins.
@@ -70,18 +70,21 @@ export class Batches extends Context.Service<
           const message = NodeHttpServerRequest.toIncomingMessage(
             yield* HttpServerRequest.HttpServerRequest
           )
-          // The edge has already counted the request once.
+          // The request itself was already counted once when it arrived.
           const more = items.length - 1
-          const limited = more === 0 ? undefined : rates.take(message, yield* Principal, more)
+          const limited =
+            more === 0 ? undefined : rates.take(message, requesterOf(yield* Principal), more)
           if (limited !== undefined) return yield* limited
           const read = items.map(readItem)
           const ready =
             before === undefined ? read : yield* Effect.forEach(read, yield* readyBy(before))
           return yield* Effect.forEach(ready, (item) =>
-            outcomeOf(item, (input: (typeof items)[number]) => audit.orForget(create(input)))
+            outcomeOf(item, (input: (typeof items)[number]) =>
+              audit.dropEventsOnFailure(create(input))
+            )
           ).pipe(
             Effect.map((outcomes) => ({ items: outcomes })),
-            audit.together,
+            audit.collectEvents,
             transaction,
             idempotency.once({ ...request, payload: read, answer })
           )
@@ -92,13 +95,13 @@ export class Batches extends Context.Service<
 }
 
 const readItem = <Input>(item: Input): Input | Refusal =>
-  item instanceof Unreadable
+  item instanceof UnreadableItem
     ? new ValidationFailed({ issues: issuesIn(item.issue, { whole: "The item", part: "field" }) })
     : item
 
 /**
- * The time limit of `before` for all items together. Once it has passed, each remaining item gets
- * `atLeastMs`.
+ * The time limit for running `before` for all items together. Once it has passed, each remaining
+ * item has `atLeastMs`.
  */
 const togetherMs = 15_000
 const atLeastMs = 250

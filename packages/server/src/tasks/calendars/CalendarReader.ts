@@ -1,16 +1,19 @@
 import { Call } from "@scheduling/calls/Call"
 import { Clock, Context, Deferred, Effect, Layer, Result } from "effect"
-import { AccountShares, afterEqualPause, FairQueue } from "../../http/index.ts"
+import { AccountShares, pauseForSameDuration, FairQueue } from "../../http/index.ts"
 import { Ids } from "../../core/index.ts"
-import { calendarThread, type ReadCalendar } from "./calendarThread.ts"
+import { calendarThread, type ParsedCalendar } from "./calendarThread.ts"
 
-/** The holidays of a country need 20 kB per year, and ten years of a personal calendar 1 MB. */
+/**
+ * The maximum size of a calendar. A country's public holidays take 20 kB per year, and ten years of
+ * a personal calendar take 1 MB.
+ */
 export const maxBytes = 1024 * 1024
 const timeoutSeconds = 10
 
 /**
- * The number of concurrent reads. Each can hold 1 MB for a long time, so accounts share them
- * fairly.
+ * The number of concurrent reads. Each read can hold 1 MB for a long time, so accounts share the
+ * reads fairly.
  */
 const readsAtOnce = 16
 const readsOfWorkspace = 2
@@ -22,7 +25,10 @@ export interface CalendarToRead {
   readonly url: string
 }
 
-/** Reads calendars from URLs that tasks may call. A failed read is a value and not an error. */
+/**
+ * Reads calendars from URLs that tasks are allowed to call. A failed read is returned as a value,
+ * not as an error.
+ */
 export class CalendarReader extends Context.Service<
   CalendarReader,
   {
@@ -30,7 +36,7 @@ export class CalendarReader extends Context.Service<
      * Reads a calendar. Requests for the same calendar share one read. The result is `busy` if the
      * workspace or its account has reached its limit of concurrent reads.
      */
-    readonly read: (calendar: CalendarToRead) => Effect.Effect<ReadCalendar | "busy">
+    readonly read: (calendar: CalendarToRead) => Effect.Effect<ParsedCalendar | "busy">
   }
 >()("@scheduling/server/tasks/calendars/CalendarReader") {
   static readonly layer: Layer.Layer<CalendarReader, never, Call | Ids> = Layer.effect(
@@ -40,9 +46,9 @@ export class CalendarReader extends Context.Service<
       const ids = yield* Ids
       const shares = new AccountShares(readsAtOnce)
       const read = yield* calendarThread()
-      const underWay = new Map<string, Deferred.Deferred<ReadCalendar>>()
-      /** Parsing calendars takes at most half of the node's processor time. */
-      const turns = new FairQueue<string>({ atOnce: 1, pause: afterEqualPause })
+      const underWay = new Map<string, Deferred.Deferred<ParsedCalendar>>()
+      /** The queue for parsing. Parsing calendars takes at most half of the node's CPU time. */
+      const turns = new FairQueue<string>({ atOnce: 1, pause: pauseForSameDuration })
 
       const fetch = Effect.fnUntraced(function* (workspace_id: string, url: string) {
         const response = yield* call.run({
@@ -63,7 +69,7 @@ export class CalendarReader extends Context.Service<
         }
         const text = response.response_body ?? ""
         if (Buffer.byteLength(text) >= maxBytes) {
-          return Result.fail(`it has ${maxBytes} bytes or more, which is too many`)
+          return Result.fail(`it is too large: the limit is ${maxBytes} bytes`)
         }
         const now = yield* Clock.currentTimeMillis
         return yield* turns.run(workspace_id, read(text, now))
@@ -77,10 +83,10 @@ export class CalendarReader extends Context.Service<
           const ofWorkspace = [...underWay.keys()].filter((one) => one.startsWith(workspace_id))
           if (ofWorkspace.length >= readsOfWorkspace || !shares.mayHold(lane)) return "busy"
           shares.change(lane, 1)
-          const result = yield* Deferred.make<ReadCalendar>()
+          const result = yield* Deferred.make<ParsedCalendar>()
           underWay.set(key, result)
-          // Other requests may wait for this read, so it continues if the first request is
-          // cancelled.
+          // Other requests may be waiting for this read, so it continues even if the first request
+          // is cancelled.
           return yield* fetch(workspace_id, url).pipe(
             Effect.catchDefect((defect) =>
               Effect.as(Effect.logError("a calendar could not be read", defect), broken)
@@ -100,4 +106,4 @@ export class CalendarReader extends Context.Service<
   )
 }
 
-const broken: ReadCalendar = Result.fail("internal error")
+const broken: ParsedCalendar = Result.fail("internal error")

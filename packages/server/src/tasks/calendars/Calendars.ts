@@ -16,47 +16,47 @@ import { dayMs, elapsedMs, Ids, loop } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { schedulesOf } from "../Schedules.ts"
-import { targetCheck } from "@scheduling/calls/egress/targetCheck"
+import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import { CalendarReader } from "./CalendarReader.ts"
 import { CalendarsRepo, type ClaimedCalendar } from "./CalendarsRepo.ts"
 
-/** The fields of a request that matter for calendars. */
+/** A request's fields that determine its calendar. */
 interface Given {
   readonly excluded_calendar?: { readonly url: string } | null
 }
 
 /**
- * Longer than reading a calendar and recomputing its tasks takes. After this time another node may
- * claim it.
+ * How long a node claims a calendar. Afterwards, another node can claim it. Reading the calendar
+ * and recomputing its tasks takes less time.
  */
 const leaseMs = 5 * 60_000
 
 const hourMs = 3_600_000
 
 /**
- * The number of calendars that are claimed at once. At most two of one workspace are read at the
- * same time.
+ * The number of calendars that a node claims together. At most two calendars of one workspace are
+ * read at the same time.
  */
 const readsAtOnce = 4
 
 /**
- * Keeps the calendars whose days are excluded from schedules. Each workspace's calendars are read
+ * Stores the calendars whose days are excluded from schedules. Each workspace's calendars are read
  * once a day.
  */
 export class Calendars extends Context.Service<
   Calendars,
   {
     /**
-     * Reads a new calendar before the change that names it is saved. Do not call this in a
-     * transaction, because the server may be slow. Nothing is fetched if the workspace has no
-     * calendar left in its plan, unless a `change` of a task may free one.
+     * Reads a new calendar before saving the change that names it. Do not call it in a transaction,
+     * because the calendar's server can be slow. If the workspace's plan allows no further
+     * calendar, nothing is read, unless the task's `change` may free a calendar.
      */
     readonly readBefore: (
       workspaceId: AuthorizedWorkspaceId,
       given: Given,
       saves: "a new task" | "a change"
     ) => Effect.Effect<void, NotFound | QuotaExceeded | RateLimited | ValidationFailed>
-    /** Reads calendars that are due. Returns whether more may be due. */
+    /** Reads calendars that are due. Returns true if more calendars may be due. */
     readonly refresh: Effect.Effect<boolean>
   }
 >()("@scheduling/server/tasks/calendars/Calendars") {
@@ -70,14 +70,14 @@ export class Calendars extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
       const now = Effect.orDie((yield* StoreClock)(sql))
-      const checkTargets = yield* targetCheck
+      const checkTargets = yield* forbiddenTargetCheck
       const ids = yield* Ids
       const limits = yield* Limits
       const clock = yield* Clock.Clock
       const rates = new AccountRates(readsPerMinute)
       const reader = yield* CalendarReader
       const repo = yield* CalendarsRepo
-      const schedules = yield* schedulesOf({ insert: Effect.die, update: repo.updateNextFire })
+      const schedules = yield* schedulesOf({ update: repo.updateNextFire })
 
       const keep = Effect.fnUntraced(function* (
         workspace_id: AuthorizedWorkspaceId,
@@ -88,9 +88,9 @@ export class Calendars extends Context.Service<
         yield* limits.hold(workspace_id)
         if (yield* repo.isKnown(workspace_id, url)) return
         yield* repo.removeUnused(workspace_id, at)
-        yield* repo.removeOldestUnused(workspace_id, unusedAtMost)
+        yield* repo.removeOldestUnused(workspace_id, maxUnused)
         const id = yield* ids.next
-        yield* repo.insert({ id, workspace_id, url, days, check_at: inADay(at) }, at)
+        yield* repo.insert({ id, workspace_id, url, days, check_at: nextDailyRead(at) }, at)
       }, transaction)
 
       const readNew = Effect.fnUntraced(function* (
@@ -112,7 +112,7 @@ export class Calendars extends Context.Service<
         yield* keep(workspace_id, url, read.success)
       })
 
-      /** Each task has its own transaction, so that none is locked for long. */
+      /** Recomputes each task in its own transaction, so that no task is locked for long. */
       const recomputeTasks = Effect.fnUntraced(function* (calendar: ClaimedCalendar) {
         let after = firstId
         for (;;) {
@@ -143,12 +143,12 @@ export class Calendars extends Context.Service<
         const found = Result.isSuccess(read)
           ? { days: read.success, fetched_at: at, error: null, failures }
           : { days, fetched_at: undefined, error: read.failure, failures }
-        const check_at = failures === 0 ? inADay(at) : laterAfter(failures, at)
+        const check_at = failures === 0 ? nextDailyRead(at) : nextTryAfter(failures, at)
         if (calendar.is_applied && isDeepStrictEqual(found.days, days)) {
           return yield* repo.updateFound(calendar, { ...found, is_applied: true, check_at })
         }
-        // If this node stops before the tasks are recomputed, the node that reads the calendar next
-        // does it.
+        // If this node stops before the tasks are recomputed, the node that next reads the calendar
+        // recomputes them.
         const again = new Date(begunAt.getTime() + leaseMs)
         yield* repo.updateFound(calendar, { ...found, is_applied: false, check_at: again })
         yield* recomputeTasks(calendar)
@@ -186,11 +186,12 @@ export const CalendarsLayer: Layer.Layer<never, never, Calendars> = Layer.effect
 )
 
 /**
- * The maximum number of new calendars per minute. One request may name a hundred, all on one host.
+ * The maximum number of new calendars per minute. It is limited, because one request can name a
+ * hundred calendars on the same host.
  */
 const readsPerMinute = { each: 20, account: 60 }
 
-/** How long to wait while too many reads are in progress. A read takes less than that. */
+/** How long to wait while too many reads are in progress. A read takes less time than this. */
 const busySeconds = 15
 
 const tooManyReads = (retry_after: number) =>
@@ -202,10 +203,10 @@ const tooManyReads = (retry_after: number) =>
 const path = ["excluded_calendar", "url"]
 
 /**
- * The maximum number of unused calendars of a workspace. The calendars of a batch are unused until
- * its tasks are saved.
+ * The maximum number of unused calendars per workspace. A batch's calendars are unused until its
+ * tasks are saved.
  */
-const unusedAtMost = maxBatch
+const maxUnused = maxBatch
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
@@ -213,11 +214,11 @@ const firstId = "00000000-0000-0000-0000-000000000000"
  * Returns a time 22 to 24 hours later. The random part spreads the reads of calendars that were
  * saved together.
  */
-const inADay = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
+const nextDailyRead = (at: Date) => new Date(at.getTime() + dayMs - Math.random() * 2 * hourMs)
 
 /**
- * Returns the time of the next try: one hour later after the first failure, then two, four and so
- * on, up to a day.
+ * Returns when a failed read is retried. The delay is one hour after the first failure, and doubles
+ * with each further failure, up to a day.
  */
-const laterAfter = (failures: number, at: Date) =>
+const nextTryAfter = (failures: number, at: Date) =>
   new Date(at.getTime() + Math.min(dayMs, hourMs * 2 ** Math.min(failures - 1, 5)))

@@ -22,7 +22,7 @@ export interface ClaimedCalendar {
 type Named = Pick<ClaimedCalendar, "workspace_id" | "url">
 
 /** The result of reading a calendar. */
-export interface Found {
+export interface CalendarReadResult {
   readonly days: ReadonlyArray<string>
   readonly fetched_at: Date | undefined
   readonly error: string | null
@@ -35,7 +35,7 @@ export class CalendarsRepo extends Context.Service<
   CalendarsRepo,
   {
     readonly isKnown: (workspaceId: AuthorizedWorkspaceId, url: string) => Effect.Effect<boolean>
-    /** Counts the calendars that tasks of the workspace use, and finds the lane of its account. */
+    /** Counts the calendars that the workspace's tasks use, and finds its account's lane. */
     readonly findUse: (
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<{ readonly used: number; readonly lane: bigint }>
@@ -47,21 +47,30 @@ export class CalendarsRepo extends Context.Service<
       },
       now: Date
     ) => Effect.Effect<void, NotFound>
-    /** Removes calendars that no task uses and that no task was saved with in the last hour. */
+    /**
+     * Removes calendars that no task uses, unless a task was saved with the calendar in the last
+     * hour.
+     */
     readonly removeUnused: (workspaceId: AuthorizedWorkspaceId, now: Date) => Effect.Effect<void>
-    /** Removes the oldest unused calendars until one more fits. Lock the workspace before. */
+    /**
+     * Removes the oldest unused calendars until there is room for another calendar. Lock the
+     * workspace first.
+     */
     readonly removeOldestUnused: (
       workspaceId: AuthorizedWorkspaceId,
       atMost: number
     ) => Effect.Effect<void>
-    /** Leases some of the calendars that are due. Accounts take turns. */
+    /** Leases some of the calendars that are due. Accounts are served in turn. */
     readonly claimDue: (
       now: Date,
       until: Date,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ClaimedCalendar>>
     /** Writes the result, unless another node has claimed the calendar in the meantime. */
-    readonly updateFound: (claimed: ClaimedCalendar, found: Found) => Effect.Effect<void>
+    readonly updateFound: (
+      claimed: ClaimedCalendar,
+      found: CalendarReadResult
+    ) => Effect.Effect<void>
     /** Postpones the next read. */
     readonly postpone: (claimed: ClaimedCalendar, until: Date) => Effect.Effect<void>
     readonly listTasks: (calendar: Named, after: string) => Effect.Effect<ReadonlyArray<string>>

@@ -2,28 +2,28 @@ import { Effect, Result } from "effect"
 import type { Scope } from "effect"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import { tooMuchWork } from "./CalendarProblem.ts"
+import { calendarTooComplex } from "./CalendarProblem.ts"
 
-/** The excluded days, or the reason why the file cannot be read. */
-export type ReadCalendar = Result.Result<ReadonlyArray<string>, string>
+/** The excluded days, or why the file cannot be read. */
+export type ParsedCalendar = Result.Result<ReadonlyArray<string>, string>
 
-/** 5,000 yearly events take less than a second. */
+/** The maximum time for parsing one file. 5,000 yearly events take less than a second. */
 const timeLimitMs = 5_000
 
-/** The memory of the thread. 1 MB of short lines needs half of it. */
+/** The maximum memory of the thread. 1 MB of short lines needs half of it. */
 const heapLimitMb = 256
 
 const idleLimitMs = 60_000
 
 /**
- * Parses iCalendar files one by one in a thread that can be stopped at any time, because two
- * kilobytes can describe more events than can be listed in a day. The thread starts with the first
- * file and stops after a minute without one.
+ * Parses iCalendar files one by one in a separate thread that can be stopped at any time. This is
+ * necessary because two kilobytes can describe more events than can be listed in a day. The thread
+ * starts with the first file, and stops after a minute without another file.
  */
 export const calendarThread = (
   limitMs = timeLimitMs
 ): Effect.Effect<
-  (text: string, nowMs: number) => Effect.Effect<ReadCalendar>,
+  (text: string, nowMs: number) => Effect.Effect<ParsedCalendar>,
   never,
   Scope.Scope
 > =>
@@ -35,7 +35,7 @@ export const calendarThread = (
       thread = undefined
       await ended?.terminate()
     }
-    const read = async (text: string, nowMs: number): Promise<ReadCalendar> => {
+    const read = async (text: string, nowMs: number): Promise<ParsedCalendar> => {
       clearTimeout(idle)
       thread ??= startThread()
       const signal = AbortSignal.timeout(limitMs)
@@ -47,7 +47,7 @@ export const calendarThread = (
         return days === undefined ? Result.fail(problem) : Result.succeed(days)
       } catch (cause) {
         await end()
-        if (signal.aborted || isOutOfMemory(cause)) return Result.fail(tooMuchWork)
+        if (signal.aborted || isOutOfMemory(cause)) return Result.fail(calendarTooComplex)
         throw cause
       }
     }

@@ -1,13 +1,13 @@
 import ICAL from "ical.js"
 import { RRuleTemporal } from "rrule-temporal"
-import { CalendarProblem, tooMuchWork } from "./CalendarProblem.ts"
+import { CalendarProblem, calendarTooComplex } from "./CalendarProblem.ts"
 
-/** The number of days ahead for which the days of a calendar are computed. */
+/** For how many days ahead a calendar's days are computed. */
 export const calendarDaysAhead = 400
 
 export const maxEvents = 5_000
 
-/** The maximum number of dates that one event lists besides those of its rule. */
+/** The maximum number of dates that one event can list in addition to those of its rule. */
 const maxDates = 5_000
 
 const dayMs = 86_400_000
@@ -25,14 +25,14 @@ type Component = readonly [
   components: ReadonlyArray<Component>
 ]
 
-// Keeps rules as text. ical.js would reject a calendar because of a rule that is not used, and its
-// own iterator never ends for some rules.
+// This setting keeps rules as text. Otherwise, ical.js would reject a calendar because of a rule
+// that is not used, and its own iterator never ends for some rules.
 Object.assign(ICAL.design.icalendar.value, { recur: {} })
 
 /**
- * Returns the days that the all-day events of an iCalendar file (RFC 5545) cover, from yesterday
- * on, because in some time zones it is still yesterday. A malicious file can keep this function
- * busy for hours, so it runs in a thread.
+ * Returns the days that the all-day events of an iCalendar file (RFC 5545) cover. They begin with
+ * yesterday, because in some time zones it is still yesterday. A malicious file can keep this
+ * function busy for hours, so it runs in a thread.
  */
 export const daysOfCalendar = (text: string, nowMs: number): ReadonlyArray<string> => {
   const events = eventsOf(text)
@@ -76,12 +76,15 @@ const eventsOf = (text: string): ReadonlyArray<Component> => {
   )
 }
 
-const notACalendar = "it is not a whole iCalendar file"
+const notACalendar = "it is not a complete iCalendar file"
 
 const isComponent = (parsed: Component | ReadonlyArray<Component>): parsed is Component =>
   typeof parsed[0] === "string"
 
-/** Checks that each `END` closes the component that was opened last, which ical.js does not. */
+/**
+ * Returns whether each `END` closes the component that was opened last. ical.js does not check
+ * this.
+ */
 const isNested = (file: string): boolean => {
   const open: Array<string> = []
   for (const [, word, name = ""] of file.toUpperCase().matchAll(/^(BEGIN|END):(.*)/gm)) {
@@ -92,8 +95,8 @@ const isNested = (file: string): boolean => {
 }
 
 /**
- * The days of recurring events that a separate event with a `RECURRENCE-ID` replaces, by the UID of
- * the recurring event.
+ * The days on which a separate event, with a `RECURRENCE-ID`, replaces a recurring event. They are
+ * listed by the recurring event's UID.
  */
 const replacedDays = (events: ReadonlyArray<Component>): Map<string, Array<number>> => {
   const replaced = new Map<string, Array<number>>()
@@ -107,7 +110,7 @@ const replacedDays = (events: ReadonlyArray<Component>): Map<string, Array<numbe
 
 /** An all-day event. Days are counted from 1970-01-01. */
 interface AllDays {
-  /** Empty if the event replaces one day of a recurring event. */
+  /** The UID of the event. Empty if the event replaces one day of a recurring event. */
   readonly uid: string
   readonly start: number
   readonly length: number
@@ -116,10 +119,13 @@ interface AllDays {
   readonly except: ReadonlyArray<number>
 }
 
-/** Returns undefined if the event is cancelled or not an all-day event. */
+/**
+ * Reads an all-day event. Returns undefined for a cancelled event, and for an event that is not an
+ * all-day event.
+ */
 const allDays = (event: Component): AllDays | undefined => {
   const [, , type, written] = propertyOf(event, "dtstart") ?? []
-  // ical.js appends `T::` to a date where it expects a time.
+  // ical.js appends `T::` to a date in a place where it expects a time.
   const isWholeDay = type === "date" || /^\d{4}-\d{2}-\d{2}(?:T::)?$/.test(String(written))
   const status = String(valueOf(event, "status")).trim().toUpperCase()
   if (!isWholeDay || status === "CANCELLED") return undefined
@@ -170,8 +176,6 @@ const isoDate = (day: number): string => new Date(day * dayMs).toISOString().sli
 
 const quoted = (text: string, length: number): string => JSON.stringify(text.slice(0, length))
 
-// ---------------------------------------------------------------------------
-
 /** Returns the days in a range on which an event that begins at `start` recurs. */
 const recurrences = (
   written: string,
@@ -195,7 +199,7 @@ RRULE:${rule.replace(/(UNTIL=\d{8})T\d{6}Z?/, "$1")}`
       .between(new Date(from * dayMs), new Date(to * dayMs), true)
       .map(({ epochMilliseconds }) => epochMilliseconds / dayMs)
   } catch {
-    throw new CalendarProblem(tooMuchWork)
+    throw new CalendarProblem(calendarTooComplex)
   }
 }
 
@@ -204,8 +208,8 @@ const number = "0*[1-9]\\d{0,4}"
 const weekday = "(?:SU|MO|TU|WE|TH|FR|SA)"
 
 /**
- * The rules that rrule-temporal supports. It ignores parts and values that it does not know, which
- * would lose days.
+ * Matches the rules that rrule-temporal supports. It ignores parts and values that it does not
+ * know, so days would be missing.
  */
 const supported = new RegExp(
   `^(?:(?:^|;)(?:${[
@@ -221,9 +225,9 @@ const supported = new RegExp(
 )
 
 /**
- * Finds rules for which rrule-temporal 2.2.8 returns other days than RFC 5545 defines: numbered
- * weekdays of a whole year combined with other weekdays or with dates, and the number 53. Numbered
- * weekdays are valid for months and years only.
+ * Returns whether rrule-temporal 2.2.8 computes other days for a rule than RFC 5545 defines. This
+ * concerns a whole year's numbered weekdays combined with other weekdays or with dates, and the
+ * number 53. Numbered weekdays are valid only for months and years.
  */
 const isMistaken = (rule: string): boolean => {
   const [, items = ""] = /BYDAY=([^;]*)/.exec(rule) ?? []

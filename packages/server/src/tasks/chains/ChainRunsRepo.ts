@@ -1,8 +1,10 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
+import type { Approval } from "@scheduling/domain/executions/Approval"
 import type { ExecutionStatus, ExecutionTrigger } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { apiStatus } from "../../engine/index.ts"
+import { awaitedColumns } from "../executions/ExecutionsRepo.ts"
 import { earliestIdAt } from "../executions/idRange.ts"
 import type { PageRequest } from "../../store/index.ts"
 
@@ -22,23 +24,25 @@ export interface StepRow {
   readonly status_code: number | null
   readonly error: string | null
   readonly awaiting_since: Date | null
+  readonly waits_until: Date | null
+  readonly approval: Approval | null
   /**
-   * The names of all steps with which the run started. While the run is unfinished, one of its rows
-   * has them.
+   * The names of all steps with which the run started. The run's row in `runs` contains them while
+   * the run is unfinished.
    */
   readonly names: ReadonlyArray<string> | null
 }
 
 export interface StepRowWithResponse extends StepRow {
-  /** The response of the last attempt, once the step has finished. */
+  /** The last attempt's response, once the step has finished. */
   readonly response_body: string | null
-  /** The input of the run. Only the first step has it. */
+  /** The run's input. Only the first step has it. */
   readonly input: Schema.Json
 }
 
 /**
- * The steps of one run that have a row, in order. The first one always has a row, and its id is
- * that of the run.
+ * A run's steps that have a row, in order. The first step always has a row, and its id is the run's
+ * id.
  */
 export interface ChainRunRow<Step extends StepRow = StepRow> {
   readonly id: string
@@ -97,8 +101,8 @@ export class ChainRunsRepo extends Context.Service<
         LIMIT ${limit}`
 
       /**
-       * One statement reads everything, so that the steps of an unfinished run are read at the same
-       * moment.
+       * Selects runs with their steps. One statement reads everything, so that all of an unfinished
+       * run's steps are read at the same time.
        */
       const runsOf = Effect.fnUntraced(function* <Step extends StepRow = StepRow>(
         workspaceId: AuthorizedWorkspaceId,
@@ -122,7 +126,7 @@ export class ChainRunsRepo extends Context.Service<
             runs.id, task_id AS chain_id, chain_run_id, step_index, step, trigger,
             ${sql.literal(apiStatus())} AS status,
             scheduled_for, started_at, NULL::timestamptz AS finished_at,
-            NULL::float8 AS duration_ms, status_code, error, awaiting_since,
+            NULL::float8 AS duration_ms, status_code, error, ${sql.literal(awaitedColumns)},
             CASE WHEN version_id IS NOT NULL THEN ARRAY(
               SELECT chain_steps.name
               FROM chain_steps
@@ -137,7 +141,7 @@ export class ChainRunsRepo extends Context.Service<
           SELECT
             executions.id, task_id, chain_run_id, step_index, step, trigger, status,
             scheduled_for, started_at, finished_at,
-            duration_ms::float8, status_code, error, NULL, NULL
+            duration_ms::float8, status_code, error, NULL, NULL, NULL, NULL
             ${detailsOf(sql`
               SELECT response_body
               FROM attempts
@@ -195,8 +199,6 @@ export class ChainRunsRepo extends Context.Service<
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const byRun = <Step extends StepRow>(
   rows: ReadonlyArray<Step>

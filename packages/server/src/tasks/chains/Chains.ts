@@ -4,30 +4,35 @@ import {
   type ChainDefinition,
   chainDefaults,
   type ChainInput,
-  chainStepDefaults,
-  type ChainStepInput,
   type ChainUpdate
 } from "@scheduling/domain/chains/Chain"
+import {
+  chainStepDefaults,
+  type ChainStepInput,
+  isCallStep
+} from "@scheduling/domain/chains/ChainStep"
 import type { ChainRun, ChainRunDetail } from "@scheduling/domain/chains/ChainRun"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { ChainRunId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
-import { runOn } from "@scheduling/domain/workers/RunOn"
-import { Context, Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Struct } from "effect"
+import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { type Ids, orNotFound } from "../../core/index.ts"
-import type { ChangeLog } from "../../accounts/index.ts"
-import { RunQueue, type StoredStep } from "../../engine/index.ts"
+import { type AppConfig, type Ids, orNotFound } from "../../core/index.ts"
+import type { AuditLog, ChangeLog } from "../../accounts/index.ts"
+import { workerOptionsOf, RunQueue, type StoredStep } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import { Limits } from "../../plans/index.ts"
-import { pageRequest, toPage, nameOfRow, timeOfRow } from "../../store/index.ts"
-import { neverOverQuota, scheduledFiring } from "../Firing.ts"
-import { callbackTargets, keptOptions } from "../TaskOptions.ts"
+import { pageRequest, toPage, sortByName, sortByTime } from "../../store/index.ts"
+import { backfillTask } from "../backfillTask.ts"
+import { dieIfOverQuota, scheduledFiring } from "../Firing.ts"
+import { channelsByIds, showChannelKeys } from "./approvalChannels.ts"
+import { approvalCheck } from "./approvalCheck.ts"
+import { callbackTargets, optionColumnsAfter } from "../TaskOptions.ts"
 import { withTimingColumn } from "../timingColumn.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
-import { justQueued, toChainRun, toChainRunDetail } from "./chainRun.ts"
+import { queuedStepFields, toChainRun, toChainRunDetail } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { chainDefinition, chainOptions, type ChainRow, ChainsRepo, toChain } from "./ChainsRepo.ts"
 
@@ -49,12 +54,22 @@ export class Chains extends Context.Service<
   static readonly layer: Layer.Layer<
     Chains,
     never,
-    ChainRunsRepo | ChainsRepo | ChangeLog | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+    | AppConfig
+    | AuditLog
+    | ChainRunsRepo
+    | ChainsRepo
+    | ChangeLog
+    | Ids
+    | Limits
+    | Outbox
+    | RunQueue
+    | SqlClient.SqlClient
   > = Layer.effect(
     Chains,
     Effect.gen(function* () {
       const limits = yield* Limits
       const queue = yield* RunQueue
+      const sql = yield* SqlClient.SqlClient
       const chains = yield* ChainsRepo
       const runsRepo = yield* ChainRunsRepo
       const scheduled = yield* scheduledFiring({
@@ -65,6 +80,7 @@ export class Chains extends Context.Service<
         repo: chains,
         listed: (row: ChainRow) => ({ ...row, last_run: null })
       })
+      const checkApprovals = yield* approvalCheck
       const firing: typeof scheduled = {
         ...scheduled,
         remove: (task) =>
@@ -72,14 +88,20 @@ export class Chains extends Context.Service<
       }
       const tasks = yield* tasksOf({
         name: "Chains",
-        sorts: { name: nameOfRow("t.name"), next_run_at: timeOfRow("t.next_fire_at") },
+        sorts: { name: sortByName("t.name"), next_run_at: sortByTime("t.next_fire_at") },
         resource: "chain",
         defaults: chainDefaults,
         repo: chains,
         firing,
         merged: (changes: ChainUpdate) => changes,
-        columnsOf: ({ steps, ...given }: Partial<ChainInput>, before?: ChainRow) => ({
-          ...keptOptions(chainOptions, withTimingColumn(given, before), before),
+        check: checkApprovals,
+        byIds: channelsByIds(sql),
+        withKeys: showChannelKeys(sql),
+        columnsOf: (
+          { depends_on: _, steps, ...given }: Partial<ChainInput>,
+          before?: ChainRow
+        ) => ({
+          ...optionColumnsAfter(chainOptions, withTimingColumn(given, before), before),
           ...(steps !== undefined && { steps: steps.map(withDefaults) })
         }),
         targets: (given) => [...targetsOf(given.steps ?? []), ...callbackTargets(given)],
@@ -88,26 +110,36 @@ export class Chains extends Context.Service<
           if (isDeepStrictEqual(chain.steps, before.steps)) return
           yield* chains.replaceSteps(chain)
           const task = { workspace_id: chain.workspace_id, task_id: chain.id }
-          yield* queue.move(task, chain.steps[0] ?? runOn.defaults)
+          yield* queue.move(task, workerOptionsOf(chain.steps[0]))
         })
       })
 
       const namesOf = (workspaceId: AuthorizedWorkspaceId, id: string) =>
-        foundChain(chains.findStepNames(workspaceId, id))
+        requireChain(chains.findStepNames(workspaceId, id))
 
       return Chains.of({
         ...tasks,
 
         run: Effect.fnUntraced(function* (workspaceId, id, request) {
           const run = yield* tasks.run(workspaceId, id, request)
-          const head = { ...run, ...justQueued, chain_id: id, chain_run_id: run.id, step_index: 0 }
+          const head = {
+            ...run,
+            ...queuedStepFields,
+            chain_id: id,
+            chain_run_id: run.id,
+            step_index: 0
+          }
           const names = yield* namesOf(workspaceId, id)
           return toChainRun({ id: run.id, chain_id: id, steps: [head] }, names)
         }),
 
-        pause: neverOverQuota(tasks.setPaused(true)),
+        pause: dieIfOverQuota(tasks.setPaused(true)),
 
         resume: tasks.setPaused(false),
+
+        backfill: yield* backfillTask("chain", (workspaceId, id) =>
+          requireChain(chains.findForUpdate(workspaceId, id))
+        ),
 
         runs: Effect.fn("Chains.runs")(function* (workspaceId, id, query) {
           const names = yield* namesOf(workspaceId, id)
@@ -120,7 +152,7 @@ export class Chains extends Context.Service<
         getRun: Effect.fn("Chains.getRun")(function* (workspaceId, id, runId) {
           const names = yield* namesOf(workspaceId, id)
           const since = yield* limits.historyFrom(workspaceId)
-          const run = yield* foundRun(runsRepo.find(workspaceId, id, runId, since))
+          const run = yield* requireRun(runsRepo.find(workspaceId, id, runId, since))
           return toChainRunDetail(run, names)
         })
       })
@@ -129,15 +161,23 @@ export class Chains extends Context.Service<
 }
 
 const targetsOf = (steps: ReadonlyArray<ChainStepInput>) =>
-  steps.map(({ run_on = null, url }, index) => ({ path: ["steps", index, "url"], url, run_on }))
+  steps.flatMap((step, index) =>
+    isCallStep(step)
+      ? [{ path: ["steps", index, "url"], url: step.url, run_on: step.run_on ?? null }]
+      : []
+  )
 
 const withDefaults = (given: ChainStepInput): StoredStep => {
-  const { call_options, ...step } = keptOptions(["call_options"], {
-    ...chainStepDefaults,
+  if (given.kind === "wait") return { ...chainStepDefaults.wait, ...given }
+  if (given.kind === "approve") {
+    return Struct.omit({ ...chainStepDefaults.approve, ...given }, ["channel_keys"])
+  }
+  const { call_options, ...step } = optionColumnsAfter(["call_options"], {
+    ...chainStepDefaults.call,
     ...given
   })
   return { ...step, ...call_options }
 }
 
-const foundChain = orNotFound("chain")
-const foundRun = orNotFound("chain_run")
+const requireChain = orNotFound("chain")
+const requireRun = orNotFound("chain_run")

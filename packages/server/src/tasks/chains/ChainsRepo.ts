@@ -1,13 +1,19 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { callOptions } from "@scheduling/domain/calls/CallOptions"
 import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
-import { Chain, type ChainStep } from "@scheduling/domain/chains/Chain"
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
-import { type RunOn, runOn } from "@scheduling/domain/workers/RunOn"
+import { Chain } from "@scheduling/domain/chains/Chain"
+import type { ChainStep } from "@scheduling/domain/chains/ChainStep"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
+import type { RunOn } from "@scheduling/domain/workers/RunOn"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
-import { insertVersion, removeReplaced, type StoredStep } from "../../engine/index.ts"
+import {
+  insertVersion,
+  workerOptionsOf,
+  removeReplaced,
+  type StoredStep
+} from "../../engine/index.ts"
 import { orWorkspaceNotFound } from "../../store/index.ts"
 import type { OptionColumn } from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
@@ -15,14 +21,14 @@ import { type TasksRepo, tasksRepo } from "../TasksRepo.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { toLastChainRun } from "./chainRun.ts"
 
-/** A row of `tasks` of the kind `chain`, with its steps, which are in a table of their own. */
+/** A row of `tasks` for a chain, with the chain's steps, which are stored in a separate table. */
 export type ChainRow = Omit<PlainColumns<Chain>, "steps"> &
   TaskRow &
   FiringColumns & { readonly steps: ReadonlyArray<StoredStep> }
 
 export type ListedChain = ChainRow & Pick<Chain, "last_run">
 
-/** The columns of a chain that identify the present version of its steps. */
+/** The columns of a chain that identify the current version of its steps. */
 interface VersionColumns {
   readonly version_id: string
   readonly steps_bytes: number
@@ -32,18 +38,18 @@ interface VersionColumns {
 
 export class ChainsRepo extends Context.Service<
   ChainsRepo,
-  /** Reads and writes chains. `update` changes everything except the steps. */
+  /** Reads and writes chains. `update` writes everything except the steps. */
   TasksRepo<ChainRow, ListedChain> & {
     /** Returns the names of the chain's steps in order, without reading the whole steps. */
     readonly findStepNames: (
       workspaceId: AuthorizedWorkspaceId,
       id: string
     ) => Effect.Effect<Option.Option<ReadonlyArray<string>>>
-    /** Replaces the steps of a locked chain. Runs that have started keep their steps. */
+    /** Replaces a locked chain's steps. Runs that have started keep their steps. */
     readonly replaceSteps: (chain: ChainRow) => Effect.Effect<void>
     /**
-     * Removes the steps of a removed chain, except those that still run. Call this after its runs
-     * have been stopped.
+     * Removes a removed chain's steps, except steps that unfinished runs still need. Call it after
+     * stopping the chain's runs.
      */
     readonly removeSteps: (workspaceId: AuthorizedWorkspaceId, id: string) => Effect.Effect<void>
   }
@@ -72,12 +78,13 @@ export class ChainsRepo extends Context.Service<
           columns: columns.filter((name) => name !== "steps"),
           inserted: ["version_id", "steps_bytes", "run_on", "worker_wait_seconds"],
           long: { steps },
+          hasDependencies: true,
           joinsLastRun: false,
           complete: withLastRuns
         })
 
         const versionOf = Effect.fnUntraced(function* ({ id, steps, workspace_id }: ChainRow) {
-          const { run_on, worker_wait_seconds } = steps[0] ?? runOn.defaults
+          const { run_on, worker_wait_seconds } = workerOptionsOf(steps[0])
           const version: VersionColumns = {
             run_on,
             worker_wait_seconds,
@@ -98,8 +105,9 @@ export class ChainsRepo extends Context.Service<
         return ChainsRepo.of({
           ...tasks,
 
-          insert: Effect.fn("ChainsRepo.insert")(function* (chain) {
-            yield* tasks.insert({ ...chain, ...(yield* orWorkspaceNotFound(versionOf(chain))) })
+          insert: Effect.fn("ChainsRepo.insert")(function* (chain, event) {
+            const version = yield* orWorkspaceNotFound(versionOf(chain))
+            yield* tasks.insert({ ...chain, ...version }, event)
           }),
 
           findStepNames: Effect.fn("ChainsRepo.findStepNames")(function* (workspaceId, id) {
@@ -120,8 +128,8 @@ export class ChainsRepo extends Context.Service<
 
           findForUpdate: Effect.fn("ChainsRepo.findForUpdate")(function* (workspaceId, id) {
             yield* tasks.findForUpdate(workspaceId, id)
-            // A separate statement, because the statement that waits for the lock reads the steps
-            // as they were before it.
+            // The steps are read by a separate statement, because a statement that waits for the
+            // lock reads the steps as they were before the wait.
             return yield* tasks.find(workspaceId, id)
           }),
 
@@ -159,7 +167,7 @@ export const chainOptions = [
 const { columns, definition, show } = taskColumns<
   Chain,
   Omit<ChainRow, "steps"> & Pick<Chain, "steps">
->(Chain, chainOptions, definedFields("chain"))
+>(Chain, chainOptions, definitionFields("chain"))
 
 export const chainDefinition = (row: ChainRow): RecordedDefinition => {
   const { shown, ...defined } = definition(row)
@@ -169,14 +177,15 @@ export const chainDefinition = (row: ChainRow): RecordedDefinition => {
 export const toChain = (row: ListedChain): Chain =>
   show({ ...row, steps: row.steps.map(toStep) }, row.last_run)
 
-const toStep = (step: StoredStep): ChainStep => ({
-  ...callOptions.unset,
-  ...step,
-  headers: shownHeaders(step.headers)
-})
+/** Converts a stored step. `showChannelKeys` adds its channels' keys later. */
+const toStep = (step: StoredStep): ChainStep => {
+  if (step.kind === "approve") return { ...step, channel_keys: [] }
+  if (step.kind === "wait") return step
+  return { ...callOptions.unset, ...step, headers: shownHeaders(step.headers) }
+}
 
 const plainStep = `json_build_object(
-      'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
+      'kind', 'call', 'name', name, 'method', method, 'url', url, 'headers', headers, 'body', body,
       'timeout_seconds', timeout_seconds, 'retry_count', retry_count,
       'run_on', run_on, 'worker_wait_seconds', worker_wait_seconds, 'run_if', run_if
     )`
@@ -184,6 +193,8 @@ const plainStep = `json_build_object(
 const steps = `(
   SELECT json_agg(
     CASE
+      WHEN pause IS NOT NULL
+      THEN (jsonb_build_object('name', name, 'run_if', run_if) || pause)::json
       WHEN call_options IS NULL THEN ${plainStep}
       ELSE (${plainStep}::jsonb || call_options)::json
     END

@@ -1,5 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { isCallStep } from "@scheduling/domain/chains/ChainStep"
 import type { StepRequest } from "@scheduling/domain/chains/ChainRun"
 import type { Attempt } from "@scheduling/domain/executions/Execution"
 import { Conflict, NotFound } from "@scheduling/domain/shared/Errors"
@@ -8,22 +9,22 @@ import { Context, Effect, Layer, Result } from "effect"
 import { Limits } from "../../plans/index.ts"
 import { orNotFound } from "../../core/index.ts"
 import { timestampOf } from "../../store/index.ts"
-import { shownCall } from "../executions/shownCall.ts"
+import { renderSentCall } from "../executions/renderSentCall.ts"
 import { firstStart } from "./chainRun.ts"
 import { ChainRunsRepo } from "./ChainRunsRepo.ts"
 import { ChainsRepo } from "./ChainsRepo.ts"
 
 /**
- * Reconstructs the requests that the steps of a run sent. They are not stored, but rendered again
- * from the same steps and responses. After the chain has changed, its old steps are gone and the
- * requests are unknown.
+ * Reconstructs the requests that a run's steps have sent. Requests are not stored, but rendered
+ * again from the same steps and responses. After a chain was changed, its old steps are gone and
+ * their requests are unknown.
  */
 export class StepRequests extends Context.Service<
   StepRequests,
   {
     /**
-     * Reads what the request of a step depends on, and returns a function that renders the request
-     * of each attempt.
+     * Reads what a step's request depends on, and returns a function that renders each attempt's
+     * request.
      */
     readonly find: (
       workspaceId: AuthorizedWorkspaceId,
@@ -31,7 +32,7 @@ export class StepRequests extends Context.Service<
       runId: ChainRunId,
       executionId: ExecutionId
     ) => Effect.Effect<
-      /** Without `attempt`, renders the request of the first attempt. */
+      /** Renders the given attempt's request, or the first attempt's if none is given. */
       (attempt?: Pick<Attempt, "number" | "started_at">) => Result.Result<StepRequest, Conflict>,
       NotFound | Conflict
     >
@@ -48,9 +49,9 @@ export class StepRequests extends Context.Service<
         return StepRequests.of({
           find: Effect.fn("StepRequests.find")(
             function* (workspaceId, chainId, runId, executionId) {
-              const chain = yield* foundChain(chains.find(workspaceId, chainId))
+              const chain = yield* requireChain(chains.find(workspaceId, chainId))
               const since = yield* limits.historyFrom(workspaceId)
-              const run = yield* foundRun(runs.find(workspaceId, chainId, runId, since))
+              const run = yield* requireRun(runs.find(workspaceId, chainId, runId, since))
               const asked = run.steps.find(({ id }) => id === executionId)
               if (asked === undefined || asked.started_at === null) {
                 return yield* new NotFound({ resource: "execution" })
@@ -64,6 +65,12 @@ export class StepRequests extends Context.Service<
                     "The chain was changed after this run started, so its requests are not known."
                 })
               }
+              if (!isCallStep(step)) {
+                return yield* new Conflict({
+                  resource: "execution",
+                  message: "The step makes no call."
+                })
+              }
               const { input } = run.steps[0]
               const values = {
                 task: chain,
@@ -75,7 +82,7 @@ export class StepRequests extends Context.Service<
               const first = { number: 1, started_at: timestampOf(asked.started_at) }
               return ({ number, started_at } = first) =>
                 Result.mapBoth(
-                  shownCall(step, {
+                  renderSentCall(step, {
                     ...values,
                     run: {
                       id: run.id,
@@ -100,5 +107,5 @@ export class StepRequests extends Context.Service<
     )
 }
 
-const foundChain = orNotFound("chain")
-const foundRun = orNotFound("chain_run")
+const requireChain = orNotFound("chain")
+const requireRun = orNotFound("chain_run")

@@ -7,13 +7,13 @@ import { timestampOf, timestampOrNull } from "../../store/index.ts"
 import type { StepRowWithResponse, ChainRunRow, StepRow } from "./ChainRunsRepo.ts"
 
 /**
- * Converts the rows of a run. `chainSteps` are the names of the chain's present steps, which are
- * shown for a run that has not started.
+ * Converts a chain run's row. `chainSteps` contains the names of the chain's current steps, which
+ * are shown for a run that has not started.
  */
 export const toChainRun = (run: ChainRunRow, chainSteps: ReadonlyArray<string>): ChainRun =>
   runWith(run, chainSteps, toStepExecution)
 
-/** Converts the rows of a run, with its input and the responses of its steps. */
+/** Converts a run's rows, including its input and its steps' responses. */
 export const toChainRunDetail = (
   run: ChainRunRow<StepRowWithResponse>,
   chainSteps: ReadonlyArray<string>
@@ -59,8 +59,6 @@ export const toLastChainRun = (run: ChainRunRow): LastChainRun => ({
 export const firstStart = ({ steps }: ChainRunRow): Date | null =>
   steps.find((row) => row.started_at !== null)?.started_at ?? null
 
-// ---------------------------------------------------------------------------
-
 const isUnfinished = (row: StepRow) => row.status === "queued" || row.status === "running"
 
 const triggerOf = ({ trigger }: StepRow): ChainRun["trigger"] =>
@@ -83,7 +81,10 @@ const finishOf = ({ steps }: ChainRunRow): Date | null =>
     steps.some(isUnfinished) ? null : steps[0].finished_at
   )
 
-/** A finished run has a row for each step, even for those that were skipped. */
+/**
+ * Returns the names of a run's steps. A finished run has a row for each step, even for those that
+ * were skipped.
+ */
 const namesOf = ({ steps }: ChainRunRow, chainSteps: ReadonlyArray<string>) => {
   const taken = steps.find((row) => row.names !== null)?.names
   if (taken !== null && taken !== undefined) return taken
@@ -100,16 +101,20 @@ const toStepExecution = (row: StepRow): StepExecution => ({
   duration_ms: row.duration_ms,
   status_code: row.status_code,
   error: shownError(row.error),
-  awaiting_completion_since: timestampOrNull(row.awaiting_since)
+  awaiting_completion_since: timestampOrNull(row.awaiting_since),
+  waits_until: timestampOrNull(row.waits_until),
+  approval: row.approval
 })
 
 /** The fields of a step that has not started. */
-export const justQueued = {
+export const queuedStepFields = {
   started_at: null,
   finished_at: null,
   duration_ms: null,
   status_code: null,
   error: null,
   awaiting_since: null,
+  waits_until: null,
+  approval: null,
   names: null
 }

@@ -4,10 +4,15 @@ import { ChainRun } from "@scheduling/domain/chains/ChainRun"
 import { Effect } from "effect"
 import { Auth, makeAccessCheck } from "../../accounts/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
-import { implement, inWorkspace, Waiting } from "../../http/index.ts"
+import { implement, inWorkspace, WaitingRequests } from "../../http/index.ts"
+import { scheduledHandlers } from "../scheduledHandlers.ts"
 import { taskHandlers } from "../taskHandlers.ts"
+import { triggerHandlers } from "../triggers/triggerHandlers.ts"
+import { uptimeHandlers } from "../uptime/uptimeHandlers.ts"
 import { Chains } from "./Chains.ts"
 import { StepRequests } from "./StepRequests.ts"
+
+const idOf = ({ chain_id }: { readonly chain_id: string }) => chain_id
 
 export const ChainsHandlers = implement(
   Api,
@@ -16,7 +21,7 @@ export const ChainsHandlers = implement(
     const auth = yield* Auth
     const chains = yield* Chains
     const calendars = yield* Calendars
-    const waiting = yield* Waiting
+    const waiting = yield* WaitingRequests
     const stepRequests = yield* StepRequests
     return handlers.handleAll({
       ...(yield* taskHandlers({
@@ -26,16 +31,18 @@ export const ChainsHandlers = implement(
         prepare: calendars.readBefore
       })),
 
-      pause: inWorkspace((workspaceId, { params }) => chains.pause(workspaceId, params.chain_id)),
+      ...(yield* scheduledHandlers("chains", chains, idOf)),
 
-      resume: inWorkspace((workspaceId, { params }) => chains.resume(workspaceId, params.chain_id)),
+      ...(yield* triggerHandlers("chain", idOf)),
+
+      ...(yield* uptimeHandlers("chain", idOf)),
 
       listRuns: inWorkspace((workspaceId, { params, query }) =>
         chains.runs(workspaceId, params.chain_id, query)
       ),
 
       getRun: inWorkspace((workspaceId, { endpoint, params: { chain_id, run_id }, query }) =>
-        waiting.untilEnded(chains.getRun(workspaceId, chain_id, run_id), {
+        waiting.untilFinished(chains.getRun(workspaceId, chain_id, run_id), {
           seconds: query.wait_seconds,
           workspace_id: workspaceId,
           id: run_id,

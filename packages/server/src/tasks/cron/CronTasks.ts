@@ -9,29 +9,35 @@ import {
 } from "@scheduling/domain/cron/CronTask"
 import type { TaskStatus } from "@scheduling/domain/cron/Firing"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 import type { NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { CountedPage } from "@scheduling/domain/shared/requests/Page"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ChangeLog } from "../../accounts/index.ts"
-import type { Ids } from "../../core/index.ts"
+import type { AuditLog, ChangeLog } from "../../accounts/index.ts"
+import { type AppConfig, type Ids, orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import type { Limits } from "../../plans/index.ts"
-import { nameOfRow, timeOfRow } from "../../store/index.ts"
-import { callTargets, longInCall, whereMoved } from "../callTask.ts"
+import { sortByName, sortByTime } from "../../store/index.ts"
+import { callTargets, longCallColumns, moveRunsToNewWorker } from "../callTask.ts"
 import { Executions, type ExecutionsQuery } from "../executions/Executions.ts"
-import { neverOverQuota, scheduledFiring } from "../Firing.ts"
+import { backfillTask } from "../backfillTask.ts"
+import { dieIfOverQuota, scheduledFiring } from "../Firing.ts"
 import {
   isOlderThanRecent,
   type LastRunRow,
-  neverRan,
+  noLastRun,
   recentIds,
   toLastRun,
   withOlderLastRuns
 } from "../LastRunRepo.ts"
-import { keptOptions, mergedCall, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
+import {
+  optionColumnsAfter,
+  mergedCall,
+  type OptionColumn,
+  type OptionColumns
+} from "../TaskOptions.ts"
 import { type FiringColumns, type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { withTimingColumn } from "../timingColumn.ts"
 import { type PausableTasks, tasksOf } from "../Tasks.ts"
@@ -70,7 +76,15 @@ export class CronTasks extends Context.Service<
   static readonly layer: Layer.Layer<
     CronTasks,
     never,
-    ChangeLog | Executions | Ids | Limits | Outbox | RunQueue | SqlClient.SqlClient
+    | AppConfig
+    | AuditLog
+    | ChangeLog
+    | Executions
+    | Ids
+    | Limits
+    | Outbox
+    | RunQueue
+    | SqlClient.SqlClient
   > = Layer.effect(
     CronTasks,
     Effect.gen(function* () {
@@ -80,7 +94,8 @@ export class CronTasks extends Context.Service<
       const repo = yield* tasksRepo<CronTaskRow, ListedCronTask>({
         kind: "cron",
         columns,
-        long: longInCall,
+        long: longCallColumns,
+        hasDependencies: true,
         joinsLastRun: true,
         complete: (rows, now) =>
           withOlderLastRuns(sql, rows, recentIds(now), ({ created_at }) =>
@@ -93,21 +108,21 @@ export class CronTasks extends Context.Service<
         resource: "task",
         limit: "cron_tasks",
         repo,
-        listed: (row) => ({ ...row, ...neverRan })
+        listed: (row) => ({ ...row, ...noLastRun })
       })
       const tasks = yield* tasksOf({
         name: "CronTasks",
-        sorts: { name: nameOfRow("t.name"), next_run_at: timeOfRow("t.next_fire_at") },
+        sorts: { name: sortByName("t.name"), next_run_at: sortByTime("t.next_fire_at") },
         resource: "task",
         defaults: cronTaskDefaults,
         repo,
         firing,
-        columnsOf: (given: Partial<CronTaskInput>, before?: CronTaskRow) =>
-          keptOptions(options, withTimingColumn(given, before), before),
+        columnsOf: ({ depends_on: _, ...given }: Partial<CronTaskInput>, before?: CronTaskRow) =>
+          optionColumnsAfter(options, withTimingColumn(given, before), before),
         merged: (changes: CronTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         show: (row: ListedCronTask) => show(row, toLastRun(row)),
-        changed: whereMoved(queue.move)
+        changed: moveRunsToNewWorker(queue.move)
       })
 
       return CronTasks.of({
@@ -116,9 +131,13 @@ export class CronTasks extends Context.Service<
         run: (workspaceId, id, request) =>
           Effect.map(tasks.run(workspaceId, id, request), executions.queued),
 
-        pause: neverOverQuota(tasks.setPaused(true)),
+        pause: dieIfOverQuota(tasks.setPaused(true)),
 
         resume: tasks.setPaused(false),
+
+        backfill: yield* backfillTask("cron", (workspaceId, id) =>
+          orNotFound("task")(repo.findForUpdate(workspaceId, id))
+        ),
 
         executions: Effect.fn("CronTasks.executions")(function* (workspaceId, id, query) {
           const task = yield* tasks.get(workspaceId, id)
@@ -140,5 +159,5 @@ const options = [
 const { columns, definition, show } = taskColumns<CronTask, CronTaskRow>(
   CronTask,
   options,
-  definedFields("cron")
+  definitionFields("cron")
 )

@@ -5,8 +5,13 @@ import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import { checkRange, implement, inWorkspace } from "../../http/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
+import { scheduledHandlers } from "../scheduledHandlers.ts"
 import { taskHandlers } from "../taskHandlers.ts"
+import { triggerHandlers } from "../triggers/triggerHandlers.ts"
+import { uptimeHandlers } from "../uptime/uptimeHandlers.ts"
 import { CronTasks } from "./CronTasks.ts"
+
+const idOf = ({ task_id }: { readonly task_id: string }) => task_id
 
 export const CronHandlers = implement(
   Api,
@@ -22,13 +27,15 @@ export const CronHandlers = implement(
         prepare: calendars.readBefore
       })),
 
+      ...(yield* scheduledHandlers("cron", cron, idOf)),
+
+      ...(yield* triggerHandlers("cron", idOf)),
+
+      ...(yield* uptimeHandlers("cron", idOf)),
+
       listAll: Effect.fnUntraced(function* ({ query }) {
         return yield* cron.listAll(yield* Principal, query)
       }),
-
-      pause: inWorkspace((workspaceId, { params }) => cron.pause(workspaceId, params.task_id)),
-
-      resume: inWorkspace((workspaceId, { params }) => cron.resume(workspaceId, params.task_id)),
 
       listExecutions: inWorkspace((workspaceId, { params, query }) =>
         Effect.andThen(checkRange(query), cron.executions(workspaceId, params.task_id, query))

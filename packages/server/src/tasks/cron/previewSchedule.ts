@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { cronTaskDefaults, defaultPreviewCount } from "@scheduling/domain/cron/CronTask"
-import { previewInSteps } from "@scheduling/schedules/slots"
-import { timingMissing, taskTimingProblem } from "@scheduling/domain/schedules/Timing"
+import { previewSlotsInSteps } from "@scheduling/schedules/slots"
+import { missingTimingProblem, taskTimingProblem } from "@scheduling/domain/schedules/Timing"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import { DateTime, Effect } from "effect"
@@ -13,9 +13,13 @@ import { checkPrecision } from "../Schedules.ts"
 import { withTimingColumn } from "../timingColumn.ts"
 import type { PreviewQuery } from "./PreviewQuery.ts"
 
-/** Lists the next slots of a schedule, which need not belong to a task. */
+/**
+ * Creates the function that lists a schedule's next slots, for a schedule that need not belong to a
+ * task.
+ */
 export const previewSchedule = (sql: SqlClient.SqlClient) => {
-  // One preview at a time, because slices of several would together block the event loop.
+  // Only one preview is computed at a time, because several together would block the event loop for
+  // too long.
   const turns = new FairQueue<AuthorizedWorkspaceId>({ atOnce: 1, pause: yieldToEventLoop })
 
   return Effect.fn("CronTasks.preview")(
@@ -48,14 +52,17 @@ export const previewSchedule = (sql: SqlClient.SqlClient) => {
         ...(calendar !== undefined && { calendar_days: new Set(calendar.days) }),
         ...(excluded_days !== undefined && { excluded_days: excluded_days.split(",") })
       }
-      const steps = previewInSteps(schedule, timezone, now, count, rule)
+      const steps = previewSlotsInSteps(schedule, timezone, now, count, rule)
       return { data: yield* turns.run(workspaceId, runInSlices(steps)) }
     },
     Effect.catchTag("SqlError", Effect.die)
   )
 }
 
-/** The schema of query parameters has no rules for several of them, so those of a definition are checked here. */
+/**
+ * Checks the rules that involve several of a definition's fields, because the schema of the query
+ * parameters has no such rules.
+ */
 const previewedSchedule = (given: {
   readonly anchor: string | undefined
   readonly every: string | undefined
@@ -68,10 +75,10 @@ const previewedSchedule = (given: {
     ...(schedule !== undefined && { schedule })
   }
   const column = withTimingColumn(timing).schedule
-  const problem = taskTimingProblem(timing) ?? (column == null ? timingMissing : undefined)
+  const problem = taskTimingProblem(timing) ?? (column == null ? missingTimingProblem : undefined)
   return problem === undefined && column != null
     ? Effect.succeed(column)
-    : Effect.fail(ValidationFailed.at(...failureOf(problem ?? timingMissing)))
+    : Effect.fail(ValidationFailed.at(...failureOf(problem ?? missingTimingProblem)))
 }
 
 const failureOf = ({ code, path, problem }: FieldProblem) => [path, code, problem] as const

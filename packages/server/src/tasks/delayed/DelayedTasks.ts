@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/delayed/DelayedTask"
 import type { Execution } from "@scheduling/domain/executions/Execution"
 import type { RunRequest } from "@scheduling/domain/executions/RunRequest"
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 import type { Conflict, NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,17 +17,22 @@ import type { ChangeLog } from "../../accounts/index.ts"
 import type { Ids } from "../../core/index.ts"
 import type { RunQueue } from "../../engine/index.ts"
 import type { Limits } from "../../plans/index.ts"
-import { nameOfRow, timeOfRow } from "../../store/index.ts"
-import { callTargets, longInCall } from "../callTask.ts"
+import { sortByName, sortByTime } from "../../store/index.ts"
+import { callTargets, longCallColumns } from "../callTask.ts"
 import { Executions } from "../executions/Executions.ts"
 import { type LastRunRow, recentIds, toLastRun, withOlderLastRuns } from "../LastRunRepo.ts"
-import { keptOptions, mergedCall, type OptionColumn, type OptionColumns } from "../TaskOptions.ts"
+import {
+  optionColumnsAfter,
+  mergedCall,
+  type OptionColumn,
+  type OptionColumns
+} from "../TaskOptions.ts"
 import { type PlainColumns, taskColumns, type TaskRow } from "../TaskRow.ts"
 import { type Tasks, tasksOf } from "../Tasks.ts"
 import { tasksRepo } from "../TasksRepo.ts"
 import { dueFields, pendingFiring } from "./pendingFiring.ts"
 
-/** A stored row. The status `running` is never stored, but derived from `run_at` and the queue. */
+/** A stored row. The status `running` is never stored, but computed from `run_at` and the queue. */
 type DelayedTaskRow = Omit<PlainColumns<DelayedTask>, "run_at" | "status"> &
   Omit<TaskRow, "status"> &
   Pick<OptionColumns, "call_options"> & {
@@ -71,7 +76,8 @@ export class DelayedTasks extends Context.Service<
       const repo = yield* tasksRepo<DelayedTaskRow, ListedDelayedTask>({
         kind: "delayed",
         columns,
-        long: longInCall,
+        long: longCallColumns,
+        hasDependencies: false,
         derived: { column: "status", at: (now) => statusAt(sql, now) },
         hasStatus: (workspaceId, status, now) => hasStatus(sql, workspaceId, status, now),
         joinsLastRun: true,
@@ -80,7 +86,7 @@ export class DelayedTasks extends Context.Service<
       })
       const tasks = yield* tasksOf({
         name: "DelayedTasks",
-        sorts: { name: nameOfRow("t.name"), run_at: timeOfRow("t.run_at") },
+        sorts: { name: sortByName("t.name"), run_at: sortByTime("t.run_at") },
         resource: "task",
         defaults: delayedTaskDefaults,
         repo,
@@ -90,7 +96,7 @@ export class DelayedTasks extends Context.Service<
           status
         })),
         columnsOf: (given: Partial<DelayedTaskInput>, before?: DelayedTaskRow) =>
-          keptOptions(options, Struct.omit(given, dueFields), before),
+          optionColumnsAfter(options, Struct.omit(given, dueFields), before),
         merged: (changes: DelayedTaskUpdate, row) => mergedCall(changes, row),
         targets: callTargets,
         // A pending task already has a run in the queue, which must not be shown as its latest run.
@@ -115,7 +121,7 @@ const options = ["call_options", "ending_options"] satisfies ReadonlyArray<Optio
 const { columns, definition, show } = taskColumns<DelayedTask, ListedDelayedTask>(
   DelayedTask,
   options,
-  definedFields("delayed")
+  definitionFields("delayed")
 )
 
 const statusAt = (sql: SqlClient.SqlClient, now: Date) => sql`
@@ -136,7 +142,7 @@ const hasStatus = (
     case "pending":
       return sql`t.status = 'pending' AND t.run_at > ${now}`
     case "running":
-      // The subquery reads the queue once, and not for each finished task.
+      // The subquery reads the queue once, and not once per finished task.
       return sql`(
         (t.status = 'pending' AND t.run_at <= ${now})
         OR (t.status = 'finished' AND t.id IN (
@@ -148,7 +154,7 @@ const hasStatus = (
         ))
       )`
     case "finished":
-      // A finished task that was run again by hand counts as running until that run has finished.
+      // A finished task that is run again manually counts as running until that run has finished.
       return sql`t.status = 'finished'
         AND NOT EXISTS (
           SELECT

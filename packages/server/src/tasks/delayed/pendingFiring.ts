@@ -16,12 +16,12 @@ import {
 import { orNotFound } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
 import { Limits } from "../../plans/index.ts"
-import { inSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
+import { runInSavepoint, StoreClock, transactionOf } from "../../store/index.ts"
 import type { Firing } from "../Firing.ts"
 import type { LastRunRow } from "../LastRunRepo.ts"
 import { queueCheck } from "../queueCheck.ts"
 import type { TaskRow } from "../TaskRow.ts"
-import type { InsertsBy, TasksRepo } from "../TasksRepo.ts"
+import type { CombinedInsert, TasksRepo } from "../TasksRepo.ts"
 
 /** The fields that say when a task runs. */
 export const dueFields = ["run_at", "delay_seconds"] as const
@@ -37,28 +37,31 @@ interface PendingRow extends TaskRow {
 }
 
 /**
- * Creates the `Firing` of tasks that run once. Delays begin and runs are due by the clock of the
- * store, but a task shows as pending until the clock of the node reaches that time. If the clocks
- * differ, the queue decides: it rejects the change or removal of a run that has started.
+ * Creates the `Firing` for tasks that run once. Both the beginning of a delay and the time at which
+ * a run is due are determined by the database clock. A task is shown as pending until the node's
+ * clock reaches its time. If the clocks differ, the queue decides: if the run has started, it
+ * rejects the change or the removal.
  */
 export const pendingFiring = Effect.fnUntraced(function* <
   Row extends PendingRow,
   Listed extends TaskRow & Pick<PendingRow, "run_at">
 >(
-  repo: TasksRepo<Row, Listed> & InsertsBy<Row>,
+  repo: TasksRepo<Row, Listed> & CombinedInsert<Row>,
   definition: (row: Row) => RecordedDefinition,
   listed: (row: Row, status: DelayedTaskStatus, run: LastRunRow) => Listed
 ) {
   const sql = yield* SqlClient.SqlClient
   const transaction = transactionOf(sql)
-  const alone = inSavepoint(sql)
+  const alone = runInSavepoint(sql)
   const now = Effect.orDie((yield* StoreClock)(sql))
   const changeLog = yield* ChangeLog
   const limits = yield* Limits
   const queue = yield* RunQueue
   const checkQueue = yield* queueCheck
 
-  /** Moves the run to another time. Fails if it has started, which rolls back the whole change. */
+  /**
+   * Moves the run to another time. Fails if the run has started, which rolls back the whole change.
+   */
   const reschedule = (run: Parameters<RunQueue["Service"]["reschedule"]>[0]) =>
     Effect.flatMap(queue.reschedule(run), (moved) =>
       moved === null ? notPending : Effect.succeed(moved)
@@ -71,8 +74,8 @@ export const pendingFiring = Effect.fnUntraced(function* <
 
     beforeChange: (workspaceId, { queue_id }) => checkQueue(workspaceId, queue_id),
 
-    // Most tasks are created with one statement and no transaction. On a busy node, each statement
-    // waits for the event loop.
+    // Most tasks are created with one statement and no transaction, because on a busy node every
+    // further statement has to wait for the event loop.
     insert: Effect.fnUntraced(function* (workspaceId, input, rowAt) {
       const at = yield* now
       const run_at = (yield* runAtOf(input, at)) ?? at
@@ -112,7 +115,8 @@ export const pendingFiring = Effect.fnUntraced(function* <
     update: Effect.fnUntraced(function* (_, changed) {
       const { id, run_at, workspace_id } = changed
       yield* repo.update(changed)
-      // Also if the time stays the same, because a run that has just started would miss the change.
+      // The run is rescheduled even if its time stays the same. This fails if the run has just
+      // started, because it would then miss the change.
       yield* reschedule({ workspace_id, task_id: id, run_at, trigger: "schedule" })
       return changed
     }),
@@ -123,7 +127,7 @@ export const pendingFiring = Effect.fnUntraced(function* <
 
     hasFinished: ({ status }) => status !== "pending",
 
-    /** Cancels the task. Its row remains. */
+    /** Cancels the task. The task's row remains. */
     remove: Effect.fnUntraced(function* (task) {
       const { id, workspace_id } = task
       const at = yield* now
@@ -139,10 +143,10 @@ export const pendingFiring = Effect.fnUntraced(function* <
       return withdrawn || (yield* notPending)
     }),
 
-    run: (workspaceId, id, { input }) =>
+    run: (workspaceId, id, request) =>
       transaction(
         Effect.gen(function* () {
-          const task = yield* found(repo.findForUpdate(workspaceId, id))
+          const task = yield* requireTask(repo.findForUpdate(workspaceId, id))
           const at = yield* now
           const ref = { workspace_id: workspaceId, task_id: id }
           if (isPending(task, at)) {
@@ -151,11 +155,11 @@ export const pendingFiring = Effect.fnUntraced(function* <
             const moved = { ...task, run_at: at, version, updated_by, updated_at: at }
             yield* repo.update(moved)
             yield* changeLog.record(changeOf(task, moved))
-            return yield* reschedule({ ...ref, run_at: at, trigger: "manual", input })
+            return yield* reschedule({ ...ref, run_at: at, trigger: "manual", ...request })
           }
-          const { status } = yield* found(repo.find(workspaceId, id))
+          const { status } = yield* requireTask(repo.find(workspaceId, id))
           if (status !== "finished") return yield* notIdle
-          return yield* queue.enqueue({ ...ref, kind: "delayed", input })
+          return yield* queue.enqueue({ ...ref, kind: "delayed", ...request })
         })
       )
   }
@@ -163,8 +167,8 @@ export const pendingFiring = Effect.fnUntraced(function* <
 })
 
 /**
- * Returns whether a definition gives the task its present time. A `run_at` in the past was replaced
- * by the time of the change.
+ * Returns whether the definition's time is the task's current time. If the definition's `run_at` is
+ * in the past, the task has the time of the change instead.
  */
 const isDueAs = (
   task: Pick<PendingRow, "run_at" | "updated_at">,
@@ -210,4 +214,4 @@ const notIdle = Effect.suspend(() =>
   )
 )
 
-const found = orNotFound("task")
+const requireTask = orNotFound("task")

@@ -10,31 +10,31 @@ import { ChainId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { StepRequests } from "../chains/StepRequests.ts"
-import { type SentCall, shownCall, type WrittenCall } from "./shownCall.ts"
+import { type SentCall, renderSentCall, type WrittenCall } from "./renderSentCall.ts"
 
 interface KnownCall extends WrittenCall {
-  /** The present name of the task. */
+  /** The task's current name. */
   readonly name: string | null
   readonly key: string | null
-  /** Null for the call that the task has now. */
+  /** When the call was replaced. Null for the task's current call. */
   readonly replaced_at: Date | null
 }
 
 /**
- * A node reads a call shortly before it sends it, and a change becomes visible shortly after its
- * time. If an attempt started within this time after a change, it is unknown whether it sent the
- * old or the new call.
+ * For how long after a change it is unknown which call an attempt has sent. A node reads a call
+ * shortly before it sends it, and a change becomes visible shortly after its recorded time.
  */
 const unclearMs = 5_000
 
 /**
- * Reconstructs the requests of attempts. They are not stored, but rendered again from the call that
- * the task had at that time: its present call, or one of `replaced_calls`. Secrets are masked.
+ * Reconstructs the requests that attempts have sent. Requests are not stored, but rendered again
+ * from the call that the task had at the attempt's time: its current call, or a call in
+ * `replaced_calls`. Secrets are masked.
  */
 export class AttemptRequests extends Context.Service<
   AttemptRequests,
   {
-    /** Adds to each attempt of an execution its request, if it is known. */
+    /** Adds its request to each of an execution's attempts, if the request is known. */
     readonly addTo: (
       workspaceId: AuthorizedWorkspaceId,
       execution: ExecutionDetail
@@ -105,14 +105,14 @@ export class AttemptRequests extends Context.Service<
 
 const unknown = () => undefined
 
-/** Returns a function that renders the call of an attempt, if it is known. */
+/** Returns a function that renders an attempt's call, if it is known. */
 const taskCalls =
   (calls: ReadonlyArray<KnownCall>, { id, input, scheduled_for }: ExecutionDetail) =>
   ({ number, started_at }: Attempt): SentCall | undefined => {
     const call = callAt(calls, Date.parse(started_at))
     if (call === undefined) return undefined
     const { key, name } = call
-    const filled = shownCall(call, {
+    const filled = renderSentCall(call, {
       run: { id, attempt: number, scheduled_ms: Date.parse(scheduled_for) },
       task: { name, key },
       input: input === null ? null : JSON.stringify(input),
@@ -123,7 +123,7 @@ const taskCalls =
   }
 
 /**
- * Finds the call that the task had at a time. `calls` must be in the order in which they were
+ * Finds the call that the task had at this time. `calls` must be in the order in which they were
  * replaced.
  */
 const callAt = (calls: ReadonlyArray<KnownCall>, atMs: number): KnownCall | undefined => {

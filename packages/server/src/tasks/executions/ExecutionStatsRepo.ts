@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { apiStatus } from "../../engine/index.ts"
-import { bounds } from "./StatisticsHistogram.ts"
+import { histogramBounds } from "./StatisticsHistogram.ts"
 import { earliestIdAt, latestIdAt } from "./idRange.ts"
 
 export interface StatsFilter {
@@ -12,7 +12,10 @@ export interface StatsFilter {
   readonly task_id?: string | undefined
 }
 
-/** A part of the counts. Rows with the same start are added up. */
+/**
+ * The counts of the bucket that begins at `start`. If several rows have the same `start`, their
+ * counts are added up.
+ */
 export interface StatsRow {
   readonly start: Date
   readonly queued: number
@@ -33,10 +36,11 @@ export interface StatsRow {
  *
  * - An execution whose ordinal is after `rolled_up_to` is read as a row.
  *
- * - If the range begins or ends within an hour, a part of that hour is read as rows: the part to
- * add, or the part to subtract from the whole hour, whichever is shorter.
+ * - If the range begins or ends within an hour, a part of that hour is read as rows. This is the
+ *   part inside the range, which is added, or the part outside of it, which is subtracted from the
+ *   whole hour, whichever is shorter.
  *
- * - All others are in `execution_stats`.
+ * - All other executions are in `execution_stats`.
  */
 export class ExecutionStatsRepo extends Context.Service<
   ExecutionStatsRepo,
@@ -52,15 +56,15 @@ export class ExecutionStatsRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const union = sql.join("\nUNION ALL\n", false)
-      const figures = sql.literal(figureColumns)
+      const figures = sql.literal(statsAggregates)
 
       const buckets = sql.literal(bucketColumns)
 
       return ExecutionStatsRepo.of({
         list: Effect.fn("ExecutionStatsRepo.list")(function* (workspaceId, filter) {
-          // A separate statement, because the planner must know the value: otherwise it expects a
-          // third of all rows. The second statement reads it again, because executions may be
-          // rolled up in between.
+          // The value is read by a separate statement, because the planner must know it as a
+          // constant. Otherwise it expects a third of all rows. The second statement reads the
+          // value again, because executions may be rolled up in between.
           const [progress] = yield* sql<{ readonly rolled_up_to: string }>`
             SELECT rolled_up_to::text
             FROM execution_stats_progress`
@@ -75,7 +79,8 @@ export class ExecutionStatsRepo extends Context.Service<
             FROM execution_stats
             WHERE workspace_id = ${workspaceId}
               AND ${task_id === undefined ? sql.literal("task_id IS NULL") : ofTask}`
-          // Nothing is subtracted from an hour that retention has already removed.
+          // If retention has already removed an hour, its statistics are missing, so nothing is
+          // subtracted from them.
           const isTakenIn = ({ counts, from }: Edge) => sql`
             ordinal <= ${rolledUpTo}
               AND ${counts === 1 ? sql.literal("true") : sql`EXISTS (SELECT ${hours} AND hour = ${floorHour(from)})`}`
@@ -88,7 +93,7 @@ export class ExecutionStatsRepo extends Context.Service<
               AND scheduled_for >= ${from}
               AND scheduled_for < ${to}
               AND ${more}`
-          const ended = (edge: Edge, more: Statement.Fragment) => [
+          const rowsOfEdge = (edge: Edge, more: Statement.Fragment) => [
             rows(
               edge,
               sql`
@@ -108,12 +113,12 @@ export class ExecutionStatsRepo extends Context.Service<
                   date_trunc(${filter.bucket}, scheduled_for, 'UTC') AS start, counts, ${buckets}
                 FROM (
                   ${union([
-                    ...ended({ ...filter, counts: 1 }, isFresh),
-                    ...edges.flatMap((edge) => ended(edge, isTakenIn(edge))),
+                    ...rowsOfEdge({ ...filter, counts: 1 }, isFresh),
+                    ...edges.flatMap((edge) => rowsOfEdge(edge, isTakenIn(edge))),
                     sql`
                       SELECT
                         scheduled_for, ${sql.literal(apiStatus())}, NULL,
-                        CASE WHEN trigger <> 'rerun'
+                        CASE WHEN trigger NOT IN ('rerun', 'backfill')
                           THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)
                         END,
                         1
@@ -147,8 +152,6 @@ export class ExecutionStatsRepo extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
 const hour = 3_600_000
 
 const floorHour = (time: Date) => new Date(Math.floor(time.getTime() / hour) * hour)
@@ -156,15 +159,15 @@ const floorHour = (time: Date) => new Date(Math.floor(time.getTime() / hour) * h
 interface Edge {
   readonly from: Date
   readonly to: Date
-  /** 1 adds the executions of the edge to the figures, and -1 subtracts them. */
+  /** 1 if the edge's executions are added to the totals, -1 if they are subtracted. */
   readonly counts: 1 | -1
 }
 
 /**
- * Splits a range into whole hours with stored figures and two edges of at most half an hour, whose
- * executions must be read. The range is rounded to the nearest hours. An edge that the rounding
- * cuts off is added, and one that the rounding includes, such as the rest of the current hour, is
- * subtracted.
+ * Splits a range into whole hours, whose totals are stored, and two edges of at most half an hour,
+ * whose executions must be read. The range is rounded to the nearest hours. An edge that the
+ * rounding cuts off is added. An edge that the rounding includes, such as the rest of the current
+ * hour, is subtracted.
  */
 const wholeHours = (from: Date, to: Date) => {
   const first = new Date(Math.round(from.getTime() / hour) * hour)
@@ -184,23 +187,35 @@ const wholeHours = (from: Date, to: Date) => {
   }
 }
 
-const lowerBounds = `'{${bounds.join()}}'::float8[]`
+const lowerBounds = `'{${histogramBounds.join()}}'::float8[]`
 
-/** The status of a row of `executions`, and the buckets of its times. */
-export const bucketColumns = `
+/** SQL columns for an execution's status and the bucket of its duration. */
+export const outcomeColumns = `
   status,
   CASE WHEN status IN ('succeeded', 'failed')
     THEN width_bucket(duration_ms::float8, ${lowerBounds})
-  END AS duration,
+  END AS duration`
+
+/** SQL columns for the status of a row of `executions` and the buckets of its times. */
+export const bucketColumns = `${outcomeColumns},
   width_bucket(lateness_ms::float8, ${lowerBounds}) AS lateness`
 
-/** Aggregates rows with a status or a bucket, and their number, into a row of `execution_stats`. */
-export const figureColumns = `
+/**
+ * SQL that aggregates rows, each with a number of executions and with a status or the bucket of a
+ * duration.
+ */
+export const outcomeAggregates = `
   coalesce(sum(n) FILTER (WHERE status = 'succeeded'), 0)::int AS succeeded,
   coalesce(sum(n) FILTER (WHERE status = 'failed'), 0)::int AS failed,
   coalesce(sum(n) FILTER (WHERE status = 'cancelled'), 0)::int AS cancelled,
   coalesce(sum(n) FILTER (WHERE status = 'skipped'), 0)::int AS skipped,
   coalesce(array_agg(duration) FILTER (WHERE duration IS NOT NULL), '{}')::smallint[] AS durations,
-  coalesce(array_agg(n) FILTER (WHERE duration IS NOT NULL), '{}')::integer[] AS duration_counts,
+  coalesce(array_agg(n) FILTER (WHERE duration IS NOT NULL), '{}')::integer[] AS duration_counts`
+
+/**
+ * SQL that aggregates rows, each with a number of executions and with a status or a bucket, into a
+ * row of `execution_stats`.
+ */
+export const statsAggregates = `${outcomeAggregates},
   coalesce(array_agg(lateness) FILTER (WHERE lateness IS NOT NULL), '{}')::smallint[] AS latenesses,
   coalesce(array_agg(n) FILTER (WHERE lateness IS NOT NULL), '{}')::integer[] AS lateness_counts`

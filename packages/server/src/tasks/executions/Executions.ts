@@ -28,8 +28,8 @@ export type ExecutionsQuery = CountedPageQuery & Schema.Struct.Type<typeof Execu
 type ExecutionStatsQuery = Schema.Struct.Type<typeof StatsQuery>
 
 /**
- * Reads and cancels the executions of a workspace or, with `task_id`, of one task or chain,
- * including those that wait to run.
+ * Reads and cancels a workspace's executions, including those that wait to run. If `task_id` is
+ * given, only the executions of that task or chain.
  */
 export class Executions extends Context.Service<
   Executions,
@@ -42,11 +42,19 @@ export class Executions extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       query: CountedPageQuery & Schema.Struct.Type<typeof ScheduledFilters>
     ) => Effect.Effect<CountedPage<Execution>>
-    /** Reads an execution without the requests of its attempts, which `AttemptRequests` adds. */
+    /**
+     * Reads an execution. The requests of its attempts are not included; `AttemptRequests` adds
+     * them.
+     */
     readonly get: (
       workspaceId: AuthorizedWorkspaceId,
       id: ExecutionId
     ) => Effect.Effect<ExecutionDetail, NotFound>
+    /** Reads an execution with the fields that lists show. */
+    readonly find: (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ExecutionId
+    ) => Effect.Effect<Execution, NotFound>
     readonly stats: (
       workspaceId: AuthorizedWorkspaceId,
       query: ExecutionStatsQuery
@@ -54,8 +62,8 @@ export class Executions extends Context.Service<
     /** Converts a run that was just queued to an execution. */
     readonly queued: (run: QueuedRun) => Execution
     /**
-     * Cancels an execution. Cancelling it again changes nothing. Fails with a conflict if it has
-     * finished with another result.
+     * Cancels an execution. If it is already cancelled, nothing changes. Fails with a conflict if
+     * it has finished with another result.
      */
     readonly cancel: (
       workspaceId: AuthorizedWorkspaceId,
@@ -81,7 +89,7 @@ export class Executions extends Context.Service<
           const page = pageRequest(query)
           const since = yield* limits.historyFrom(workspaceId)
           const now = yield* DateTime.nowAsDate
-          const filter = { ...query, now, from: later(dateOf(from), since), to: dateOf(to) }
+          const filter = { ...query, now, from: laterOf(dateOf(from), since), to: dateOf(to) }
           return yield* countedPage(
             query,
             Effect.map(repo.list(workspaceId, filter, page), (rows) =>
@@ -114,12 +122,17 @@ export class Executions extends Context.Service<
           return toExecutionDetail(row)
         }),
 
+        find: Effect.fn("Executions.find")(function* (workspaceId, id) {
+          const row = Option.getOrUndefined(yield* repo.find(workspaceId, id))
+          return row === undefined ? yield* noSuchExecution : toExecution(row)
+        }),
+
         stats: Effect.fn("Executions.stats")(function* (workspaceId, query) {
           const range = statsRange(query, yield* DateTime.nowAsDate)
           if (Result.isFailure(range))
             return yield* new ValidationFailed({ issues: [range.failure] })
           const since = yield* limits.historyFrom(workspaceId)
-          const from = later(range.success.from, since) ?? range.success.from
+          const from = laterOf(range.success.from, since) ?? range.success.from
           if (from >= range.success.to) return toStats(range.success, [])
           const filter = { ...range.success, from, task_id: query.task_id }
           return toStats(range.success, yield* stats.list(workspaceId, filter))
@@ -135,7 +148,9 @@ export class Executions extends Context.Service<
             attempts_count: 0,
             status_code: null,
             error: null,
-            awaiting_since: null
+            awaiting_since: null,
+            waits_until: null,
+            approval: null
           }),
 
         cancel: Effect.fn("Executions.cancel")(function* (workspaceId, id) {
@@ -164,7 +179,7 @@ const hasEndedOtherwise: ReadonlySet<Execution["status"]> = new Set([
 
 const noSuchExecution = Effect.suspend(() => Effect.fail(new NotFound({ resource: "execution" })))
 
-const later = (one: Date | undefined, other: Date | undefined) =>
+const laterOf = (one: Date | undefined, other: Date | undefined) =>
   one === undefined || (other !== undefined && other > one) ? other : one
 
 export const dateOf = (time: string | undefined) =>

@@ -11,9 +11,10 @@ import {
   type ProgressLine,
   TaskId
 } from "@scheduling/domain/executions/Execution"
+import type { Approval } from "@scheduling/domain/executions/Approval"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasBegun, parseExchangeText, apiStatus } from "../../engine/index.ts"
+import { flowKeyOfRun, hasBegun, parseExchangeText, apiStatus } from "../../engine/index.ts"
 import { countRows, type PageRequest, timestampOf, timestampOrNull } from "../../store/index.ts"
 import {
   executionConditions,
@@ -29,6 +30,7 @@ export interface ExecutionRow {
   readonly task_id: string
   readonly chain_run_id: string | null
   readonly step: string | null
+  readonly flow_key: string | null
   readonly trigger: ExecutionTrigger
   readonly status: ExecutionStatus
   readonly scheduled_for: Date
@@ -41,6 +43,8 @@ export interface ExecutionRow {
   /** The stored error. `shownError` converts it for responses. */
   readonly error: string | null
   readonly awaiting_since: Date | null
+  readonly waits_until: Date | null
+  readonly approval: Approval | null
 }
 
 export interface ExecutionDetailRow extends ExecutionRow {
@@ -67,6 +71,7 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   task_id: TaskId.make(row.task_id),
   chain_run_id: row.chain_run_id === null ? null : ChainRunId.make(row.chain_run_id),
   step: row.step,
+  flow_key: row.flow_key,
   trigger: row.trigger,
   status: row.status,
   scheduled_for: timestampOf(row.scheduled_for),
@@ -77,7 +82,9 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   attempts_count: row.attempts_count,
   status_code: row.status_code,
   error: shownError(row.error),
-  awaiting_completion_since: timestampOrNull(row.awaiting_since)
+  awaiting_completion_since: timestampOrNull(row.awaiting_since),
+  waits_until: timestampOrNull(row.waits_until),
+  approval: row.approval
 })
 
 export const shownError = (stored: string | null): ExecutionError | null =>
@@ -114,7 +121,8 @@ const makerOf = ({ node, worker_id, worker_name }: AttemptRow): Attempt["made_by
 }
 
 /**
- * Parses stored header lines. Repeated headers are adjacent, and the last line may be truncated.
+ * Parses stored header lines. Lines of a repeated header are adjacent, and the last line may be
+ * truncated.
  */
 const headersIn = (lines: string): Readonly<Record<string, string>> => {
   const headers = new Map<string, string>()
@@ -131,7 +139,7 @@ const headersIn = (lines: string): Readonly<Record<string, string>> => {
 
 /**
  * Reads runs and the history as one list. A run that finishes moves from `runs` to `executions` in
- * one transaction and keeps its id, so each query here reads both tables in one statement and sees
+ * one transaction and keeps its id. Each query here reads both tables in one statement, so it sees
  * a run exactly once.
  */
 export class ExecutionsRepo extends Context.Service<
@@ -189,10 +197,10 @@ export class ExecutionsRepo extends Context.Service<
                 LIMIT ${limit + 1}
               )`
             ),
-            // The inner query reads the ids from the primary key alone, which has all columns of
-            // the filters, so that a filter with few matches reads only these rows. The `LIMIT 1`
-            // makes PostgreSQL look up each row in the partition of its id. Otherwise it joins the
-            // ids with all rows of all days.
+            // The inner query reads the ids from the primary key alone, which contains all columns
+            // that filters use. A filter with few matches therefore reads only the matching rows.
+            // The `LIMIT 1` makes PostgreSQL look up each row in the partition that its id belongs
+            // to. Otherwise it would join the ids with all rows of all days.
             ...executions.map(
               (matches) => sql`
               SELECT found.*
@@ -211,8 +219,8 @@ export class ExecutionsRepo extends Context.Service<
                 LIMIT 1
               ) AS found`
             ),
-            // Stray executions are not read in order of id, because finding the few among 10
-            // million that way took 5 s.
+            // Stray executions are not read in the order of their ids, because finding the few
+            // among 10 million rows would take 5 s.
             ...strays.map(
               (matches) => sql`
               SELECT ${history}
@@ -325,23 +333,33 @@ export class ExecutionsRepo extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
+/** SQL for what a row of `runs` waits for. */
+export const awaitedColumns = `
+  CASE WHEN pause IS NULL THEN awaiting_since END AS awaiting_since,
+  CASE WHEN pause ->> 'kind' = 'wait' THEN completes_by END AS waits_until,
+  CASE WHEN pause ->> 'kind' = 'approve' THEN jsonb_build_object(
+    'message', pause -> 'message',
+    'until', to_char(completes_by AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'approvers', pause -> 'approvers'
+  ) END AS approval`
 
 const unfinishedColumns = `
-  id, kind, task_id, chain_run_id, step, trigger, ${apiStatus()} AS status,
+  id, kind, task_id, chain_run_id, step, ${flowKeyOfRun} AS flow_key, trigger,
+  ${apiStatus()} AS status,
   scheduled_for, started_at, NULL::timestamptz AS finished_at,
-  CASE WHEN trigger <> 'rerun'
+  CASE WHEN trigger NOT IN ('rerun', 'backfill')
     THEN round(extract(epoch FROM started_at - scheduled_for) * 1000)::float8
   END AS lateness_ms,
   NULL::float8 AS duration_ms,
   CASE WHEN ${hasBegun()} THEN attempt ELSE attempt - 1 END AS attempts_count,
-  status_code, error, awaiting_since`
+  status_code, error, ${awaitedColumns}`
 
 export const historyColumns = `
-  id, kind, task_id, chain_run_id, step, trigger, status,
+  id, kind, task_id, chain_run_id, step, flow_key, trigger, status,
   scheduled_for, started_at, finished_at,
   lateness_ms::float8 AS lateness_ms, duration_ms::float8 AS duration_ms,
-  attempts_count, status_code, error, NULL::timestamptz AS awaiting_since`
+  attempts_count, status_code, error, NULL::timestamptz AS awaiting_since,
+  NULL::timestamptz AS waits_until, NULL::jsonb AS approval`
 
 const iso = (sql: SqlClient.SqlClient, column: string) =>
   sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)

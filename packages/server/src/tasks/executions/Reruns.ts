@@ -12,11 +12,11 @@ import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../engine/index.ts"
 import { transactionOf } from "../../store/index.ts"
 import { dateOf, Executions } from "./Executions.ts"
-import { type EndedExecution, RerunsRepo } from "./RerunsRepo.ts"
+import { type FinishedExecution, RerunsRepo } from "./RerunsRepo.ts"
 
 /**
- * Runs finished executions again. A task runs with its present definition, because earlier ones are
- * kept only for the steps of chains, and only while their runs last.
+ * Runs finished executions again. A task runs with its current definition. Earlier definitions are
+ * kept only for chains' steps, and only until their runs end.
  */
 export class Reruns extends Context.Service<
   Reruns,
@@ -70,8 +70,11 @@ export class Reruns extends Context.Service<
   )
 }
 
-/** The filter may match several steps of a chain run, which must run again only once. */
-const runsAgain = ({ is_unfinished, follows_match, was_skipped }: EndedExecution) =>
+/**
+ * Returns whether a finished execution runs again. The filter may match several steps of a chain
+ * run, which must run again only once.
+ */
+const runsAgain = ({ is_unfinished, follows_match, was_skipped }: FinishedExecution) =>
   !is_unfinished && !follows_match && !was_skipped
 
 const notEnded = Effect.suspend(() =>
@@ -79,7 +82,7 @@ const notEnded = Effect.suspend(() =>
     new Conflict({
       resource: "execution",
       field: "status",
-      message: "The execution, or the run of its chain, has not finished. Wait until it has."
+      message: "The execution, or the run of its chain, has not finished. Wait until it finishes."
     })
   )
 )

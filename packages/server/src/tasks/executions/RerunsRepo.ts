@@ -4,17 +4,17 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ExecutionFilter, finishedConditions } from "./executionConditions.ts"
 
-/** A finished execution, with the facts that decide whether it may run again. */
-export interface EndedExecution {
-  /** The id of its chain run, if it is a step. */
+/** A finished execution, with the details that determine whether it can run again. */
+export interface FinishedExecution {
+  /** The id of the execution or, for a step, of its chain run. */
   readonly id: string
   readonly kind: ExecutionKind
   readonly task_id: string
-  /** The time of its chain run, if it is a step. */
+  /** When the execution or, for a step, its chain run was scheduled to run. */
   readonly scheduled_for: Date
-  /** True if its chain run has not finished. */
+  /** True for a step whose chain run has not finished. */
   readonly is_unfinished: boolean
-  /** True if the filter also matches an earlier step of its chain run. */
+  /** True for a step if the filter also matches an earlier step of its chain run. */
   readonly follows_match: boolean
   /** True for a step that its chain run skipped. */
   readonly was_skipped: boolean
@@ -23,12 +23,12 @@ export interface EndedExecution {
 export class RerunsRepo extends Context.Service<
   RerunsRepo,
   {
-    /** Lists those of the executions that have finished. */
+    /** Returns those of the given executions that have finished. */
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
       filter?: ExecutionFilter
-    ) => Effect.Effect<ReadonlyArray<EndedExecution>>
+    ) => Effect.Effect<ReadonlyArray<FinishedExecution>>
   }
 >()("@scheduling/server/tasks/executions/RerunsRepo") {
   static readonly layer: Layer.Layer<RerunsRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -37,13 +37,13 @@ export class RerunsRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       return RerunsRepo.of({
-        // Steps have higher ids than their chain run, so earlier days are not read.
+        // A step has a higher id than its chain run, so earlier days are not read.
         list: Effect.fn("RerunsRepo.list")(function* (workspaceId, ids, filter) {
           const isFound =
             filter === undefined
               ? sql`false`
               : sql.and(finishedConditions(sql, workspaceId, filter))
-          return yield* sql<EndedExecution>`
+          return yield* sql<FinishedExecution>`
             SELECT
               coalesce(ended.chain_run_id, ended.id) AS id, ended.kind, ended.task_id,
               coalesce(

@@ -7,7 +7,7 @@ import { timestampOf } from "../../store/index.ts"
 import type { StatsRow } from "./ExecutionStatsRepo.ts"
 import { StatisticsHistogram } from "./StatisticsHistogram.ts"
 
-/** Adds up the rows in each bucket of time, even an empty one, and in total. */
+/** Sums the rows of each time bucket, and of all buckets. Buckets without rows are included. */
 export const toStats = (
   { bucket, from, to }: StatsRange,
   rows: ReadonlyArray<StatsRow>

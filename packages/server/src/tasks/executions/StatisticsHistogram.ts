@@ -1,14 +1,16 @@
-/** The width of a bucket relative to its values. With 4 %, a figure is off by at most 2 %. */
+/**
+ * The maximum width of a bucket relative to its values. With 4 %, a value is off by at most 2 %.
+ */
 const widest = 0.04
 
-/** One year. Longer times count as one year. */
+/** The longest time in the histogram: one year. A longer time counts as one year. */
 const longestMs = 365 * 86_400_000
 
 /**
  * The lower bounds of the buckets in milliseconds: one for each value up to 50, then wider ones.
  * Stored statistics depend on them, so a change needs a migration.
  */
-export const bounds: ReadonlyArray<number> = (() => {
+export const histogramBounds: ReadonlyArray<number> = (() => {
   const lower = [0]
   for (let bound = 0; bound < longestMs;) {
     bound = Math.max(bound + 1, Math.floor(bound * (1 + widest)))
@@ -19,7 +21,7 @@ export const bounds: ReadonlyArray<number> = (() => {
 
 /** Counts the values in each bucket. Buckets are numbered from 1, as by `width_bucket`. */
 export class StatisticsHistogram {
-  readonly #counts = new Float64Array(bounds.length + 1)
+  readonly #counts = new Float64Array(histogramBounds.length + 1)
   #total = 0
 
   add(buckets: ReadonlyArray<number>, counts: ReadonlyArray<number>): void {
@@ -37,8 +39,8 @@ export class StatisticsHistogram {
   }
 
   /**
-   * The smallest value that this percentage of the values does not exceed, with the accuracy of its
-   * bucket.
+   * Returns the smallest value that this percentage of the values does not exceed, with the
+   * accuracy of its bucket.
    */
   #percentile(percent: number): number {
     let remaining = Math.ceil((this.#total * percent) / 100)
@@ -48,7 +50,7 @@ export class StatisticsHistogram {
 }
 
 const middleOf = (bucket: number): number => {
-  const lowest = bounds[bucket - 1] ?? 0
-  const highest = (bounds[bucket] ?? lowest + 1) - 1
+  const lowest = histogramBounds[bucket - 1] ?? 0
+  const highest = (histogramBounds[bucket] ?? lowest + 1) - 1
   return Math.round((lowest + highest) / 2)
 }

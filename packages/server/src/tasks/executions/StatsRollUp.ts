@@ -1,10 +1,10 @@
-import { Duration, Effect, Layer } from "effect"
+import { DateTime, Duration, Effect, Layer } from "effect"
 import { AppConfig, loop } from "../../core/index.ts"
 import { StatsRollUpRepo } from "./StatsRollUpRepo.ts"
 
 /**
- * The time that a piece should take. A request that needs a lock, or the one connection of the
- * embedded store, waits no longer.
+ * How long rolling up one piece should take. A request that needs a lock, or the embedded store's
+ * only connection, waits no longer than this.
  */
 const pieceMs = 250
 
@@ -12,9 +12,9 @@ const smallestPiece = 1_000
 const largestPiece = 100_000
 
 /**
- * Every minute, each node adds new executions to the statistics, piece by piece, and removes
- * statistics that are older than the history. The size of a piece adapts to the speed of the
- * database.
+ * Updates the statistics. Every minute, each node adds new executions to the statistics, piece by
+ * piece, removes statistics that are older than the history, and merges tasks' old buckets into
+ * longer ones. The size of a piece adapts to the database's speed.
  */
 export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUpRepo> =
   Layer.effectDiscard(
@@ -28,7 +28,8 @@ export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUp
           Effect.tapCause(() => Effect.sync(() => void (size = smallestPiece)))
         )
         const wanted = size * (pieceMs / Math.max(1, Duration.toMillis(took)))
-        // The size at most doubles, because a piece may have been fast only because it was empty.
+        // The size doubles at most, because a piece may have been fast only because it contained
+        // few rows.
         size = Math.round(Math.min(largestPiece, 2 * size, Math.max(smallestPiece, wanted)))
         return tookIn
       })
@@ -36,7 +37,9 @@ export const StatsRollUpLayer: Layer.Layer<never, never, AppConfig | StatsRollUp
       const turn = repo.indexOrdinals.pipe(
         Effect.andThen(repo.settledOrdinal),
         Effect.flatMap((upTo) => Effect.repeat(takeIn(upTo), { while: (tookIn) => tookIn })),
-        Effect.andThen(repo.removeOlderThan(retentionDays))
+        Effect.andThen(repo.removeOlderThan(retentionDays)),
+        Effect.andThen(DateTime.nowAsDate),
+        Effect.flatMap(repo.moveOldBuckets)
       )
 
       yield* Effect.forkScoped(

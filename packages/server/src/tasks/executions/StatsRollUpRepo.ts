@@ -1,24 +1,31 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { dayMs } from "../../core/index.ts"
 import { repeatUntilFewerThan, transactionOf } from "../../store/index.ts"
-import { bucketColumns, figureColumns } from "./ExecutionStatsRepo.ts"
+import { addRuns, rollUpOldBuckets, bucketStages } from "../uptime/taskBuckets.ts"
+import { bucketColumns, statsAggregates } from "./ExecutionStatsRepo.ts"
+import { sumOf } from "./sumOf.ts"
 
 /**
- * Rolls up executions into `execution_stats` and, independently, into `usage_days`, in the order of
- * their ordinals. `ExecutionStatsRepo` reads all executions after `rolled_up_to` as rows, and
- * `UsageRepo` all after `counted_up_to`. A node locks the progress for each piece, so only one node
- * rolls up at a time. The progress advances in the transaction that writes the figures.
+ * Rolls up executions into `execution_stats` and `task_buckets` and, independently, into
+ * `usage_days`, in the order of their ordinals. `ExecutionStatsRepo` and `TaskBucketsRepo` read all
+ * executions after `rolled_up_to` as rows, and `UsageRepo` reads all after `counted_up_to`. A node
+ * locks the progress for each piece, so only one node rolls up at a time. The progress advances in
+ * the transaction that writes the totals.
  */
 export class StatsRollUpRepo extends Context.Service<
   StatsRollUpRepo,
   {
-    /** Adds the rows that were inserted since the last time to the index of ordinals. */
+    /** Adds the rows that were inserted since the previous call to the index of ordinals. */
     readonly indexOrdinals: Effect.Effect<void>
-    /** Returns the last ordinal so far, once all executions up to it are visible. */
+    /**
+     * Waits until all executions with an ordinal drawn so far have become visible, and returns the
+     * highest of these ordinals.
+     */
     readonly settledOrdinal: Effect.Effect<string>
     /**
-     * Rolls up the next `size` ordinals, but none after `upTo`. Returns false if nothing is left,
-     * or if another node is doing it now.
+     * Rolls up the next `size` ordinals, but none after `upTo`. Returns false if no ordinal is
+     * left, or if another node is rolling up.
      */
     readonly takeIn: (piece: {
       readonly upTo: string
@@ -26,7 +33,7 @@ export class StatsRollUpRepo extends Context.Service<
     }) => Effect.Effect<boolean>
     /**
      * Counts the usage of the next `size` ordinals, but of none after `upTo`. Returns the
-     * workspaces whose usage has changed, or undefined if nothing is left to count.
+     * workspaces whose usage has changed, or undefined if no ordinal is left.
      */
     readonly countUsage: (piece: {
       readonly upTo: string
@@ -34,8 +41,13 @@ export class StatsRollUpRepo extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<string> | undefined>
     /** The age of the oldest finished execution that is not rolled up yet. */
     readonly lagSeconds: Effect.Effect<number>
-    /** Removes the statistics of whole days, as retention does with the executions. */
+    /** Removes the statistics of whole days, just as retention removes executions. */
     readonly removeOlderThan: (days: number) => Effect.Effect<void>
+    /**
+     * Adds old rows of `task_buckets` to longer buckets, and removes the oldest ones. Does nothing
+     * while another node rolls up.
+     */
+    readonly moveOldBuckets: (now: Date) => Effect.Effect<void>
   }
 >()("@scheduling/server/tasks/executions/StatsRollUpRepo") {
   static readonly layer: Layer.Layer<StatsRollUpRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -57,7 +69,7 @@ export class StatsRollUpRepo extends Context.Service<
           workspace_id, task_id, hour, succeeded, failed, cancelled, skipped,
           durations, duration_counts, latenesses, lateness_counts
         )
-        SELECT workspace_id, task_id, hour, ${sql.literal(figureColumns)}
+        SELECT workspace_id, task_id, hour, ${sql.literal(statsAggregates)}
         FROM (
           SELECT workspace_id, task_id, hour, status, duration, lateness, count(*)::int AS n
           FROM (
@@ -83,7 +95,7 @@ export class StatsRollUpRepo extends Context.Service<
           (durations, duration_counts) = (${sql.literal(sumOf("durations", "duration_counts"))}),
           (latenesses, lateness_counts) = (${sql.literal(sumOf("latenesses", "lateness_counts"))})`
 
-      /** Only executions that made a call count as usage. */
+      /** SQL that adds executions to the usage. Only executions that made a call count. */
       const insertUsage = (from: string, to: string) => sql<{ readonly workspace_id: string }>`
         INSERT INTO usage_days AS used (workspace_id, day, executions)
         SELECT workspace_id, (finished_at AT TIME ZONE 'UTC')::date AS day, count(*)
@@ -108,10 +120,10 @@ export class StatsRollUpRepo extends Context.Service<
           Effect.withSpan("StatsRollUpRepo.indexOrdinals")
         ),
 
-        // A statement draws an ordinal when it writes, but its rows become visible at its commit,
-        // possibly after rows with higher ordinals. Every transaction that has drawn an ordinal so
-        // far has a transaction id, or gets one within a second. Once all of these have ended, no
-        // row with one of these ordinals can still appear.
+        // A statement draws an ordinal when it writes a row, but the row becomes visible only at
+        // the commit, possibly after rows with higher ordinals. Every transaction that has drawn an
+        // ordinal so far has a transaction id, or receives one within a second. Once all these
+        // transactions have ended, no further row with one of these ordinals can appear.
         settledOrdinal: Effect.gen(function* () {
           const [last] = yield* sql<{ readonly ordinal: string }>`
             SELECT coalesce(pg_sequence_last_value('execution_ordinals'), 0)::text AS ordinal`
@@ -136,6 +148,7 @@ export class StatsRollUpRepo extends Context.Service<
             if (Option.isNone(from) || BigInt(from.value) >= BigInt(upTo)) return false
             const to = endOfPiece(from.value, { size, upTo })
             yield* insertPiece(from.value, to)
+            yield* addRuns(sql, from.value, to)
             yield* sql`
               UPDATE execution_stats_progress
               SET rolled_up_to = ${to}::bigint`
@@ -147,8 +160,7 @@ export class StatsRollUpRepo extends Context.Service<
 
         countUsage: Effect.fn("StatsRollUpRepo.countUsage")(
           function* ({ size, upTo }) {
-            // The statement waits for the lock only briefly, because each piece of statistics is
-            // short.
+            // The lock is held only briefly, because each piece of statistics is short.
             const [progress] = yield* sql<{ readonly counted_up_to: string }>`
               SELECT counted_up_to::text
               FROM execution_stats_progress
@@ -191,13 +203,27 @@ export class StatsRollUpRepo extends Context.Service<
                 ))
               RETURNING hour`
           )
+        }, Effect.orDie),
+
+        moveOldBuckets: Effect.fn("StatsRollUpRepo.moveOldBuckets")(function* (now) {
+          for (const { days, next, seconds } of bucketStages) {
+            const before = startOfDay(now.getTime() - days * dayMs)
+            yield* repeatUntilFewerThan(
+              moveBatch,
+              Effect.flatMap(
+                lockProgress,
+                Option.match({
+                  onNone: () => Effect.succeed([]),
+                  onSome: () => rollUpOldBuckets(sql, { before, limit: moveBatch, next, seconds })
+                })
+              ).pipe(transaction)
+            )
+          }
         }, Effect.orDie)
       })
     })
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const endOfPiece = (
   from: string,
@@ -208,27 +234,6 @@ const endOfPiece = (
 }
 
 const removeBatch = 5_000
+const moveBatch = 2_000
 
-/**
- * A histogram with fewer buckets than this is not added up: the buckets of the next piece are
- * appended, even if a bucket then occurs twice.
- */
-const addUpFrom = 200
-
-/**
- * SQL that merges two histograms. Adding up costs four times as much as all other work for a task.
- */
-const sumOf = (buckets: string, counts: string) => `
-  SELECT stats.${buckets} || EXCLUDED.${buckets}, stats.${counts} || EXCLUDED.${counts}
-  WHERE cardinality(stats.${buckets}) < ${addUpFrom}
-  UNION ALL
-  SELECT array_agg(bucket), array_agg(n)
-  FROM (
-    SELECT bucket, sum(n)::integer AS n
-    FROM unnest(
-      stats.${buckets} || EXCLUDED.${buckets},
-      stats.${counts} || EXCLUDED.${counts}
-    ) AS part (bucket, n)
-    GROUP BY bucket
-  ) AS whole
-  HAVING cardinality(stats.${buckets}) >= ${addUpFrom}`
+const startOfDay = (ms: number) => new Date(Math.floor(ms / dayMs) * dayMs)

@@ -26,8 +26,9 @@ export interface ExecutionFilter {
 export type ScheduledFilter = Pick<ExecutionFilter, "kind" | "task_id" | "tag" | "now">
 
 /**
- * The run is due, or was started before its time. Nodes agree on the clock of the database. The
- * bound by the clock of the node avoids reading thousands of pending runs.
+ * SQL for whether the run is due, or was started before it was due. The database clock decides, so
+ * that all nodes agree. The bound on the id, by the node's clock, avoids reading thousands of
+ * pending runs.
  */
 const isDue = (
   sql: SqlClient.SqlClient,
@@ -36,15 +37,16 @@ const isDue = (
 ) => sql`
   id < ${latestIdAt(now)} AND (scheduled_for <= now() OR ${sql.literal(hasStarted)})`
 
-/** Returns the condition of a filter, if the filter is given. */
+/** Returns a filter's condition, if the filter is given. */
 const ifGiven = <Value>(
   value: Value | undefined,
   condition: (value: Value) => Statement.Fragment
 ): ReadonlyArray<Statement.Fragment> => (value === undefined ? [] : [condition(value)])
 
 /**
- * A literal, because PostgreSQL cannot use the partial index on rare statuses with a parameter. The
- * values come from a closed list.
+ * SQL for whether the column has one of the values. The values are literals, because PostgreSQL
+ * cannot use the partial index on rare statuses with a parameter. They come from a fixed list, so
+ * they need no escaping.
  */
 const isOneOf = (
   sql: SqlClient.SqlClient,
@@ -76,7 +78,7 @@ const isTagged = (
     )`
   )
 
-/** The conditions of a filter for the rows of `runs` that are scheduled for later. */
+/** The SQL conditions that apply a filter to runs that are scheduled for later. */
 export const scheduledConditions = (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
@@ -110,7 +112,10 @@ const commonConditions = (
   ...ifGiven(to, (time) => sql`scheduled_for < ${time}`)
 ]
 
-/** The conditions of a filter for rows of `executions`, whatever their ids. */
+/**
+ * The SQL conditions that apply a filter to rows of `executions`, including stray rows, whose ids
+ * do not contain the time at which they were due.
+ */
 export const finishedConditions = (
   sql: SqlClient.SqlClient,
   workspaceId: AuthorizedWorkspaceId,
@@ -128,8 +133,9 @@ export const finishedConditions = (
 }
 
 /**
- * The conditions of a filter for rows of `runs`, of `executions`, and of stray executions, whose
- * ids do not show their times and which a filter with `to` must therefore read separately.
+ * The SQL conditions that apply a filter to rows of `runs`, to rows of `executions`, and to stray
+ * executions. The ids of stray executions do not contain their times, so a filter with `to` must
+ * read them separately.
  */
 export const executionConditions = (
   sql: SqlClient.SqlClient,

@@ -1,10 +1,20 @@
 import { Api } from "@scheduling/domain/Api"
+import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Principal } from "@scheduling/domain/auth/Principal"
+import type { DecisionRequest } from "@scheduling/domain/executions/Approval"
 import { Execution } from "@scheduling/domain/executions/Execution"
+import type { ExecutionId } from "@scheduling/domain/shared/Ids"
 import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
-import { Auth, makeAccessCheck } from "../../accounts/index.ts"
-import { checkRange, Idempotency, implement, inWorkspace, Waiting } from "../../http/index.ts"
+import { Auth, currentAuthor, makeAccessCheck } from "../../accounts/index.ts"
+import {
+  checkRange,
+  Idempotency,
+  implement,
+  inWorkspace,
+  WaitingRequests
+} from "../../http/index.ts"
+import { Approvals } from "./Approvals.ts"
 import { AttemptRequests } from "./AttemptRequests.ts"
 import { Executions } from "./Executions.ts"
 import { Reruns } from "./Reruns.ts"
@@ -21,7 +31,20 @@ export const ExecutionsHandlers = implement(
     const idempotency = yield* Idempotency
     const requests = yield* AttemptRequests
     const reruns = yield* Reruns
-    const waiting = yield* Waiting
+    const waiting = yield* WaitingRequests
+    const approvals = yield* Approvals
+
+    const decide = Effect.fnUntraced(function* (
+      workspaceId: AuthorizedWorkspaceId,
+      id: ExecutionId,
+      approved: boolean,
+      { note = null }: DecisionRequest
+    ) {
+      const { actor: by } = yield* currentAuthor
+      yield* approvals.decide(workspaceId, id, { approved, by, note })
+      return yield* executions.find(workspaceId, id)
+    })
+
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) =>
         Effect.andThen(checkRange(query), executions.list(workspaceId, query))
@@ -36,18 +59,29 @@ export const ExecutionsHandlers = implement(
       get: inWorkspace((workspaceId, { endpoint, params: { execution_id }, query }) =>
         Effect.gen(function* () {
           const principal = yield* Principal
-          const execution = yield* waiting.untilEnded(executions.get(workspaceId, execution_id), {
-            seconds: query.wait_seconds,
-            workspace_id: workspaceId,
-            id: execution_id,
-            decideAgain: makeAccessCheck(auth, endpoint)
-          })
+          const execution = yield* waiting.untilFinished(
+            executions.get(workspaceId, execution_id),
+            {
+              seconds: query.wait_seconds,
+              workspace_id: workspaceId,
+              id: execution_id,
+              decideAgain: makeAccessCheck(auth, endpoint)
+            }
+          )
           return mayReadTasks(principal) ? yield* requests.addTo(workspaceId, execution) : execution
         })
       ),
 
       cancel: inWorkspace((workspaceId, { params }) =>
         executions.cancel(workspaceId, params.execution_id)
+      ),
+
+      approve: inWorkspace((workspaceId, { params, payload }) =>
+        decide(workspaceId, params.execution_id, true, payload)
+      ),
+
+      reject: inWorkspace((workspaceId, { params, payload }) =>
+        decide(workspaceId, params.execution_id, false, payload)
       ),
 
       rerunMany: inWorkspace((workspaceId, { headers, payload }) =>

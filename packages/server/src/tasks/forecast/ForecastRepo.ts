@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { DstOverlap } from "@scheduling/domain/schedules/Schedule"
 import type { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
-import { type ForecastRange, maxColliding } from "@scheduling/domain/forecast/Forecast"
+import { type ForecastRange, maxTasksPerBusyMinute } from "@scheduling/domain/forecast/Forecast"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs } from "../../core/index.ts"
@@ -10,11 +10,11 @@ import { findCalendars } from "../../engine/index.ts"
 import { columnsOf } from "../../store/index.ts"
 
 /**
- * A schedule with the options that decide its slots. All tasks with the same rhythm fire at the
- * same slots.
+ * A schedule with the options that determine its slots (its rhythm). All tasks with the same rhythm
+ * have the same slots.
  */
-export interface Rhythm {
-  /** A cron expression or the text of an interval. */
+export interface SlotTiming {
+  /** A cron expression, or an interval as text. */
   readonly schedule: string
   readonly timezone: TimeZone
   readonly dst_overlap: DstOverlap
@@ -27,7 +27,7 @@ export interface Rhythm {
   readonly calendar_days?: ReadonlySet<number> | undefined
 }
 
-export interface CountedRhythm extends Rhythm {
+export interface CountedSlotTiming extends SlotTiming {
   readonly tasks: number
 }
 
@@ -37,21 +37,21 @@ export interface ForecastTaskRow {
   readonly name: string | null
 }
 
-/** Reads the schedules of a workspace for the forecast. Minutes are counted from 1970-01-01. */
+/** Reads a workspace's schedules for the forecast. Minutes are counted from 1970-01-01. */
 export class ForecastRepo extends Context.Service<
   ForecastRepo,
   {
     readonly listRhythms: (
       workspaceId: AuthorizedWorkspaceId
-    ) => Effect.Effect<ReadonlyArray<CountedRhythm>>
+    ) => Effect.Effect<ReadonlyArray<CountedSlotTiming>>
     readonly countDelayed: (
       workspaceId: AuthorizedWorkspaceId,
       range: ForecastRange
     ) => Effect.Effect<ReadonlyArray<{ readonly minute: number; readonly runs: number }>>
-    /** Lists a few tasks of each rhythm. `index` is the position of the rhythm in the argument. */
+    /** Lists a few tasks of each rhythm. `index` is the index of the rhythm in the argument. */
     readonly listOfRhythms: (
       workspaceId: AuthorizedWorkspaceId,
-      rhythms: ReadonlyArray<Rhythm>
+      rhythms: ReadonlyArray<SlotTiming>
     ) => Effect.Effect<ReadonlyArray<ForecastTaskRow & { readonly index: number }>>
     /** Lists a few of the delayed tasks of each minute. */
     readonly listDelayed: (
@@ -66,10 +66,7 @@ export class ForecastRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const bounds = sql.literal(`(
-        coalesce(firing_options, '{}')
-          - '{precision, jitter_seconds, on_pause, pause_after_failures}'::text[]
-      )::text`)
+      const bounds = sql.literal(boundsColumn)
 
       const minute = sql.literal("floor(date_part('epoch', run_at) / 60)::integer")
 
@@ -81,7 +78,7 @@ export class ForecastRepo extends Context.Service<
 
       return ForecastRepo.of({
         listRhythms: Effect.fn("ForecastRepo.listRhythms")(function* (workspaceId) {
-          const rows = yield* sql<CountedRhythm & { readonly url: string | null }>`
+          const rows = yield* sql<CountedSlotTiming & { readonly url: string | null }>`
             SELECT
               schedule, timezone, dst_overlap, ${bounds} AS bounds,
               firing_options #>> '{excluded_calendar,url}' AS url, count(*)::integer AS tasks
@@ -91,20 +88,7 @@ export class ForecastRepo extends Context.Service<
               AND status = 'active'
               AND schedule IS NOT NULL
             GROUP BY schedule, timezone, dst_overlap, 4, 5`
-          const calendars = yield* findCalendars(
-            sql,
-            rows.map((row) => ({ workspace_id: workspaceId, url: row.url ?? undefined }))
-          )
-          const days = new Map(
-            [...calendars.values()].map((calendar) => [
-              calendar.url,
-              new Set(calendar.days.map((day) => Date.parse(day) / dayMs))
-            ])
-          )
-          return rows.map(({ url, ...rhythm }) => ({
-            ...rhythm,
-            calendar_days: url === null ? undefined : days.get(url)
-          }))
+          return yield* withCalendarDays(sql, workspaceId, rows)
         }, Effect.orDie),
 
         countDelayed: Effect.fn("ForecastRepo.countDelayed")(function* (workspaceId, range) {
@@ -135,7 +119,7 @@ export class ForecastRepo extends Context.Service<
                 AND tasks.status = 'active'
                 AND ${bounds} = rhythm.bounds
             ) AS colliding
-            WHERE place <= ${maxColliding}`
+            WHERE place <= ${maxTasksPerBusyMinute}`
         }, Effect.orDie),
 
         listDelayed: Effect.fn("ForecastRepo.listDelayed")(function* (workspaceId, range, minutes) {
@@ -149,9 +133,35 @@ export class ForecastRepo extends Context.Service<
               WHERE ${pending(workspaceId, range)}
                 AND ${minute} = ANY (${minutes}::integer[])
             ) AS colliding
-            WHERE place <= ${maxColliding}`
+            WHERE place <= ${maxTasksPerBusyMinute}`
         }, Effect.orDie)
       })
     })
   )
 }
+
+/** SQL for a task's options that limit or exclude slots. */
+export const boundsColumn = `(
+  coalesce(firing_options, '{}')
+    - '{precision, jitter_seconds, on_pause, pause_after_failures}'::text[]
+)::text`
+
+/** Adds its calendar's excluded days to each row that has a calendar's URL. */
+export const withCalendarDays = Effect.fnUntraced(function* <
+  Row extends { readonly url: string | null }
+>(sql: SqlClient.SqlClient, workspaceId: AuthorizedWorkspaceId, rows: ReadonlyArray<Row>) {
+  const calendars = yield* findCalendars(
+    sql,
+    rows.map((row) => ({ workspace_id: workspaceId, url: row.url ?? undefined }))
+  )
+  const days = new Map(
+    [...calendars.values()].map((calendar) => [
+      calendar.url,
+      new Set(calendar.days.map((day) => Date.parse(day) / dayMs))
+    ])
+  )
+  return rows.map(({ url, ...row }) => ({
+    ...row,
+    calendar_days: url === null ? undefined : days.get(url)
+  }))
+})

@@ -6,26 +6,29 @@ import {
   type ForecastRange,
   forecastRange,
   type ForecastTask,
-  maxColliding
+  maxTasksPerBusyMinute
 } from "@scheduling/domain/forecast/Forecast"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
 import { Clock, Context, Effect, Layer, Result, type Schema, Semaphore } from "effect"
 import { runInSlices } from "../../core/index.ts"
-import { busiestOf, Counts, firesIn } from "./Counts.ts"
-import { type CountedRhythm, ForecastRepo, type ForecastTaskRow } from "./ForecastRepo.ts"
+import { busiestMinutesOf, RunCountsByMinute, firesIn } from "./RunCountsByMinute.ts"
+import { type CountedSlotTiming, ForecastRepo, type ForecastTaskRow } from "./ForecastRepo.ts"
 
 type Query = Schema.Struct.Type<typeof ForecastQuery>
 
 /**
- * The maximum number of slots of one forecast. Visiting them takes a node 250 ms, in slices of a
+ * The maximum number of slots in one forecast. Visiting them takes a node 250 ms, in slices of a
  * few milliseconds.
  */
 export const maxSlots = 5_000_000
 
 const minutesPerStep = 500
 
-/** The numbers of minutes over which the response imagines the runs to be spread. */
+/**
+ * For each of these numbers of minutes, the response shows the highest number of runs per second if
+ * runs were spread over this time.
+ */
 const spreads = [0, 1, 5, 15]
 
 export class Forecasts extends Context.Service<
@@ -41,14 +44,15 @@ export class Forecasts extends Context.Service<
     Forecasts,
     Effect.gen(function* () {
       const repo = yield* ForecastRepo
-      // One forecast at a time, because slices of several would together block the event loop.
+      // Only one forecast is computed at a time, because several together would block the event
+      // loop for too long.
       const oneAtATime = Semaphore.withPermit(yield* Semaphore.make(1))
       const inSlices = <A>(steps: Generator<void, A>) => oneAtATime(runInSlices(steps))
 
       const collidingIn = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
         range: ForecastRange,
-        rhythms: ReadonlyArray<CountedRhythm>,
+        rhythms: ReadonlyArray<CountedSlotTiming>,
         minutes: ReadonlyArray<number>
       ) {
         const firing = yield* inSlices(firingIn(rhythms, minutes, range))
@@ -62,7 +66,7 @@ export class Forecasts extends Context.Service<
             ...(firing.get(minute)?.found ?? []).flatMap((rhythm) => byRhythm.get(rhythm) ?? []),
             ...(byMinute.get(minute) ?? [])
           ]
-            .slice(0, maxColliding)
+            .slice(0, maxTasksPerBusyMinute)
             .map(toTask)
       })
 
@@ -100,14 +104,12 @@ export class Forecasts extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
-/** Returns undefined if there are too many slots. */
+/** Counts the slots of all schedules. Returns undefined if there are more than `maxSlots`. */
 function* countsOf(
-  rhythms: ReadonlyArray<CountedRhythm>,
+  rhythms: ReadonlyArray<CountedSlotTiming>,
   range: ForecastRange
-): Generator<void, Counts | undefined> {
-  const counts = new Counts(range)
+): Generator<void, RunCountsByMinute | undefined> {
+  const counts = new RunCountsByMinute(range)
   let slots = 0
   for (const rhythm of rhythms) {
     slots += yield* counts.addRhythm(rhythm)
@@ -116,10 +118,10 @@ function* countsOf(
   return counts
 }
 
-function* summaryOf(counts: Counts) {
+function* summaryOf(counts: RunCountsByMinute) {
   const { all } = counts
   yield
-  const busiest = busiestOf(all)
+  const busiest = busiestMinutesOf(all)
   const minutes: Array<Forecast["minutes"][number]> = []
   let total = 0
   for (const [index, { minute, runs }] of all.entries()) {
@@ -134,17 +136,20 @@ function* summaryOf(counts: Counts) {
   return { busiest, runs: total, minutes, spread }
 }
 
-/** Chooses for each minute enough of its rhythms to name its tasks. */
+/**
+ * Returns, for each minute, rhythms that fire in it. There are enough of them to name
+ * `maxTasksPerBusyMinute` tasks.
+ */
 function* firingIn(
-  rhythms: ReadonlyArray<CountedRhythm>,
+  rhythms: ReadonlyArray<CountedSlotTiming>,
   minutes: ReadonlyArray<number>,
   range: ForecastRange
 ) {
   const firing = new Map(
-    minutes.map((minute) => [minute, { found: new Array<CountedRhythm>(), tasks: 0 }])
+    minutes.map((minute) => [minute, { found: new Array<CountedSlotTiming>(), tasks: 0 }])
   )
   for (const rhythm of rhythms) {
-    const open = [...firing].filter(([, { tasks }]) => tasks < maxColliding)
+    const open = [...firing].filter(([, { tasks }]) => tasks < maxTasksPerBusyMinute)
     if (open.length === 0) break
     for (const [minute, place] of open) {
       if (!(yield* firesIn(rhythm, minute, range))) continue

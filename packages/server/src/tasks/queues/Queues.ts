@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
-  noLimitGiven,
+  missingLimitProblem,
   type Queue,
   type QueueDefinition,
   queueDefaults,
@@ -37,10 +37,10 @@ import {
   type UpsertResult
 } from "../../core/index.ts"
 import { RunQueue } from "../../engine/index.ts"
-import { countedPage, listRequest, nameOfRow, toPage, transactionOf } from "../../store/index.ts"
+import { countedPage, listRequest, sortByName, toPage, transactionOf } from "../../store/index.ts"
 import { queueDefinition, type QueueRow, QueuesRepo, toQueue } from "./QueuesRepo.ts"
 
-/** The operations on named queues. The engine admits their runs. */
+/** Creates, changes, lists and removes named queues. The engine admits their runs. */
 export class Queues extends Context.Service<
   Queues,
   {
@@ -89,7 +89,7 @@ export class Queues extends Context.Service<
       wanted: RecordedDefinition,
       version?: number
     ) => Effect.Effect<Queue, NotFound | Conflict | Stale | ValidationFailed>
-    /** Removes the queue. Fails while a task that may still fire uses it. */
+    /** Removes the queue. Fails while a task that can still fire uses it. */
     readonly remove: (
       workspaceId: AuthorizedWorkspaceId,
       id: QueueId,
@@ -114,11 +114,11 @@ export class Queues extends Context.Service<
       const changeOf = changesOf("queue", queueDefinition)
 
       const find = (workspaceId: AuthorizedWorkspaceId, id: QueueId) =>
-        found(repo.find(workspaceId, id))
+        requireQueue(repo.find(workspaceId, id))
 
       /**
-       * Reads the row in a second statement, because the statement that waits for the lock reads
-       * the row as it was before it.
+       * Locks the queue and reads its row. The row is read by a second statement, because the
+       * statement that waits for the lock reads the row as it was before the wait.
        */
       const findLocked = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -193,7 +193,7 @@ export class Queues extends Context.Service<
         return toQueue({ ...queue, running: 0, waiting: 0 })
       })
 
-      const holder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
+      const findKeyHolder = (workspaceId: AuthorizedWorkspaceId, key: string | null | undefined) =>
         withExistingId(key, (taken) => repo.findByKey(workspaceId, taken))
 
       return Queues.of({
@@ -214,7 +214,7 @@ export class Queues extends Context.Service<
         create: Effect.fn("Queues.create")(
           createQueue,
           transaction,
-          (write, workspaceId, { key }) => holder(workspaceId, key)(write)
+          (write, workspaceId, { key }) => findKeyHolder(workspaceId, key)(write)
         ),
 
         upsert: Effect.fn("Queues.upsert")(
@@ -238,7 +238,7 @@ export class Queues extends Context.Service<
         ),
 
         update: Effect.fn("Queues.update")(change, (write, workspaceId, _, { key }) =>
-          holder(workspaceId, key)(write)
+          findKeyHolder(workspaceId, key)(write)
         ),
 
         pause: Effect.fn("Queues.pause")(setPaused(true)),
@@ -254,7 +254,7 @@ export class Queues extends Context.Service<
           change(workspaceId, QueueId.make(id), {
             ...stored,
             ...(version !== undefined && { version })
-          }).pipe(holder(workspaceId, stored["key"] as string | null)),
+          }).pipe(findKeyHolder(workspaceId, stored["key"] as string | null)),
 
         remove: Effect.fn("Queues.remove")(function* (workspaceId, id, version) {
           const queue = yield* findLocked(workspaceId, id)
@@ -269,10 +269,10 @@ export class Queues extends Context.Service<
   )
 }
 
-const sorts = { name: nameOfRow("queues.name") }
+const sorts = { name: sortByName("queues.name") }
 
 const noLimit = Effect.suspend(() => {
-  const { code, path, problem } = noLimitGiven
+  const { code, path, problem } = missingLimitProblem
   return Effect.fail(ValidationFailed.at(path, code, problem))
 })
 
@@ -285,4 +285,4 @@ const isUsed = Effect.suspend(() =>
   )
 )
 
-const found = orNotFound("queue")
+const requireQueue = orNotFound("queue")

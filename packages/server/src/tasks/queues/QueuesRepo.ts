@@ -1,14 +1,14 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Conflict } from "@scheduling/domain/shared/Errors"
 import type { QueueId } from "@scheduling/domain/shared/Ids"
-import { countRunsTo, type Queue } from "@scheduling/domain/queues/Queue"
+import { maxCountedRuns, type Queue } from "@scheduling/domain/queues/Queue"
 import type { Actor } from "@scheduling/domain/shared/Actor"
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { RecordedDefinition } from "../../accounts/index.ts"
 import { failIfKeyTaken } from "../../core/index.ts"
-import { isInPhase } from "../../engine/index.ts"
+import { dueCountSql } from "../../engine/index.ts"
 import {
   countRows,
   isListedAfter,
@@ -61,7 +61,7 @@ export const toQueue = (row: QueueRow): Queue => ({
   updated_at: timestampOf(row.updated_at)
 })
 
-const defined = definedFields("queue")
+const defined = definitionFields("queue")
 
 export const queueDefinition = (row: StoredQueue): RecordedDefinition => {
   const fields = new Map<string, unknown>(Object.entries(row))
@@ -105,7 +105,7 @@ export class QueuesRepo extends Context.Service<
      * requires.
      */
     readonly update: (queue: StoredQueue) => Effect.Effect<void, Conflict>
-    /** Returns whether a task that may still fire uses the queue. */
+    /** Returns whether a task that can still fire uses the queue. */
     readonly isUsed: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<boolean>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, id: QueueId) => Effect.Effect<void>
   }
@@ -125,18 +125,7 @@ export class QueuesRepo extends Context.Service<
           )
           + (SELECT count(*) FROM unnest(held_until) AS held (until) WHERE until > now())
         )::int AS running,
-        (
-          SELECT count(*)::int
-          FROM (
-            SELECT
-            FROM runs
-            WHERE runs.workspace_id = queues.workspace_id
-              AND runs.queue_id = queues.id
-              AND ${sql.literal(isInPhase("parked"))}
-              AND runs.due_at <= now()
-            LIMIT ${countRunsTo}
-          ) AS due
-        ) AS waiting`
+        (${sql.literal(dueCountSql("queues.id", maxCountedRuns))}) AS waiting`
 
       const findWhere = Effect.fn("QueuesRepo.find")(function* (
         workspaceId: AuthorizedWorkspaceId,
@@ -153,7 +142,7 @@ export class QueuesRepo extends Context.Service<
       return QueuesRepo.of({
         insert: Effect.fn("QueuesRepo.insert")(
           function* (queue) {
-            // The rate is enforced by the clock of the database.
+            // The rate is enforced by the database clock, so the time comes from there too.
             yield* sql`
               INSERT INTO queues (
                 id, workspace_id, key, version, name, tags, max_concurrency, rate_per_second, paused, next_at,

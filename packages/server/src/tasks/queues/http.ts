@@ -4,7 +4,7 @@ import { QueueId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
 import { versionHandlers } from "../../accounts/index.ts"
 import {
-  createdIfNew,
+  upsertResponse,
   DefinedKinds,
   withExpectedVersion,
   Idempotency,
@@ -25,8 +25,8 @@ export const QueuesHandlers = implement(
     yield* kinds.add({
       kind: "queue",
       upsert: queues.upsert,
-      get: (workspaceId, id) => queues.get(workspaceId, QueueId.make(id)),
-      remove: (workspaceId, id) => queues.remove(workspaceId, QueueId.make(id))
+      get: (workspaceId, { id }) => queues.get(workspaceId, QueueId.make(id)),
+      remove: (workspaceId, { id }) => queues.remove(workspaceId, QueueId.make(id))
     })
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => queues.list(workspaceId, query)),
@@ -44,7 +44,9 @@ export const QueuesHandlers = implement(
       ),
 
       upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(queues.upsert(workspaceId, params.key, withExpectedVersion(headers, payload)))
+        upsertResponse(
+          queues.upsert(workspaceId, params.key, withExpectedVersion(headers, payload))
+        )
       ),
 
       get: inWorkspace((workspaceId, { params }) =>

@@ -1,13 +1,13 @@
-import { type ForecastRange, maxBusiest } from "@scheduling/domain/forecast/Forecast"
-import type { CountedRhythm, Rhythm } from "./ForecastRepo.ts"
-import { visitRhythm } from "./visitRhythm.ts"
+import { type ForecastRange, maxBusiestMinutes } from "@scheduling/domain/forecast/Forecast"
+import type { CountedSlotTiming, SlotTiming } from "./ForecastRepo.ts"
+import { visitSlots } from "./visitSlots.ts"
 
 const minuteMs = 60_000
 const secondsOfMinute = 60
 const minutesPerStep = 500
 
 /** Counts the runs that begin in each minute of a range. */
-export class Counts {
+export class RunCountsByMinute {
   readonly #range: ForecastRange
   readonly #first: number
   readonly #scheduled: Uint32Array
@@ -24,16 +24,15 @@ export class Counts {
   }
 
   /**
-   * Counts the slots of one schedule for all tasks that share it. Returns the number of visited
-   * slots. This is a generator, because a schedule may have 100,000 slots and other work must run
-   * in between.
+   * Counts one schedule's slots for all tasks that have it. Returns the number of visited slots. It
+   * is a generator, because a schedule can have 100,000 slots and other work must run in between.
    */
-  *addRhythm(rhythm: CountedRhythm): Generator<void, number> {
+  *addRhythm(rhythm: CountedSlotTiming): Generator<void, number> {
     const { tasks } = rhythm
     const counts = this.#scheduled
     const countsOfSeconds = this.#scheduledInSecond
     const first = this.#first * secondsOfMinute
-    return yield* visitRhythm(rhythm, this.#range, (at) => {
+    return yield* visitSlots(rhythm, this.#range, (at) => {
       const second = Math.floor(at / 1_000) - first
       const minute = Math.floor(second / secondsOfMinute)
       countsOfSeconds[second] = (countsOfSeconds[second] ?? 0) + tasks
@@ -53,8 +52,8 @@ export class Counts {
   }
 
   /**
-   * The highest number of runs in one second, if the runs of schedules were spread over this many
-   * minutes after their slots. Yields now and then, because a week has 600,000 seconds.
+   * Returns the highest number of runs in one second, if schedules' runs were spread over this many
+   * minutes after their slots. It yields from time to time, because a week has 600,000 seconds.
    */
   *mostPerSecond(spreadMinutes: number): Generator<void, number> {
     const spread = spreadMinutes * secondsOfMinute
@@ -80,22 +79,25 @@ export class Counts {
   }
 }
 
-/** The minutes in which the most runs begin, if more than one does. */
-export const busiestOf = (minutes: Counts["all"]): Counts["all"] =>
+/**
+ * Returns the minutes in which the most runs begin. Minutes in which only one run begins are left
+ * out.
+ */
+export const busiestMinutesOf = (minutes: RunCountsByMinute["all"]): RunCountsByMinute["all"] =>
   minutes
     .filter(({ runs }) => runs > 1)
     .toSorted((a, b) => b.runs - a.runs || a.minute - b.minute)
-    .slice(0, maxBusiest)
+    .slice(0, maxBusiestMinutes)
 
 /** Returns whether the schedule fires in the part of the minute that is in the range. */
 export function* firesIn(
-  rhythm: Rhythm,
+  rhythm: SlotTiming,
   minute: number,
   { from, to }: ForecastRange
 ): Generator<void, boolean> {
   let fires = false
   const start = Math.max(from, minute * minuteMs)
   const end = Math.min(to, (minute + 1) * minuteMs)
-  yield* visitRhythm(rhythm, { from: start, to: end }, () => (fires = true))
+  yield* visitSlots(rhythm, { from: start, to: end }, () => (fires = true))
   return fires
 }

@@ -2,22 +2,23 @@ import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import { intervalOf } from "@scheduling/schedules/Interval"
 import { hasSeconds } from "@scheduling/schedules/parseSchedule"
 import { visitFirings } from "@scheduling/schedules/visitFirings"
-import { stretchAt } from "@scheduling/schedules/ZoneClock"
+import { offsetPeriodAt } from "@scheduling/schedules/ZoneClock"
 import type { ForecastRange } from "@scheduling/domain/forecast/Forecast"
 import { dayMs } from "../../core/index.ts"
-import type { Rhythm } from "./ForecastRepo.ts"
+import type { SlotTiming } from "./ForecastRepo.ts"
 
 /**
- * The range that is searched at once. Even a schedule with seconds has at most 4,320 slots in it.
+ * The length of the ranges that are searched one after the other. Even a schedule with seconds has
+ * at most 4,320 slots in each.
  */
 const stepMs = dayMs / 4
 
 /**
- * Visits the slots of a range in order. Returns the number of visited slots, including those on
- * excluded days. Yields after every few thousand slots, so that other work can run.
+ * Visits the slots of a range in order. Returns the number of visited slots, including slots on
+ * excluded days. It yields after every few thousand slots, so that other work can run.
  */
-export function* visitRhythm(
-  { bounds, calendar_days, dst_overlap, schedule, timezone }: Rhythm,
+export function* visitSlots(
+  { bounds, calendar_days, dst_overlap, schedule, timezone }: SlotTiming,
   { from, to }: ForecastRange,
   visit: (at: number) => void
 ): Generator<void, number> {
@@ -26,12 +27,12 @@ export function* visitRhythm(
   const end = Math.min(to, ends_at === undefined ? to : Date.parse(ends_at) + 1)
   const excluded = new Set(excluded_days?.map((day) => Date.parse(day) / dayMs))
   const isExcluded = (at: number) => {
-    const day = Math.floor((at + stretchAt(timezone, at).offset) / dayMs)
+    const day = Math.floor((at + offsetPeriodAt(timezone, at).offset) / dayMs)
     return excluded.has(day) || calendar_days?.has(day) === true
   }
   const excludesSome = excluded.size > 0 || calendar_days !== undefined
   let looks = 0
-  const look = (at: number) => {
+  const visitFiring = (at: number) => {
     looks++
     if (!excludesSome || !isExcluded(at)) visit(at)
   }
@@ -39,7 +40,7 @@ export function* visitRhythm(
   const longest = isPrecise ? stepMs : Infinity
   for (let start = first; start < end; start += longest) {
     const stop = Math.min(start + longest, end)
-    visitFirings(schedule, timezone, start, stop, { dst_overlap }, look)
+    visitFirings(schedule, timezone, start, stop, { dst_overlap }, visitFiring)
     yield
   }
   return looks

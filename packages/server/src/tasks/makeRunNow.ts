@@ -6,10 +6,10 @@ import { transactionOf } from "../store/index.ts"
 type Run = Parameters<RunQueue["Service"]["enqueue"]>[0]
 
 /** Enqueues a run that is due now. Most runs need one statement and no transaction. */
-export const runningNow = Effect.gen(function* () {
+export const makeRunNow = Effect.gen(function* () {
   const transaction = transactionOf(yield* SqlClient.SqlClient)
   const queue = yield* RunQueue
-  /** `lock` must fail if the task does not exist. */
+  /** `lock` locks the task, and must fail if the task does not exist. */
   return Effect.fnUntraced(function* <E>(run: Run, lock: Effect.Effect<unknown, E>) {
     const queued = yield* queue.enqueueInOneStatement(run)
     return queued ?? (yield* transaction(Effect.andThen(lock, queue.enqueue(run))))
