@@ -10,11 +10,11 @@ import { DefinitionsLayer } from "./definitions/index.ts"
 import { EventsLayer } from "./events/index.ts"
 import {
   allowedMethods,
-  givesCredentials,
+  acceptsDataWithoutCredential,
   HttpLayer,
   requireCanonicalUrl,
-  serve,
-  Stopping,
+  serveRoutes,
+  Shutdown,
   withRouter
 } from "./http/index.ts"
 import { IncidentsLayer } from "./incidents/index.ts"
@@ -30,12 +30,12 @@ import { SearchLayer } from "./search/index.ts"
 import { SecretsLayer } from "./secrets/index.ts"
 import { StatusPagesLayer } from "./status-pages/index.ts"
 import { TasksLayer } from "./tasks/index.ts"
-import { handleClaimsOr, WorkersLayer } from "./workers/index.ts"
+import { withClaimRoute, WorkersLayer } from "./workers/index.ts"
 
-/** The routes of the contract. The modules provide their handlers. */
+/** The contract's routes. The modules provide their handlers. */
 const ApiRoutes = HttpApiBuilder.layer(Api)
 
-/** A module may use the modules below it, as `scripts/modules.ts` defines. */
+/** All modules. A module may use only the modules below it, as `scripts/modules.ts` defines. */
 export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(OperationsLayer),
   Layer.provideMerge([LiveLayer, SearchLayer, StatusPagesLayer]),
@@ -57,11 +57,12 @@ export const Modules = Layer.mergeAll(ApiRoutes, PanelLayer).pipe(
   Layer.provideMerge(CoreLayer)
 )
 
-/** The modules with the router in which they have registered their routes. */
+/** The modules, and the router in which they have registered their routes. */
 const Application = withRouter(Modules)
 
 /**
- * Handles a request. Pings, completions and claims bypass the router, because they are frequent.
+ * The service whose value is the function that handles requests. Pings, completions and claims
+ * bypass the router, because they are frequent.
  */
 class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>()(
   "@scheduling/server/App/Answer"
@@ -70,26 +71,27 @@ class Answer extends Context.Service<Answer, Effect.Success<typeof makeAnswer>>(
 const makeAnswer = Effect.map(HttpRouter.HttpRouter, (router) => router.asHttpEffect()).pipe(
   Effect.flatMap(handlePingsOr),
   Effect.flatMap(withCompletionRoute),
-  Effect.flatMap(handleClaimsOr)
+  Effect.flatMap(withClaimRoute)
 )
 
-const routeFacts = {
+const routeDetails = {
   allowedMethods: allowedMethods(Api),
-  givesCredentials: givesCredentials(Api)
+  givesCredentials: acceptsDataWithoutCredential(Api)
 }
 
 /**
- * A node of the service. It needs a database, a configuration, a socket and logs. The server gets
- * the finished `Answer` and not the services, because every request carries its context along.
+ * A node of the service. It requires a database, a configuration, a socket and logs. The server
+ * receives only the finished `Answer` and not the modules' services, because every request carries
+ * the server's context with it.
  */
 export const AppLayer = Layer.unwrap(
-  Effect.map(Answer, (answer) => serve(requireCanonicalUrl(answer), routeFacts))
+  Effect.map(Answer, (answer) => serveRoutes(requireCanonicalUrl(answer), routeDetails))
 ).pipe(
   Layer.provide(Layer.effect(Answer, makeAnswer).pipe(Layer.provide(Application))),
-  Layer.provide([Stopping.layer, NodeLayer])
+  Layer.provide([Shutdown.layer, NodeLayer])
 )
 
 export const MetricsLayer = MetricsServerLayer.pipe(Layer.provide(Application))
 
-/** Receives the operator's commands, once per process. */
+/** Receives the operator's commands. Each process has one such layer. */
 export const ControlLayer = ControlSocketLayer.pipe(Layer.provide(Application))

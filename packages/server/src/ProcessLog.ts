@@ -6,11 +6,12 @@ const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
  * Logs misspelled settings, the signal that stops the process, and the end of the process. All
- * layers that take time to stop must come after this layer, so that "stopped" is the last line.
+ * layers that take time to stop must be provided after this layer, so that "stopped" is the last
+ * line in the log.
  */
 export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
   Effect.gen(function* () {
-    // An empty variable counts as unset.
+    // An empty variable is treated as unset.
     const set = Object.keys(env).filter((name) => env[name] !== "")
     for (const { meant, name } of unknownSettings(set, yield* settingNames)) {
       yield* Effect.logWarning(`${name} is not a setting; did you mean ${meant}?`)
@@ -20,7 +21,8 @@ export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
     let isStopping = false
     const onSignal = (signal: NodeJS.Signals) => {
       isStopping = true
-      // A second signal has Node's default effect and ends the process immediately.
+      // After the first signal, a second signal has Node's default effect and ends the process
+      // immediately.
       unlisten()
       run(Effect.logInfo(`stopping (${signal})`))
     }

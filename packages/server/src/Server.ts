@@ -27,8 +27,8 @@ export const ServerLayer = Layer.effectDiscard(
 ).pipe(
   Layer.provide([AppLayer, ControlLayer, MetricsLayer]),
   Layer.provideMerge(DatabaseLayer),
-  // The socket is opened before the database. A second process on the same port must not get as far
-  // as its migrations, and clients get a response even while the database is unavailable.
+  // The socket is opened before the database. A second process on the same port therefore stops
+  // before its migrations, and clients receive a response even while the database is unavailable.
   Layer.provideMerge(HttpServerLayer),
   Layer.provideMerge(ProcessLogLayer),
   Layer.provideMerge(LoggingLayer),
@@ -36,9 +36,9 @@ export const ServerLayer = Layer.effectDiscard(
 )
 
 /**
- * Ends the process 30 s after the stop, even if work still waits for a frozen database. Requests
- * have 25 s to finish, and everything else has the remaining time. The last layer adds this
- * finalizer, so that it runs first.
+ * Ends the process 30 s after it was told to stop, even if some work still waits for a frozen
+ * database. Requests have 25 s to finish, and all other work has the remaining 5 s. The last layer
+ * adds this finalizer, so that it runs first.
  */
 const exitAfterDeadline = () => {
   setTimeout(() => {
@@ -47,7 +47,7 @@ const exitAfterDeadline = () => {
   }, 30_000).unref()
 }
 
-/** Prints the reason of a failed start in one line. An unexpected failure also prints its stack. */
+/** Prints why the start failed, in one line. An unexpected failure also prints its stack. */
 export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -58,6 +58,6 @@ export const reportStartFailure = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** Exits with 0 if the process was asked to stop and has stopped. */
+/** Exits with 0 if the process was asked to stop, and with 1 if it failed. */
 export const teardown: Teardown = (exit, onExit) =>
   onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)

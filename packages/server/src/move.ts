@@ -3,8 +3,8 @@ import { Config, ConfigProvider, Effect, Redacted, References } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { parseArgs } from "node:util"
-import { orSecretFiles } from "./core/index.ts"
-import { move, runCommand } from "./operations/index.ts"
+import { withSecretFiles } from "./core/index.ts"
+import { moveStore, runCommand } from "./operations/index.ts"
 
 const usage =
   "npm run move -- --to postgres://USER:PASSWORD@HOST/DATABASE, or scheduling-service move --to …"
@@ -17,12 +17,13 @@ const program = Effect.gen(function* () {
   const dataDir = path.resolve(
     yield* Config.NonEmptyString("DATA_DIR").pipe(Config.withDefault(".data"))
   )
-  // Other users can read the arguments of a command, so `DATABASE_URL` can be used instead.
-  const provider = orSecretFiles(yield* ConfigProvider.ConfigProvider)
+  // `DATABASE_URL` can be used instead of an argument, because other users can read a command's
+  // arguments.
+  const provider = withSecretFiles(yield* ConfigProvider.ConfigProvider)
   const to =
     values.to ?? (yield* Config.String("DATABASE_URL").pipe(Config.withDefault("")).parse(provider))
   if (!/^postgres(?:ql)?:\/\//.test(to)) return yield* Effect.fail(new Error(usage))
-  const moved = yield* move({ dataDir, to: Redacted.make(to) })
+  const moved = yield* moveStore({ dataDir, to: Redacted.make(to) })
   const secretFile = path.join(dataDir, "app-secret")
   const secret = fs.existsSync(secretFile) ? `APP_SECRET_FILE=${secretFile}` : "the same APP_SECRET"
   return [

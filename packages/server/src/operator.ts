@@ -8,7 +8,10 @@ import { sendCommand, controlSocketPath } from "./controlSocket.ts"
 
 const [command = "", ...given] = process.argv.slice(2)
 
-/** The folder of a backup is made absolute, because the server may run in another folder. */
+/**
+ * The command and its arguments. A backup's folder is converted to an absolute path, because the
+ * server's working directory can differ from this process's.
+ */
 const words = [command, ...(command === "backup" ? given.map((to) => resolve(to)) : given)]
 
 const program = Effect.gen(function* () {

@@ -4,7 +4,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { backupParts, copyFiles, runCommand } from "./operations/index.ts"
 import { makeFolder } from "./core/index.ts"
-import { holdDataDir, restrictToOwner } from "./store/index.ts"
+import { lockDataDir, restrictToOwner } from "./store/index.ts"
 
 const program = Effect.gen(function* () {
   const dataDir = path.resolve(
@@ -22,7 +22,7 @@ const program = Effect.gen(function* () {
   }
   makeFolder(dataDir)
   // Fails while a server uses the directory.
-  yield* holdDataDir(dataDir)
+  yield* lockDataDir(dataDir)
   const now = (yield* DateTime.nowAsDate).toISOString().replaceAll(":", "")
   const kept = path.join(dataDir, `before-restore-${now}`)
   for (const name of backupParts) {

@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /**
- * Generates UUIDs v7 from the `Clock`. Later ids sort after earlier ones, which list cursors rely
- * on.
+ * Generates version 7 UUIDs from the `Clock`. Ids sort by creation time, and list cursors rely on
+ * this order.
  */
 export class Ids extends Context.Service<Ids, { readonly next: Effect.Effect<string> }>()(
   "@scheduling/server/core/Ids"

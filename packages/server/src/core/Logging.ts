@@ -25,7 +25,10 @@ const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Writes annotations beside the message, where log stores index them, and omits fiber ids. */
+/**
+ * Writes one JSON object per event. Annotations are top-level fields, which log stores index. Fiber
+ * ids are omitted.
+ */
 const jsonLines = Logger.withConsoleLog(
   Logger.map(Logger.formatStructured, ({ annotations, cause, level, message, timestamp }) =>
     JSON.stringify({
@@ -34,13 +37,13 @@ const jsonLines = Logger.withConsoleLog(
       message,
       ...annotations,
       ...(cause === undefined ? {} : { cause })
-    }).replace(unsafe, escaped)
+    }).replace(unsafeCharacters, escaped)
   )
 )
 
 /**
- * Writes one line per event, followed by the texts that it quotes, indented. Quoted text may come
- * from anywhere, so its control characters are escaped.
+ * Writes one line per event. Further messages and the cause follow on indented lines. Control
+ * characters are escaped, because the messages may contain untrusted data.
  */
 const prettyLines = Logger.withConsoleLog(
   Logger.map(
@@ -53,10 +56,12 @@ const prettyLines = Logger.withConsoleLog(
         [
           styleText("dim", `[${timeOfDay(new Date(timestamp))}]`),
           styleText(colours[level] ?? "reset", level),
-          inert(title ?? ""),
-          ...notes.map(([name, value]) => styleText("dim", inert(`${name}=${textOf(value)}`)))
+          escapeUnsafe(title ?? ""),
+          ...notes.map(([name, value]) =>
+            styleText("dim", escapeUnsafe(`${name}=${textOf(value)}`))
+          )
         ].join(" "),
-        ...below.flatMap((text) => text.split("\n")).map((line) => `  ${inert(line)}`)
+        ...below.flatMap((text) => text.split("\n")).map((line) => `  ${escapeUnsafe(line)}`)
       ].join("\n")
     }
   )
@@ -75,9 +80,9 @@ const timeOfDay = (date: Date): string =>
 
 const textOf = (part: unknown): string => (typeof part === "string" ? part : inspect(part))
 
-const inert = (text: string): string => text.replace(unsafe, escaped)
+const escapeUnsafe = (text: string): string => text.replace(unsafeCharacters, escaped)
 
 /** Characters that end a line or control a terminal. */
-const unsafe = /[\p{Cc}\u2028\u2029]/gu
+const unsafeCharacters = /[\p{Cc}\u2028\u2029]/gu
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

@@ -4,8 +4,8 @@ export interface LoopOptions<A> {
   readonly between?: (result: A) => Effect.Effect<void>
   readonly pauseAtMost?: Duration.Input
   /**
-   * An iteration that takes longer is interrupted, and the loop is restarted. If undefined, an
-   * iteration may take forever.
+   * The maximum duration of an iteration. If an iteration takes longer, it is interrupted and the
+   * loop is restarted. If undefined, an iteration may take forever.
    */
   readonly stuckAfterMinutes?: number
 }
@@ -44,8 +44,8 @@ export const loop = <A, E, R>(
     if (stuckAfterMinutes === undefined) return endless
     const limit = Math.round((stuckAfterMinutes * 60_000) / sampleMs)
     /**
-     * Counts samples without progress instead of elapsed time, because setting the clock must not
-     * count as a hang.
+     * Waits until the loop is stuck. Samples without progress are counted instead of elapsed time,
+     * because a change of the system clock must not count as a hang.
      */
     const untilStuck = Effect.gen(function* () {
       let seen = -1
@@ -63,7 +63,7 @@ export const loop = <A, E, R>(
       Effect.acquireUseRelease(
         Effect.forkDetach(endless),
         (running) => Effect.raceFirst(Fiber.join(running), untilStuck),
-        // Work that can neither finish nor be interrupted is abandoned.
+        // If the work can neither finish nor be interrupted, it is abandoned.
         (running) =>
           Effect.interruptible(Fiber.interrupt(running)).pipe(
             Effect.timeout("10 seconds"),
@@ -73,7 +73,10 @@ export const loop = <A, E, R>(
     )
   })
 
-/** Reports failures of occasional work in the same way as `loop` reports failed iterations. */
+/**
+ * Reports failures of work that runs occasionally, in the same way as `loop` reports failed
+ * iterations.
+ */
 export const reportFailures = <A, E, R>(
   name: string,
   work: Effect.Effect<A, E, R>
@@ -95,7 +98,7 @@ const makeReporter = (health: LoopFailures, name: string, then: string) => ({
       ? Effect.void
       : Effect.logInfo(`${name}: recovered after ${failures} failures`)
   }),
-  /** Returns the length of the pause. */
+  /** Records a failure. Returns the length of the pause before the next iteration. */
   failed: Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, longestPauseMs: number) {
     const { failures, isReportedNow, pauseMs } = health.fail(
       name,
@@ -118,10 +121,13 @@ export const runAllInSequence = <E, R>(
   duties: ReadonlyArray<Effect.Effect<unknown, E, R>>
 ): Effect.Effect<void, E, R> => Effect.flatMap(Effect.forEach(duties, Effect.exit), Exit.asVoidAll)
 
-/** The interval at which a loop is checked for progress. */
+/** How often a loop is checked for progress. */
 const sampleMs = 30_000
 
-/** A healthy loop iterates every minute, even without work. */
+/**
+ * A loop that makes no progress for longer than this is listed as stuck. A healthy loop iterates
+ * every minute, even without work.
+ */
 const stuckAfterMs = 120_000
 
 interface Failing {
@@ -133,8 +139,8 @@ interface Failing {
 }
 
 /**
- * The loops that are failing. Some bodies run forever while they work, so a loop counts as
- * recovered once it has not failed for longer than a statement can take.
+ * The loops of a node that are failing or stuck. Some loops have a body that returns only when it
+ * fails, so a loop counts as recovered once it has not failed for longer than a statement can take.
  */
 export class LoopFailures {
   readonly #failing = new Map<string, Failing>()
@@ -171,8 +177,8 @@ export class LoopFailures {
   }
 
   /**
-   * Lists the loops without progress, and the loops that failed more than once in a row. A single
-   * failure may just be a broken connection.
+   * Lists the loops that make no progress, and the loops that failed more than once in a row. A
+   * single failure may just be a broken connection.
    */
   list(nowMs: number): ReadonlyArray<{ readonly loop: string; readonly sinceMs: number }> {
     const failing = [...this.#failing].flatMap(([loop, one]) =>
@@ -183,7 +189,10 @@ export class LoopFailures {
   }
 }
 
-/** The loops of one node. The default belongs to the whole process. */
+/**
+ * The state of the loops of one node. A process has one such state, unless each of its nodes
+ * provides its own.
+ */
 export const LoopHealth = Context.Reference<LoopFailures>("@scheduling/server/core/LoopHealth", {
   defaultValue: () => new LoopFailures()
 })
@@ -191,19 +200,29 @@ export const LoopHealth = Context.Reference<LoopFailures>("@scheduling/server/co
 const firstPauseMs = 300
 const reportEveryMs = 60_000
 
-/** Statements time out after 30 s; a silent connection is given up after 35 s. */
+/**
+ * How long after its pause a failing loop must run without another failure to count as recovered. A
+ * failure can take up to 35 s to appear: statements time out after 30 s, and silent connections are
+ * closed after 35 s.
+ */
 const silenceMs = 40_000
 
 const isRecent = ({ lastMs, pauseMs }: Failing, nowMs: number) =>
   nowMs - lastMs <= pauseMs + silenceMs
 
-/** Returns only the message, because PostgreSQL's details contain values of rows. */
+/**
+ * Returns only the message of the error, because the details of PostgreSQL's errors contain values
+ * of rows, which must not be logged.
+ */
 export const shortMessage = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Wakes the one loop that waits. If no loop is waiting, the wake-up is remembered. */
+/**
+ * Wakes the only loop that waits for this waker. If the loop is not waiting, the wake-up is kept
+ * for its next wait.
+ */
 export class Waker {
   #isAwake = false
   #waiting: (() => void) | undefined

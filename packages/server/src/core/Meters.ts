@@ -3,7 +3,8 @@ import { Context, type Metric } from "effect"
 type Attributes = Readonly<Record<string, string>>
 
 /**
- * Counts values in buckets without a clock, a map or an allocation, which takes a few nanoseconds.
+ * Counts values in buckets. An observation takes a few nanoseconds, because it needs no clock, no
+ * map and no allocation.
  */
 export class Histogram {
   readonly bounds: ReadonlyArray<number>
@@ -44,11 +45,12 @@ export class Histogram {
 }
 
 /**
- * The metrics of a node. The framework's exporter calls a function for each. Updating a metric of
- * the framework would cost up to a microsecond.
+ * The metrics of a node. The framework's exporter reads each of them by calling a function, because
+ * updating a metric of the framework costs up to a microsecond.
  */
 export class NodeMeters {
   readonly registry = new Map<string, Metric.Metric.Metadata<unknown, unknown>>()
+  readonly #counts = new Map<string, Map<string, number>>()
 
   counter(name: string, description: string, read: () => number, attributes?: Attributes): void {
     this.#add("Counter", name, description, attributes, () => ({
@@ -72,14 +74,19 @@ export class NodeMeters {
     return histogram
   }
 
-  /** Adds a counter for each value of a label. There must be few values. */
+  /**
+   * Adds a counter for each value of a label, and returns a function that increments it. The number
+   * of values must be small, because each is a separate time series. Callers with the same name
+   * share its counters.
+   */
   counts<Value extends string>(
     name: string,
     description: string,
     label: string,
     values: ReadonlyArray<Value>
   ): (value: Value, by?: number) => void {
-    const counts = new Map<Value, number>()
+    const counts = this.#counts.get(name) ?? new Map<string, number>()
+    this.#counts.set(name, counts)
     for (const value of values) {
       this.counter(name, description, () => counts.get(value) ?? 0, { [label]: value })
     }
@@ -99,7 +106,9 @@ export class NodeMeters {
   }
 }
 
-/** The metrics of one node. The default belongs to the whole process. */
+/**
+ * The metrics of one node. A process has one instance, unless each of its nodes provides its own.
+ */
 export const Meters = Context.Reference<NodeMeters>("@scheduling/server/core/Meters", {
   defaultValue: () => new NodeMeters()
 })
@@ -109,7 +118,7 @@ export const secondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
 ]
 
-/** The buckets for calls, which may take minutes, and for lateness, which may grow to hours. */
+/** The buckets for calls, which can take minutes, and for lateness, which can reach hours. */
 export const longSecondsBounds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800
 ]

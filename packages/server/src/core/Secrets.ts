@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import {
   createCipheriv,
   createDecipheriv,
+  createHash,
   createHmac,
   createSecretKey,
   hkdfSync,
@@ -60,12 +61,16 @@ export type Purpose =
   | "audit-chain"
   | "ping-url"
   | "ping-url-shown"
+  | "trigger-url"
+  | "trigger-url-shown"
+  | "trigger-secret"
   | "notification-channel"
   | "notification-link"
   | "worker-token"
   | "completion"
   | "secret"
   | "access-token"
+  | "status-page"
 
 export interface DerivedKey {
   /**
@@ -74,7 +79,8 @@ export interface DerivedKey {
    */
   readonly id: string
   /**
-   * A key object, because hashing with raw bytes creates a key object each time, which takes 20 µs.
+   * The key as a key object. Hashing with raw bytes would create a key object each time, which
+   * takes 20 µs.
    */
   readonly secret: KeyObject
 }
@@ -93,13 +99,25 @@ export class AppSecretUnreadable extends Schema.TaggedError<AppSecretUnreadable>
 export const mac = (key: DerivedKey, text: string): string =>
   createHmac("sha256", key.secret).update(text).digest("base64url")
 
-/** Compares two texts in a time that depends only on their length. */
+/**
+ * Compares two strings in a time that depends only on their length, so that the time does not
+ * reveal how much of a guessed secret is correct.
+ */
 export const isSameText = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 /**
- * Encrypts with AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. The context is authenticated,
- * so a ciphertext that is copied to another row cannot be decrypted.
+ * Compares a secret with the text that a client has sent. The time of the comparison reveals
+ * neither how much of the text is correct nor how long the secret is.
+ */
+export const isSameSecret = (one: string, other: string): boolean =>
+  timingSafeEqual(digest(one), digest(other))
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/**
+ * Encrypts a text with AES-256-GCM as `<key id>.<nonce><tag><ciphertext>`. The context is
+ * authenticated, so a ciphertext that was copied to another row cannot be decrypted.
  */
 export const seal = (ring: KeyRing, context: string, text: string): string => {
   const [key] = ring
@@ -141,16 +159,16 @@ export const unsealIfKnown = (
   }
 }
 
-/** Encrypts a value that a browser keeps for a while. Read it with `unsealInTime`. */
-export const sealUntil = (
+/** Encrypts a value that a browser stores until it expires. `unsealExpiringValue` decrypts it. */
+export const sealExpiringValue = (
   ring: KeyRing,
   context: string,
   value: unknown,
   untilMs: number
 ): string => seal(ring, context, JSON.stringify([value, untilMs]))
 
-/** Returns undefined if the value was not encrypted by this service, or its time is over. */
-export const unsealInTime = <A>(
+/** Returns undefined if the value was not encrypted by this service or has expired. */
+export const unsealExpiringValue = <A>(
   ring: KeyRing,
   context: string,
   sealed: string,
@@ -161,8 +179,6 @@ export const unsealInTime = <A>(
   const [value, untilMs] = JSON.parse(text) as [A, number]
   return untilMs > nowMs ? value : undefined
 }
-
-// ---------------------------------------------------------------------------
 
 const derive = (secret: Redacted.Redacted, info: string, length: number) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
@@ -195,19 +211,23 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     "audit-chain": ring("audit-chain"),
     "ping-url": ring("ping-url"),
     "ping-url-shown": ring("ping-url-shown"),
+    "trigger-url": ring("trigger-url"),
+    "trigger-url-shown": ring("trigger-url-shown"),
+    "trigger-secret": ring("trigger-secret"),
     "notification-channel": ring("notification-channel"),
     "notification-link": ring("notification-link"),
     "worker-token": ring("worker-token"),
     completion: ring("completion"),
     secret: ring("secret"),
-    "access-token": ring("access-token")
+    "access-token": ring("access-token"),
+    "status-page": ring("status-page")
   }
   return Secrets.of({ keys: (purpose) => rings[purpose] })
 }
 
 /**
- * Reads the secret of the embedded store from a file beside the data, and creates the file if it is
- * missing. Only the file's owner can read it.
+ * Reads the secret of the embedded store from a file next to the data, and creates the file if it
+ * is missing. Only the file's owner can read it.
  */
 const readOrCreateSecret = (dataDir: string) => {
   const file = path.join(dataDir, "app-secret")

@@ -18,13 +18,13 @@ export interface Span {
 export interface TracingLimits {
   /** The fraction of traces to keep, from 0 to 1. */
   readonly ratio: number
-  /** Maximum spans per second. Spans beyond it are dropped. */
+  /** The maximum number of spans per second. Further spans are dropped. */
   readonly spansPerSecond: number
 }
 
 /**
- * Creates spans of finished operations, so that nothing is kept in memory meanwhile. Sampling
- * depends only on the trace id, so all nodes decide alike and clients cannot influence it.
+ * Creates a span only when its operation has finished, so that no open spans are kept in memory.
+ * Sampling depends only on the trace id, so all nodes make the same decision.
  */
 export class Tracer {
   readonly #push: (span: Span) => void

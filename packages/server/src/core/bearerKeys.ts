@@ -1,4 +1,4 @@
-import { bearerKeyForm } from "@scheduling/domain/auth/secretForms"
+import { bearerKeyPattern } from "@scheduling/domain/auth/secretPatterns"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type KeyRing, mac } from "./Secrets.ts"
@@ -8,24 +8,24 @@ import { type KeyRing, mac } from "./Secrets.ts"
  * random bytes.
  */
 export const bearerKeys = (prefix: string, label: string) => {
-  const form = new RegExp(`^${bearerKeyForm(prefix)}$`)
+  const keyPattern = new RegExp(`^${bearerKeyPattern(prefix)}$`)
   return {
     make: (): Redacted.Redacted =>
       Redacted.make(prefix + randomBytes(32).toString("base64url"), { label }),
-    /** Lets a caller reject a malformed credential without a query. */
-    isWellFormed: (credential: string): boolean => form.test(credential)
+    /** Lets a caller reject a malformed credential without querying the database. */
+    isWellFormed: (credential: string): boolean => keyPattern.test(credential)
   }
 }
 
 const prefixLength = 12
 
-/** Returns the part of a key that lists show. */
-export const displayPrefix = (key: Redacted.Redacted): string =>
+/** Returns the beginning of a key, which lists show so that users can recognize the key. */
+export const shownPrefixOf = (key: Redacted.Redacted): string =>
   Redacted.value(key).slice(0, prefixLength)
 
 /**
- * Returns the hash under which a key is stored. The HMAC key is not in the database, so a dump of
- * the database cannot be used to verify keys.
+ * Returns the hash under which a key is stored. It is an HMAC whose key is not in the database, so
+ * nobody can verify guessed keys with a dump of the database.
  */
 export const hashKey = ([current]: KeyRing, key: Redacted.Redacted): string =>
   mac(current, Redacted.value(key))

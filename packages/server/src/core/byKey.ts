@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
 
-/** The result of a PUT by key. */
+/** The result of creating or replacing a record by its key. */
 export interface UpsertResult<Record> {
   readonly isNew: boolean
   readonly record: Record
@@ -26,8 +26,8 @@ interface KeyOf {
 }
 
 /**
- * Creates the record with the key, or changes it under its lock. An unchanged definition is not
- * written. If `version` is given, only a record with that version is changed.
+ * Creates the record with the key, or locks and changes the existing record. An unchanged
+ * definition is not written. If `version` is given, the record must exist and have that version.
  */
 export const upsertByKey = <Row extends Versioned, Locked extends Keyed, Record, E, R>(
   { key, resource, version }: KeyOf & { readonly version: number | undefined },
@@ -66,7 +66,7 @@ export const checkVersion = (
 
 /**
  * Returns whether all fields of the definition have the same values in the row. Other fields of the
- * row do not count.
+ * row are ignored.
  */
 export const matchesDefinition = (row: object, definition: object): boolean => {
   const fields = new Map<string, unknown>(Object.entries(row))
@@ -77,7 +77,7 @@ export const matchesDefinition = (row: object, definition: object): boolean => {
 
 /**
  * Retries the upsert if another request created, changed or removed the record at the same time.
- * The transaction must be inside, so that each try begins a new one.
+ * `upsert` must include its transaction, so that each attempt begins a new one.
  */
 export const retryOnConflict = <A, E, R>(upsert: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(upsert, { times: 3, while: (error) => error instanceof Conflict })
@@ -94,14 +94,14 @@ const ifKeyUnchanged = <Row extends Keyed, E, R>(
           new Conflict({
             resource,
             field: "key",
-            message: `Another request changed the ${nounOf(resource)} with the key "${key}" at the same time. Send this one again.`
+            message: `Another request changed the ${nounOf(resource)} with the key "${key}" at the same time. Send this request again.`
           })
         )
   )
 
 /**
  * Turns a violation of a unique key into a conflict. `noun` is the kind of record with its article,
- * at the start of a sentence.
+ * such as `A cron task`. The message begins with it.
  */
 export const failIfKeyTaken =
   (resource: Resource, noun: string, key: string | null | undefined) =>

@@ -1,5 +1,5 @@
 import type { Clock } from "effect"
 
-/** Returns monotonic time, for measuring durations. The time of day may be changed. */
+/** Returns monotonic milliseconds, for measuring durations: the wall clock may be adjusted. */
 export const elapsedMs = (clock: Clock.Clock): number =>
   Number(clock.monotonicTimeNanosUnsafe()) / 1e6

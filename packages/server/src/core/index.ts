@@ -30,15 +30,16 @@ export {
   type AppSecretUnreadable,
   type DerivedKey,
   type KeyRing,
+  isSameSecret,
   isSameText,
   mac,
   type Purpose,
   seal,
-  sealUntil,
+  sealExpiringValue,
   Secrets,
   unseal,
   unsealIfKnown,
-  unsealInTime
+  unsealExpiringValue
 } from "./Secrets.ts"
 export {
   makeSpanId,
@@ -50,7 +51,7 @@ export {
   type Tracer,
   Tracing
 } from "./Tracing.ts"
-export { bearerKeys, hashesOf, hashKey, displayPrefix } from "./bearerKeys.ts"
+export { bearerKeys, hashesOf, hashKey, shownPrefixOf } from "./bearerKeys.ts"
 export {
   retryOnConflict,
   checkVersion,
@@ -64,9 +65,10 @@ export { AppConfig, InvalidConfig, isMetered, settingNames } from "./config/Conf
 export type { OidcSettings, RoleOfClaim } from "./config/oidc.ts"
 export { isLoopback } from "./config/hostNames.ts"
 export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
-export { orSecretFiles } from "./config/secretFiles.ts"
+export { withSecretFiles } from "./config/secretFiles.ts"
 export { unknownSettings } from "./config/unknownSettings.ts"
 export { elapsedMs } from "./elapsedMs.ts"
+export { sortByDependencies } from "./sortByDependencies.ts"
 export { runInSlices } from "./runInSlices.ts"
 export { hashLinkToken, linkTokenHashes, makeLinkToken } from "./linkTokens.ts"
 export { makeFolder } from "./makeFolder.ts"
@@ -85,13 +87,16 @@ export {
   truncateBytes,
   escapeHtml,
   escapeMarkdown,
-  oneLine,
-  withoutMentions
+  toOneLine,
+  disableMentions
 } from "./text.ts"
 export { version } from "./version.ts"
-export { onRunnerNodes } from "./onRunnerNodes.ts"
+export { runnerNodeLayer } from "./runnerNodeLayer.ts"
 
-/** Health, metrics and traces of one node, of which a process may have several. */
+/**
+ * Provides the loop health, the metrics and the tracer of one node. A process may have several
+ * nodes.
+ */
 export const NodeLayer = TracingLayer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(

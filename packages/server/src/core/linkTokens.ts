@@ -23,4 +23,4 @@ export const linkTokenHashes = (
   token: Redacted.Redacted
 ): ReadonlyArray<string> => ring.map((key) => hashLinkToken([key], what, token))
 
-export type LinkPurpose = "invitation" | "password reset" | "email"
+export type LinkPurpose = "invitation" | "password reset" | "email" | "sign in"

@@ -2,8 +2,9 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /**
- * Creates a folder that only its owner can access, and its parents. Node's `recursive` loops
- * forever if the system rejects a new folder with ENOENT, as in `/proc`.
+ * Creates a folder and its parents. Only the owner can access the folder. The option `recursive` of
+ * Node is not used, because it loops forever if the system rejects a new folder with ENOENT, as in
+ * `/proc`.
  */
 export const makeFolder = (folder: string): void => {
   if (isFolder(folder)) return

@@ -1,5 +1,5 @@
 /** Collapses text from users and their servers to one line, so that it is safe in headers. */
-export const oneLine = (text: string): string =>
+export const toOneLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
     .toWellFormed()
@@ -28,4 +28,4 @@ export const escapeMarkdown = (text: string): string =>
 /**
  * Inserts a zero-width space after each `@`, so that `@all` in the name of a task notifies nobody.
  */
-export const withoutMentions = (text: string): string => text.replaceAll("@", "@\u200b")
+export const disableMentions = (text: string): string => text.replaceAll("@", "@\u200b")

@@ -1,3 +1,4 @@
+import type { InsufficientScope } from "@scheduling/domain/auth/AuthErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Principal } from "@scheduling/domain/auth/Principal"
 import type { DefinedKind as KindName } from "@scheduling/domain/definitions/DefinitionsDocument"
@@ -15,6 +16,7 @@ import type { UpsertResult } from "../core/index.ts"
 
 export type DefinitionFailure =
   | Conflict
+  | InsufficientScope
   | NotFound
   | QuotaExceeded
   | RateLimited
@@ -26,6 +28,11 @@ type Operation<A> = Effect.Effect<
   DefinitionFailure,
   HttpServerRequest.HttpServerRequest | Principal
 >
+
+interface Named {
+  readonly id: string
+  readonly key: string
+}
 
 /**
  * The operations on records of one kind that a document of definitions needs. Their definition
@@ -40,8 +47,8 @@ export interface DefinedKind {
     key: string,
     definition: never
   ) => Operation<UpsertResult<object>>
-  readonly get: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<object>
-  readonly remove: (workspaceId: AuthorizedWorkspaceId, id: string) => Operation<void>
+  readonly get: (workspaceId: AuthorizedWorkspaceId, record: Named) => Operation<object>
+  readonly remove: (workspaceId: AuthorizedWorkspaceId, record: Named) => Operation<void>
 }
 
 /**

@@ -7,13 +7,13 @@ import { clientOf } from "./fairness/Clients.ts"
 import {
   failureResponse,
   isRouteNotFound,
-  malformedRequest,
-  misdirectedRequest,
-  originRefused,
-  routeError,
-  unsupportedMediaType
+  malformedRequestResponse,
+  misdirectedRequestResponse,
+  originRefusedResponse,
+  unknownRouteError,
+  unsupportedMediaTypeResponse
 } from "./answers/Errors.ts"
-import { compressed } from "./answers/compressed.ts"
+import { compressResponse } from "./answers/compressResponse.ts"
 import { makeNodeServer } from "./server/NodeServer.ts"
 import { withCheckedBody } from "./request/RequestBody.ts"
 import { isWellFormed } from "./request/RequestHead.ts"
@@ -22,7 +22,7 @@ import { requestId } from "./request/RequestId.ts"
 import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
 import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
 import { PageRules } from "./request/RequestPage.ts"
-import { Stopping } from "./Stopping.ts"
+import { Shutdown } from "./Shutdown.ts"
 import { listenProblem } from "./server/listenProblem.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -49,15 +49,15 @@ export const HttpServerLayer: Layer.Layer<HttpServer.HttpServer, CannotListen, A
         NodeHttpServer.make(() => server, { host, port, gracefulShutdownTimeout: "25 seconds" }),
         ({ cause }) => cannotListen(cause)
       )
-      // Runs before the framework waits for the last connection. That wait has no timeout, so a
+      // This runs before the framework waits for the last connection. The wait has no timeout, so a
       // client that never completes its request would keep the process alive.
       yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
       return http
     })
   )
 
-/** Facts about a URL that are needed before routing. */
-export interface RouteFacts {
+/** Details of a URL that are needed before routing. */
+export interface RouteDetails {
   /** The methods that a URL supports. */
   readonly allowedMethods: (url: string) => ReadonlyArray<string>
   readonly givesCredentials: (url: string) => boolean
@@ -66,15 +66,15 @@ export interface RouteFacts {
 /**
  * Serves the routes and adds request ids, the common error format, CORS and limits to all of them.
  */
-export const serve = <E, R>(
+export const serveRoutes = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  routes: RouteFacts
+  routes: RouteDetails
 ) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const config = yield* AppConfig
       const { allowedHosts, allowedOrigins, rateLimit, trustProxy } = config
-      const stopping = yield* Stopping
+      const stopping = yield* Shutdown
       const enveloped = envelope(answer, {
         allowedMethods: routes.allowedMethods,
         capacity: new Capacity(yield* CapacityLimits),
@@ -92,29 +92,31 @@ export const serve = <E, R>(
           ? enveloped
           : HttpMiddleware.xForwardedHeaders({ trustedProxies: trustProxy })(enveloped)
       )
-      // Added last so that it runs first, before the server stops accepting connections and waits.
+      // This finalizer is added last, so that it runs first, before the server stops accepting
+      // connections and waits.
       yield* Effect.addFinalizer(() => stopping.begin)
     })
   ).pipe(Layer.provide(NodeHttpPlatform.layer))
 
-// ---------------------------------------------------------------------------
-
 interface Edge {
-  readonly allowedMethods: RouteFacts["allowedMethods"]
+  readonly allowedMethods: RouteDetails["allowedMethods"]
   readonly capacity: Capacity
   readonly isAllowedHost: (host: string | undefined) => boolean
   readonly pages: PageRules
   readonly records: RequestRecords
   readonly rateLimit: ReturnType<typeof rateLimitHeaders>
-  readonly stopping: Stopping["Service"]
+  readonly stopping: Shutdown["Service"]
 }
 
-/** Wraps every request, whether or not its route exists. */
+/**
+ * Handles what all requests have in common: request ids, log lines, limits, and responses to
+ * errors.
+ */
 const envelope = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   { allowedMethods, capacity, isAllowedHost, pages, rateLimit, records, stopping }: Edge
 ) => {
-  const stamp = (
+  const addStandardHeaders = (
     request: HttpServerRequest.HttpServerRequest,
     response: HttpServerResponse.HttpServerResponse
   ) =>
@@ -124,8 +126,8 @@ const envelope = <E, R>(
       ...(isPrivate(request, response) ? { "cache-control": "no-store" } : undefined),
       ...pages.cors(request),
       ...rateLimit(NodeHttpServerRequest.toIncomingMessage(request)),
-      // Without this header the client would send its next request on a connection that delays the
-      // shutdown.
+      // Without this header, the client would send its next request on the same connection and
+      // delay the shutdown.
       ...(stopping.isStopping() || hasLongRemainder(request) ? { connection: "close" } : undefined)
     })
 
@@ -135,20 +137,22 @@ const envelope = <E, R>(
     response: HttpServerResponse.HttpServerResponse
   ) => {
     const written = records.end(request, response.status)
-    const answered = Effect.succeed(stamp(request, response))
-    // Only responses to other methods contain credentials.
-    const stamped = request.method === "GET" ? compressed(answered) : answered
+    const answered = Effect.succeed(addStandardHeaders(request, response))
+    // Only responses to GET are compressed, because responses to other methods may contain
+    // credentials.
+    const stamped = request.method === "GET" ? compressResponse(answered) : answered
     return written === undefined ? stamped : Effect.andThen(written, stamped)
   }
 
   const asked = withRequest((request) => {
     records.begin(request)
     const message = NodeHttpServerRequest.toIncomingMessage(request)
-    if (!isWellFormed(message)) return malformedRequest
-    if (!isAllowedHost(message.headers.host) && !probes.has(request.url)) return misdirectedRequest
+    if (!isWellFormed(message)) return malformedRequestResponse
+    if (!isAllowedHost(message.headers.host) && !probes.has(request.url))
+      return misdirectedRequestResponse
     // Liveness probes must succeed even when the node is full.
     if (request.url === "/v1/health") return answer
-    if (pages.refuses(request)) return originRefused
+    if (pages.refuses(request)) return originRefusedResponse
     const client = clientOf(message, Option.getOrElse(request.remoteAddress, noAddress))
     return capacity.admit(client, (permit) => {
       permit.give(message)
@@ -162,7 +166,7 @@ const envelope = <E, R>(
   const onSuccess = (response: HttpServerResponse.HttpServerResponse) =>
     withRequest((request) =>
       response.status === 415
-        ? Effect.flatMap(unsupportedMediaType, (shaped) => finish(request, shaped))
+        ? Effect.flatMap(unsupportedMediaTypeResponse, (shaped) => finish(request, shaped))
         : finish(request, response)
     )
 
@@ -174,7 +178,7 @@ const envelope = <E, R>(
         if (request.method === "OPTIONS" && allow.length > 0) {
           return finish(request, preflight(allow))
         }
-        return Effect.flatMap(routeError(allow), (response) => finish(request, response))
+        return Effect.flatMap(unknownRouteError(allow), (response) => finish(request, response))
       }
       return Effect.flatMap(failureResponse(cause, requestId(request)), (response) =>
         finish(request, response)
@@ -212,7 +216,10 @@ const withRequest = <A, E, R>(
     f(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
   )
 
-/** Probes address the node by IP address, and these responses reveal nothing else. */
+/**
+ * Paths that are served with any `Host` header, because probes address the node by its IP address.
+ * The responses reveal nothing but the health of the node.
+ */
 const probes: ReadonlySet<string> = new Set(["/v1/health", "/v1/ready"])
 
 const preflight = (allow: ReadonlyArray<string>) =>

@@ -9,24 +9,24 @@ import {
 } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { tokenPath } from "@scheduling/domain/service-accounts/ServiceAccount"
-import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
+import { echoPath } from "@scheduling/calls/exchange/OwnEchoUrl"
 
 /**
- * Each resource has exactly one URL, so that a different letter case or an extra slash cannot
- * bypass a proxy that blocks a path.
+ * Settings of the router. Each resource has exactly one URL. A different letter case or an extra
+ * slash therefore cannot bypass a proxy that blocks a path.
  */
 export const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  // The maximum length of a URL parameter. It equals that of a URL, so that a very long id gets the
-  // same response as any other unknown id.
+  // The maximum length of a URL parameter. It equals the maximum length of a URL, so that a very
+  // long id gets the same response as any other unknown id.
   maxParamLength: 16 * 1024
 }
 
 /**
- * Accepts only one spelling of each URL. The router also resolves `/v1/%68ealth` and `/v1/health;x`
- * to `/v1/health`, and accepts an empty id.
+ * Accepts only one spelling of each URL. The router would also resolve `/v1/%68ealth` and
+ * `/v1/health;x` to `/v1/health`, and would accept an empty id.
  */
 export const requireCanonicalUrl = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -48,22 +48,35 @@ export const noSuchRoute = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 /**
- * Matches, before the query: a character that the router treats as the start of the query, an empty
- * segment other than the root, or an encoded character that needs no encoding.
+ * Matches a part of the URL before the query that is not canonical: a character that the router
+ * treats as the start of the query, an empty segment other than the root, or an encoded character
+ * that needs no encoding.
  */
 const nonCanonicalUrl =
   /^(?!\/(?:\?|$))[^?]*(?:[;#]|\/(?:[/?]|$)|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e))/i
-/** The router resolves `*`, which names no resource, to the root. */
+/**
+ * Returns whether a URL has a spelling that is rejected. `*` is rejected too: it names no resource,
+ * but the router would resolve it to the root.
+ */
 const isNonCanonicalUrl = (url: string) => !url.startsWith("/") || nonCanonicalUrl.test(url)
 
 /** The panel's login endpoint. It sets a cookie that scripts cannot read. */
 export const panelSessionPath = "/panel/session"
 
-/** Starts a sign-in at the identity provider, which returns to the callback. */
+/**
+ * The path that starts a sign-in at the identity provider. The provider returns to the callback
+ * path.
+ */
 export const panelOidcPath = "/panel/oidc"
 export const panelOidcCallbackPath = `${panelOidcPath}/callback`
 
-/** The panel's passkeys. Those below the path of the session read its cookie. */
+/** The path that signs in with a link that an operator has created. */
+export const panelLinkPath = "/panel/link"
+
+/** The path that signs in the person whom the authenticating proxy names. */
+export const panelProxyPath = "/panel/proxy"
+
+/** The routes for passkeys. Routes below the path of the session read its cookie. */
 export const panelPasskeyPaths = [
   "/panel/passkey/options",
   "/panel/passkey",
@@ -75,7 +88,8 @@ export const panelPasskeyPaths = [
 ] as const
 
 /**
- * The paths of the panel's pages. All of them serve the same file, which renders the right page.
+ * The paths of the panel's pages. The same file is served for all of them, and it renders the right
+ * page.
  */
 export const panelPages = [
   "/",
@@ -83,6 +97,7 @@ export const panelPages = [
   "/register",
   "/forgot-password",
   "/reset-password",
+  "/sign-in-link",
   "/invitation",
   "/welcome",
   "/account/*",
@@ -102,6 +117,7 @@ const unlisted = [
   ["POST", "/v1/worker/claim"],
   ["POST", "/v1/worker/beat"],
   ["POST", "/v1/worker/results"],
+  ["POST", "/trigger/:token"],
   ["POST", "/complete/:token"],
   ["POST", "/complete/:token/fail"],
   ["POST", "/complete/:token/log"],
@@ -112,16 +128,20 @@ const unlisted = [
   ["GET", "/ping/:ping_key/:key/:signal"],
   ["POST", "/ping/:ping_key/:key/:signal"],
   ["POST", "/v1/billing/webhooks/stripe"],
+  ["GET", "/notifications/approve/:token"],
+  ["POST", "/notifications/approve/:token"],
   ["GET", "/email/verify/:token"],
   ["POST", "/email/verify/:token"],
   ["GET", "/notifications/confirm/:token"],
   ["POST", "/notifications/confirm/:token"],
-  ["GET", "/notifications/acknowledge/:token"],
-  ["POST", "/notifications/acknowledge/:token"],
+  ["GET", "/notifications/incident/:token"],
+  ["POST", "/notifications/incident/:token"],
   ["GET", "/notifications/unsubscribe/:token"],
   ["POST", "/notifications/unsubscribe/:token"],
   ["GET", "/assets/:file"],
   ["POST", panelOidcPath],
+  ["POST", panelLinkPath],
+  ["POST", panelProxyPath],
   ["GET", panelOidcCallbackPath],
   ...panelPasskeyPaths.map((path) => ["POST", path] as const),
   ...panelPages.map((path) => ["GET", path] as const),
@@ -132,7 +152,10 @@ const unlisted = [
 
 const pages: ReadonlySet<string> = new Set(panelPages)
 
-/** First path segments that API clients request, sometimes with browser-like headers. */
+/**
+ * First segments of paths that are never pages of the panel. API clients request these paths,
+ * sometimes with headers like those of a browser.
+ */
 const nonPageRoots: ReadonlySet<string | undefined> = new Set([
   "v1",
   ...unlisted.flatMap(([, path]) => (pages.has(path) ? [] : [path.split("/")[1]]))
@@ -164,7 +187,10 @@ export const allowedMethods = <Id extends string, Groups extends HttpApiGroup.Co
 }
 
 /** Finds the URLs that accept data without a credential, such as register, log in and refresh. */
-export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+export const acceptsDataWithoutCredential = <
+  Id extends string,
+  Groups extends HttpApiGroup.Constraint
+>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ((url: string) => boolean) => {
   const router = FindMyWay.make<true>(routerConfig)
@@ -179,6 +205,13 @@ export const givesCredentials = <Id extends string, Groups extends HttpApiGroup.
   })
   router.on("POST", tokenPath, true)
   router.on("POST", panelSessionPath, true)
-  for (const path of [panelOidcPath, ...panelPasskeyPaths] as const) router.on("POST", path, true)
+  for (const path of [
+    panelOidcPath,
+    panelLinkPath,
+    panelProxyPath,
+    ...panelPasskeyPaths
+  ] as const) {
+    router.on("POST", path, true)
+  }
   return (url) => router.find("POST", url) !== undefined
 }

@@ -1,7 +1,10 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import type { HttpServerRequest } from "effect/http"
 
-/** Reads the raw headers, because Node's parsed headers keep only the first of two. */
+/**
+ * Returns the values of all `Authorization` headers. Node's parsed headers contain only the first
+ * value, so the raw headers are read.
+ */
 export const authorizationHeaders = (
   request: HttpServerRequest.HttpServerRequest
 ): ReadonlyArray<string> => {
@@ -17,7 +20,7 @@ export const authorizationHeaders = (
 }
 
 /** Returns the bearer token of an `Authorization` header, if any. */
-export const bearerOf = (header: string): string | undefined => bearer.exec(header)?.[1]
+export const bearerTokenOf = (header: string): string | undefined => bearer.exec(header)?.[1]
 
 const header = "authorization"
 const bearer = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i

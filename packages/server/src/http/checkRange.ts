@@ -1,7 +1,10 @@
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 
-/** Rejects `from` after `to`: an empty page would look as if nothing had happened. */
+/**
+ * Rejects a query in which `from` is after `to`. An empty page would look as if nothing had
+ * happened.
+ */
 export const checkRange = ({ from, to }: { readonly from?: string; readonly to?: string }) =>
   from === undefined || to === undefined || Date.parse(from) <= Date.parse(to)
     ? Effect.void

@@ -5,20 +5,20 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { withLocation } from "./answers/location.ts"
-import { withIdsOfKeys } from "./request/idOfKey.ts"
-import { unknownInputCheck } from "./request/refuseUnknownInput.ts"
+import { resolveKeys } from "./request/idOfKey.ts"
+import { unknownInputCheck } from "./request/unknownInputCheck.ts"
 
 /**
- * `HttpApiBuilder.group` with handlers that reject unknown input, resolve keys in paths and set
- * `Location`, and whose context contains only the middleware. The framework merges that context
- * into the context of each request. If it had all services, every request would copy two maps of
- * sixty entries.
+ * Like `HttpApiBuilder.group`, but its handlers reject unknown input, resolve keys in paths and set
+ * `Location`. The context of the handlers contains only the middleware, because the framework
+ * merges it into the context of each request. If it contained all services, every request would
+ * copy two maps of sixty entries.
  */
 export const implement: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
     Effect.contextWith((services: Context.Context<never>) => {
       const rules = rulesOf(api, name)
-      const resolving = withIdsOfKeys(Context.getUnsafe(services, SqlClient.SqlClient))
+      const resolving = resolveKeys(Context.getUnsafe(services, SqlClient.SqlClient))
       const buildOnServices = (handlers: Parameters<typeof build>[0]) => {
         const built: unknown = build(withRules(handlers, rules, resolving))
         const provided = Effect.isEffect(built) ? Effect.provideContext(built, services) : built
@@ -101,8 +101,8 @@ const withInputCheck = (handler: Handler, rules: Rules | undefined): Handler => 
 }
 
 /**
- * The cast hides missing services: a handler that requests a service during a request would not
- * find it.
+ * Reduces the context to the middleware. The cast hides missing services: a handler that requests a
+ * service during a request would not find it.
  */
 const onlyMiddleware = <All, Needed>(services: Context.Context<All>) =>
   middleware(services) as Context.Context<unknown> as Context.Context<Needed>

@@ -7,51 +7,53 @@ import { Layer } from "effect"
 import { Idempotency } from "./request/Idempotency.ts"
 import { ErrorShapeLayer } from "./answers/Errors.ts"
 import { DefinedKinds } from "./DefinedKinds.ts"
-import { Stopping } from "./Stopping.ts"
-import { Waiting } from "./Waiting.ts"
+import { Shutdown } from "./Shutdown.ts"
+import { WaitingRequests } from "./WaitingRequests.ts"
 
 export { type DefinedKind, DefinedKinds, type DefinitionFailure } from "./DefinedKinds.ts"
-export { HttpServerLayer, serve } from "./HttpServer.ts"
+export { HttpServerLayer, serveRoutes } from "./HttpServer.ts"
 export {
   allowedMethods,
-  givesCredentials,
+  acceptsDataWithoutCredential,
   requireCanonicalUrl,
   mayBePage,
   noSuchRoute,
   panelOidcCallbackPath,
+  panelLinkPath,
+  panelProxyPath,
   panelOidcPath,
   panelPasskeyPaths,
   panelPages,
   panelSessionPath
 } from "./Routes.ts"
-export { Stopping, untilStopping } from "./Stopping.ts"
+export { Shutdown, stopAtShutdown } from "./Shutdown.ts"
 export {
-  holderOf,
+  waitPermitHolderOf,
   waitWithoutPermit,
   makeWaitPermits,
-  Waiting,
+  WaitingRequests,
   type WaitingLimits
-} from "./Waiting.ts"
-export { respond, routeError } from "./answers/Errors.ts"
-export { noteRateState } from "./answers/RateLimitHeaders.ts"
+} from "./WaitingRequests.ts"
+export { respondWithError, unknownRouteError } from "./answers/Errors.ts"
+export { recordRateState } from "./answers/RateLimitHeaders.ts"
 export {
   makeStaticResponse,
   type StaticResponse,
   staticResponse
 } from "./answers/StaticResponse.ts"
-export { uncompressed } from "./answers/compressed.ts"
-export { createdIfNew } from "./answers/createdIfNew.ts"
+export { preventCompression } from "./answers/compressResponse.ts"
+export { upsertResponse } from "./answers/upsertResponse.ts"
 export { withETag } from "./answers/withETag.ts"
 export { expiredLinkPage, linkPage } from "./answers/linkPage.ts"
 export { withMinimumDuration } from "./answers/withMinimumDuration.ts"
 export { issuesIn } from "./answers/validationIssues.ts"
-export { authorizationHeaders, bearerOf } from "./authorization.ts"
+export { authorizationHeaders, bearerTokenOf } from "./authorization.ts"
 export { checkRange } from "./checkRange.ts"
 export { AccountRates } from "./fairness/AccountRates.ts"
 export { AccountShares } from "./fairness/AccountShares.ts"
 export { EventQuota } from "./fairness/EventQuota.ts"
 export {
-  afterEqualPause,
+  pauseForSameDuration,
   FairQueue,
   type FairQueueOptions,
   yieldToEventLoop
@@ -66,10 +68,11 @@ export { withExpectedVersion, ifMatchVersion } from "./request/ifMatch.ts"
 export { idOfKey } from "./request/idOfKey.ts"
 export { recheckIfLate } from "./request/LateBody.ts"
 export { originOf, type RequestOrigin, requestOrigin } from "./request/RequestOrigin.ts"
-export { noteRoute } from "./request/RequestRecord.ts"
-export { httpsCheck } from "./request/httpsCheck.ts"
+export { recordRoute } from "./request/RequestRecord.ts"
+export { isHttpsRequest } from "./request/isHttpsRequest.ts"
+export { requestBaseUrl } from "./request/requestBaseUrl.ts"
 export { plainBody } from "./request/plainBody.ts"
-export { expectSilence } from "./server/NodeServer.ts"
+export { allowSilence } from "./server/NodeServer.ts"
 export { listenProblem } from "./server/listenProblem.ts"
 export { withRouter } from "./withRouter.ts"
 
@@ -77,5 +80,5 @@ export const HttpLayer = Layer.mergeAll(
   DefinedKinds.layer,
   ErrorShapeLayer,
   Idempotency.layer,
-  Waiting.layer
-).pipe(Layer.provideMerge(Stopping.layer), Layer.provideMerge(NodeHttpServer.layerHttpServices))
+  WaitingRequests.layer
+).pipe(Layer.provideMerge(Shutdown.layer), Layer.provideMerge(NodeHttpServer.layerHttpServices))

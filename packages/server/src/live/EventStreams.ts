@@ -1,15 +1,15 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type Principal, principalId } from "@scheduling/domain/auth/Principal"
-import { beatSeconds } from "@scheduling/domain/events/Event"
+import { streamCommentSeconds } from "@scheduling/domain/events/Event"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { type Cause, Clock, Context, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import {
-  expectSilence,
-  holderOf,
+  allowSilence,
+  waitPermitHolderOf,
   makeWaitPermits,
-  Stopping,
+  Shutdown,
   type WaitingLimits
 } from "../http/index.ts"
 import { loop, Meters } from "../core/index.ts"
@@ -20,9 +20,9 @@ import {
   type SentChange,
   type Watch
 } from "../events/index.ts"
-import { heartbeatText, positionText, eventText, greetingText, maySee } from "./eventText.ts"
+import { heartbeatText, positionText, eventText, greetingText, maySeeEvent } from "./eventText.ts"
 
-/** Limits of open streams per node, and of unread messages per client. */
+/** The limits of open streams per node, and of unread messages per client. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
   "@scheduling/server/live/StreamLimits",
   { defaultValue: () => ({ all: 1_000, each: 50, unread: 1_000 }) }
@@ -31,7 +31,7 @@ export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread:
 export interface StreamRequest {
   readonly workspaceId: AuthorizedWorkspaceId
   readonly principal: Principal["Service"]
-  /** Succeeds with true if the client may still read the stream. */
+  /** Succeeds with true if the client still has permission to read the stream. */
   readonly isAdmitted: Effect.Effect<boolean>
   /** The id or the time after which the client resumes. */
   readonly after: string | undefined
@@ -40,8 +40,9 @@ export interface StreamRequest {
 type Messages = Queue.Queue<string, Cause.Done>
 
 /**
- * Streams the changes of a workspace. A stream holds a connection and at most `unread` messages. A
- * subscriber that falls further behind is disconnected, and resumes when it reconnects.
+ * Streams a workspace's changes. A stream occupies a connection and at most `unread` messages. A
+ * subscriber with more unread messages is disconnected, and continues where it stopped when it
+ * reconnects.
  */
 export class EventStreams extends Context.Service<
   EventStreams,
@@ -55,14 +56,14 @@ export class EventStreams extends Context.Service<
     >
   }
 >()("@scheduling/server/live/EventStreams") {
-  static readonly layer: Layer.Layer<EventStreams, never, EndSignals | Stopping> = Layer.effect(
+  static readonly layer: Layer.Layer<EventStreams, never, EndSignals | Shutdown> = Layer.effect(
     EventStreams,
     Effect.gen(function* () {
       const changes = yield* LiveChanges
       const clock = yield* Clock.Clock
       const endSignals = yield* EndSignals
       const limits = yield* StreamLimits
-      const stopping = yield* Stopping
+      const stopping = yield* Shutdown
       const permits = makeWaitPermits(limits)
       const watchesOfStreams = new Set<Watch>()
       const announceAll = Effect.sync(() => {
@@ -71,14 +72,14 @@ export class EventStreams extends Context.Service<
       yield* Effect.forkScoped(loop("announcing streams", Effect.delay(announceAll, announceEvery)))
       ;(yield* Meters).gauge("scheduling_event_streams", "Open event streams.", permits.count)
 
-      /** Sends a heartbeat at every interval, until the stream is no longer allowed. */
+      /** Sends heartbeats regularly, until the client loses access to the stream. */
       const heartbeats = Effect.fnUntraced(function* (
         messages: Messages,
         { isAdmitted }: StreamRequest,
         { waker }: Watch
       ) {
         do {
-          yield* Effect.raceFirst(waker.wait(beatSeconds * 1_000), stopping.begun)
+          yield* Effect.raceFirst(waker.wait(streamCommentSeconds * 1_000), stopping.begun)
           Queue.offerUnsafe(messages, heartbeatText)
         } while (!stopping.isStopping() && (yield* isAdmitted))
         Queue.endUnsafe(messages)
@@ -91,21 +92,24 @@ export class EventStreams extends Context.Service<
       ) {
         const send = (sent: ReadonlyArray<SentChange>) => {
           for (const one of sent) {
-            if (!maySee(principal, one.change.type)) continue
+            if (!maySeeEvent(principal, one.change.type)) continue
             if (!Queue.offerUnsafe(messages, eventText(workspaceId, one))) return cut()
           }
         }
         const { id, missed } = yield* changes.follow(workspaceId, after, send)
         const first = missed ?? [{ id, atMs: clock.currentTimeMillisUnsafe(), change: resetChange }]
-        // All missed changes are sent as one message, because they may exceed the limit of unread
-        // messages. The newest id comes last, so that a subscriber that is disconnected in between
-        // requests the remaining ones again.
-        const visible = first.filter(({ change }) => maySee(principal, change.type))
+        // All missed changes are sent as one message, because they could exceed the limit of unread
+        // messages. The newest id comes last, so that a subscriber that disconnects before the end
+        // requests the remaining changes again.
+        const visible = first.filter(({ change }) => maySeeEvent(principal, change.type))
         const texts = visible.map((one) => eventText(workspaceId, one))
         Queue.offerUnsafe(messages, texts.join("") + positionText(id))
       })
 
-      /** Wakes the stream when the member is removed, so that the stream ends immediately. */
+      /**
+       * Wakes the stream when the member is removed from the workspace, so that the stream ends
+       * immediately.
+       */
       const watchMembership = Effect.fnUntraced(function* (stream: StreamRequest) {
         const watch = yield* endSignals.watch([principalId(stream.principal)])
         watch.announce()
@@ -120,16 +124,19 @@ export class EventStreams extends Context.Service<
       ): Effect.fn.Return<Messages, never, Scope.Scope> {
         const messages: Messages = yield* Queue.dropping<string, Cause.Done>(limits.unread)
         const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-        const isPermitted = yield* permits.take(holderOf(stream.principal, stream.workspaceId))
+        const isPermitted = yield* permits.take(
+          waitPermitHolderOf(stream.principal, stream.workspaceId)
+        )
         if (!isPermitted) {
           Queue.endUnsafe(messages)
           return messages
         }
-        expectSilence(incoming, beatSeconds * 1_000)
-        yield* Effect.addFinalizer(() => Effect.sync(() => expectSilence(incoming, 0)))
+        allowSilence(incoming, streamCommentSeconds * 1_000)
+        yield* Effect.addFinalizer(() => Effect.sync(() => allowSilence(incoming, 0)))
         Queue.offerUnsafe(messages, greetingText)
         const watch = yield* watchMembership(stream)
-        // Forked, so that the client gets the greeting immediately.
+        // The stream runs in a separate fiber, so that the client receives the greeting
+        // immediately.
         yield* follow(stream, messages, () => incoming.socket.destroy()).pipe(
           Effect.andThen(heartbeats(messages, stream, watch)),
           Effect.forkScoped
@@ -139,9 +146,14 @@ export class EventStreams extends Context.Service<
 
       return EventStreams.of({
         open: Effect.fn("EventStreams.open")(function* (stream) {
-          const full = permits.reachedLimit(holderOf(stream.principal, stream.workspaceId))
+          const full = permits.reachedLimit(
+            waitPermitHolderOf(stream.principal, stream.workspaceId)
+          )
           if (full !== undefined) {
-            return yield* new RateLimited({ retry_after: beatSeconds, message: tooMany[full] })
+            return yield* new RateLimited({
+              retry_after: streamCommentSeconds,
+              message: tooMany[full]
+            })
           }
           const request = yield* HttpServerRequest.HttpServerRequest
           const messages = Stream.unwrap(
@@ -151,9 +163,9 @@ export class EventStreams extends Context.Service<
             contentType: "text/event-stream",
             headers: {
               "cache-control": "no-store",
-              // Proxies must not buffer messages.
+              // This header keeps proxies from buffering messages.
               "x-accel-buffering": "no",
-              // A stopping node ends its streams and waits until their connections are closed.
+              // A node that shuts down ends its streams and waits for their connections to close.
               connection: "close"
             }
           })
@@ -163,7 +175,10 @@ export class EventStreams extends Context.Service<
   )
 }
 
-/** Streams are announced again at this interval, because other nodes forget them after a minute. */
+/**
+ * The interval at which this node reports its streams to the other nodes, which would otherwise
+ * forget them after a minute.
+ */
 const announceEvery = "45 seconds"
 
 const tooMany = {

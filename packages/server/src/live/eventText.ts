@@ -11,7 +11,10 @@ type Noun = LiveEvent["type"] extends infer Type
     : Type
   : never
 
-/** The scope that an API key needs to see a change. Every stream requires `executions:read`. */
+/**
+ * The scope that an API key needs to see a change. In addition, every stream requires
+ * `executions:read`. `jwt` means that only users see the change.
+ */
 const needs: Readonly<Record<Noun, Scope | "jwt" | undefined>> = {
   execution: undefined,
   chain_run: undefined,
@@ -22,7 +25,7 @@ const needs: Readonly<Record<Noun, Scope | "jwt" | undefined>> = {
   worker: "jwt"
 }
 
-export const maySee = (
+export const maySeeEvent = (
   principal: UserPrincipal | ApiKeyPrincipal,
   type: LiveEvent["type"]
 ): boolean => {
@@ -44,10 +47,10 @@ export const eventText = (
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Sent first, so that the subscriber knows that the stream is open. */
+/** The first message of a stream, so that the subscriber knows that the stream is open. */
 export const greetingText = ": connected\n\n"
 
-/** A message without data that only updates the subscriber's position. */
+/** Formats a message without data, which only updates the subscriber's position. */
 export const positionText = (id: string): string => `id: ${id}\n\n`
 
 export const heartbeatText = ": keep-alive\n\n"

@@ -26,7 +26,10 @@ export const EventsHandlers = implement(
   })
 )
 
-/** An unreachable database does not end a stream, because it says nothing about access. */
+/**
+ * Returns whether the client still has permission to read the stream. An unreachable database does
+ * not end a stream, because it says nothing about the client's access.
+ */
 const isStillAdmitted = (decision: Effect.Effect<void, Denial>) =>
   decision.pipe(
     Effect.as(true),

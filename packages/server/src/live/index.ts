@@ -1,4 +1,4 @@
-/** Live events: a stream of the changes of a workspace. */
+/** Live events: a stream of a workspace's changes. */
 import { Layer } from "effect"
 import { EventStreams } from "./EventStreams.ts"
 import { EventsHandlers } from "./http.ts"

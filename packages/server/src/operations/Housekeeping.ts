@@ -22,6 +22,7 @@ export const HousekeepingLayer: Layer.Layer<never, never, AppConfig | Housekeepi
           repo.removeInputs(daysAgo(retentionDays)),
           repo.removeReplacedCalls(daysAgo(retentionDays)),
           repo.removeAuditEvents(daysAgo(auditRetentionDays)),
+          repo.deleteUnusedFlows,
           repo.eraseAuditEvents
         ])
       })

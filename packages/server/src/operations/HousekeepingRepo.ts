@@ -1,8 +1,8 @@
-import { usageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
+import { keyUsageDays } from "@scheduling/domain/api-keys/ApiKeyUsage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { dayMs, runAllInSequence } from "../core/index.ts"
-import { firstIdAt } from "../engine/index.ts"
+import { firstIdAt, deleteUnusedFlows } from "../engine/index.ts"
 import { repeatUntilFewerThan } from "../store/index.ts"
 
 /** Deletes expired rows. Code that reads such rows checks the expiry itself. */
@@ -13,8 +13,8 @@ export class HousekeepingRepo extends Context.Service<
     /** Deletes finished and cancelled delayed tasks together with their history. */
     readonly removeEndedTasks: (endedBefore: Date) => Effect.Effect<void>
     /**
-     * Deletes the history of runs that were cancelled long before they were due. It is in the
-     * partition of the due day, which may be a year ahead.
+     * Deletes the history of runs that were cancelled long before they were due. This history is in
+     * the partition of the day on which the run was due, which may be a year ahead.
      */
     readonly removeEndedAhead: (from: Date, endedBefore: Date) => Effect.Effect<void>
     /** Deletes the progress of runs that finished before this time. */
@@ -22,6 +22,8 @@ export class HousekeepingRepo extends Context.Service<
     readonly removeInputs: (before: Date) => Effect.Effect<void>
     readonly removeReplacedCalls: (before: Date) => Effect.Effect<void>
     readonly removeAuditEvents: (before: Date) => Effect.Effect<void>
+    /** Deletes the keys of flows that no run uses. */
+    readonly deleteUnusedFlows: Effect.Effect<void>
     /** Removes names and other details from audit events of deleted workspaces and accounts. */
     readonly eraseAuditEvents: Effect.Effect<void>
   }
@@ -90,7 +92,7 @@ export class HousekeepingRepo extends Context.Service<
             removeWhere("signing_secrets", hasExpired),
             removeWhere("user_links", hasExpired),
             removeWhere("invitations", hasExpired),
-            removeWhere("api_key_uses", sql`last_used_at <= ${daysAgo(usageDays)}`),
+            removeWhere("api_key_uses", sql`last_used_at <= ${daysAgo(keyUsageDays)}`),
             removeWhere("billing_events", sql`received_at <= ${daysAgo(30)}`),
             removeWhere(
               "usage_days",
@@ -104,9 +106,9 @@ export class HousekeepingRepo extends Context.Service<
         }, Effect.orDie),
 
         removeEndedTasks: Effect.fn("HousekeepingRepo.removeEndedTasks")(function* (endedBefore) {
-          // There is no index for this, because each run of a delayed task would have to update it.
-          // A task that finished before `endedBefore` was also created before it, so the range of
-          // ids excludes younger tasks.
+          // No index on the end of a task exists, because each run of a delayed task would have to
+          // update it. A task that finished before `endedBefore` was also created before then, so
+          // the range of ids excludes younger tasks.
           const until = firstIdAt(endedBefore.getTime() + dayMs)
           let after: string | undefined = firstIdAt(0)
           while (after !== undefined) {
@@ -189,6 +191,11 @@ export class HousekeepingRepo extends Context.Service<
           yield* removeOlder("audit_events", "id", before)
         }, Effect.orDie),
 
+        deleteUnusedFlows: Effect.withSpan(
+          deleteUnusedFlows(sql),
+          "HousekeepingRepo.deleteUnusedFlows"
+        ),
+
         eraseAuditEvents: Effect.gen(function* () {
           const owners = yield* sql<{ readonly id: string }>`
             SELECT owner_id AS id
@@ -206,7 +213,10 @@ export class HousekeepingRepo extends Context.Service<
   )
 }
 
-/** Usage is kept for three years. Days on which seats or monitors changed are kept forever. */
+/**
+ * The number of days for which usage is kept: three years. Days on which seats or monitors changed
+ * are kept forever.
+ */
 const meteredDays = 3 * 366
 
 /** The number of rows per statement, so that no statement times out. */

@@ -12,7 +12,7 @@ import {
 import { type SealedColumn, SealedRepo, type SealedRow } from "./SealedRepo.ts"
 
 interface Sealed extends SealedColumn {
-  /** The name of the values in the log. */
+  /** The name of these values in the log. */
   readonly name: string
   readonly purpose: Purpose
   readonly contextOf: (row: SealedRow) => string
@@ -20,7 +20,7 @@ interface Sealed extends SealedColumn {
   readonly hashedFor?: Purpose
 }
 
-/** The encrypted values that cannot be entered again, because they exist nowhere in plain text. */
+/** All encrypted values. They exist nowhere in plain text. */
 const allSealed: ReadonlyArray<Sealed> = [
   {
     name: "signing secrets",
@@ -50,12 +50,30 @@ const allSealed: ReadonlyArray<Sealed> = [
     contextOf: ({ id }) => id
   },
   {
+    name: "passwords of status pages",
+    purpose: "status-page",
+    table: "status_pages",
+    id: "id",
+    owner: "workspace_id",
+    sealed: "sealed_password",
+    contextOf: ({ owner }) => owner
+  },
+  {
     name: "second factors",
     purpose: "totp",
     table: "totp",
     id: "user_id",
     owner: "user_id",
     sealed: "sealed_secret",
+    contextOf: ({ id }) => id
+  },
+  {
+    name: "tokens of identity providers",
+    purpose: "provider-token",
+    table: "provider_sessions",
+    id: "session_id",
+    owner: "session_id",
+    sealed: "sealed_token",
     contextOf: ({ id }) => id
   },
   {
@@ -79,14 +97,34 @@ const allSealed: ReadonlyArray<Sealed> = [
     contextOf: ({ id }) => id,
     hash: "key_hash",
     hashedFor: "ping-url"
+  },
+  {
+    name: "trigger URLs",
+    purpose: "trigger-url-shown",
+    table: "task_triggers",
+    id: "task_id",
+    owner: "workspace_id",
+    sealed: "sealed_token",
+    contextOf: ({ id }) => id,
+    hash: "token_hash",
+    hashedFor: "trigger-url"
+  },
+  {
+    name: "secrets of trigger URLs",
+    purpose: "trigger-secret",
+    table: "task_triggers",
+    id: "task_id",
+    owner: "workspace_id",
+    sealed: "sealed_secret",
+    contextOf: ({ id }) => id
   }
 ]
 
 /**
- * Encrypts values of a retired `APP_SECRET` again with the current one, because they become
+ * Re-encrypts the values of a retired `APP_SECRET` with the current one, because they become
  * unreadable once the retired secret is removed. Values that no key can decrypt are skipped and
- * counted in the log. This starts some time after the node, when the other nodes have the new
- * secret too.
+ * counted in the log. The work begins some time after the node has started, when the other nodes
+ * have the new secret too.
  */
 export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | SealedRepo> =
   Layer.effectDiscard(
@@ -95,7 +133,7 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
       const repo = yield* SealedRepo
       const secrets = yield* Secrets
 
-      const resealing = ({ contextOf, hashedFor, name, purpose, ...column }: Sealed) => {
+      const makeReseal = ({ contextOf, hashedFor, name, purpose, ...column }: Sealed) => {
         const ring = secrets.keys(purpose)
         const [current, ...retired] = ring
         let unknownBefore = 0
@@ -132,7 +170,7 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
           if (unknown.length > 0 && unknown.length !== unknownBefore) {
             yield* Effect.logWarning(
               `${unknown.length} ${name} cannot be decrypted, because the APP_SECRET that encrypted them ` +
-                `is gone: ${unknown.slice(0, shownIds).join(", ")}${unknown.length > shownIds ? ", …" : ""}`
+                `is not configured (APP_SECRET_PREVIOUS): ${unknown.slice(0, shownIds).join(", ")}${unknown.length > shownIds ? ", …" : ""}`
             )
           }
           unknownBefore = unknown.length
@@ -147,26 +185,26 @@ export const ResealerLayer: Layer.Layer<never, never, AuditChain | Secrets | Sea
         if (areMacsRenewed) return
         const renewed = yield* audit.renewMacs
         if (renewed > 0) yield* Effect.logInfo(`renewed the MACs of ${renewed} audit events`)
-        // Once nothing is left to renew, the log is not read again until the next start.
+        // Once no MAC is left to renew, the audit log is not read again until the next start.
         areMacsRenewed = renewed === 0
       })
 
-      const resealAll = runAllInSequence([...allSealed.map(resealing), renewMacs])
+      const resealAll = runAllInSequence([...allSealed.map(makeReseal), renewMacs])
       yield* Effect.forkScoped(
         Effect.delay(
-          loop("resealing values of a retired APP_SECRET", resealAll, {
-            between: () => Effect.sleep(every),
+          loop("re-encrypting values of a retired APP_SECRET", resealAll, {
+            between: () => Effect.sleep(resealInterval),
             pauseAtMost: "1 minute"
           }),
-          every
+          resealInterval
         )
       )
     })
   )
 
-const every = "10 minutes"
+const resealInterval = "10 minutes"
 
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-/** The limit of ids in a log line. */
+/** The maximum number of ids in a log line. */
 const shownIds = 10

@@ -20,7 +20,10 @@ export interface SealedRow {
 export class SealedRepo extends Context.Service<
   SealedRepo,
   {
-    /** Lists the next values after this id that were encrypted with another key. */
+    /**
+     * Lists the next values after this id that were encrypted with another key than the current
+     * one.
+     */
     readonly listSealedOtherwise: (
       column: SealedColumn,
       keyId: string,

@@ -1,12 +1,12 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { elapsedMs, loop, Meters, restartIfStuck } from "../core/index.ts"
-import { type Depth, findDepth, noDepth } from "../engine/index.ts"
+import { type Backlog, measureBacklog, emptyBacklog } from "../engine/index.ts"
 import { DatabaseClock, StoreClock } from "../store/index.ts"
 
 const checkEveryMs = 10_000
 
-/** A run that has been due for this long is late: nodes start due runs within a second. */
+/** How long a run must be due to count as late. Nodes normally start due runs within a second. */
 const lateAfterSeconds = 60
 
 const reportEveryMs = 60_000
@@ -14,16 +14,16 @@ const reportEveryMs = 60_000
 /** The duration of a timer that measures how late the timers of this node are. */
 const canaryMs = 100
 
-export interface Lateness extends Pick<Depth, "oldest_due_seconds"> {
-  /** The delay of this node's last timer. Timers start runs. */
+export interface Lateness extends Pick<Backlog, "oldest_due_seconds"> {
+  /** How late the last timer of this node fired. Timers start runs, so late timers delay runs. */
   readonly timer_delay_seconds: number
   /** Since when runs have been late. Null if they are on time. */
   readonly late_since_ms: number | null
 }
 
 /**
- * Checks that due runs are started. Every node checks the same queue, even a node without a runner,
- * so that stopped runners are noticed.
+ * Checks whether due runs are started. Every node checks the same queue, even a node without a
+ * runner, so that somebody notices if all runners have stopped.
  */
 export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () => Lateness }>()(
   "@scheduling/server/operations/SelfWatch"
@@ -36,7 +36,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       const now = (yield* StoreClock)(sql)
       const databaseClock = yield* DatabaseClock
       const meters = yield* Meters
-      let depth = noDepth
+      let depth = emptyBacklog
       let timerDelaySeconds = 0
       let databaseDelaySeconds = 0
       let lateSinceMs: number | null = null
@@ -49,8 +49,8 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       })
 
       const reportLateness = Effect.gen(function* () {
-        // While the clock is in doubt, due runs wait, or only seem to be due because the time is
-        // wrong.
+        // While the database clock is in doubt, no run counts as late. Due runs wait on purpose, or
+        // they only seem to be due because the time is wrong.
         if (databaseClock.doubt !== undefined) return
         const nowMs = clock.currentTimeMillisUnsafe()
         const seconds = Math.max(depth.oldest_due_seconds, depth.unfired_seconds)
@@ -70,7 +70,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
       const check = Effect.gen(function* () {
         yield* canary
         const asked = elapsedMs(clock)
-        depth = yield* findDepth(sql, yield* now)
+        depth = yield* measureBacklog(sql, yield* now)
         databaseDelaySeconds = (elapsedMs(clock) - asked) / 1_000
         yield* reportLateness
       })
@@ -117,7 +117,7 @@ export class SelfWatch extends Context.Service<SelfWatch, { readonly latest: () 
         ],
         [
           "scheduling_database_clock_ahead_seconds",
-          "How far the database clock is ahead of the expected time, while it is in doubt.",
+          "How far the database clock is ahead of the expected time, while the service does not trust it.",
           () => (databaseClock.doubt?.aheadMs ?? 0) / 1_000
         ]
       ] as const

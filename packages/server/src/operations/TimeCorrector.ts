@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { correctMonitorTimes, Deadlines } from "../monitoring/index.ts"
-import { correctNotificationTimes } from "../notifications/index.ts"
+import { correctMonitorTimesAfterClockSetBack, Deadlines } from "../monitoring/index.ts"
+import { correctNotificationTimesAfterClockSetBack } from "../notifications/index.ts"
 import { loop, runAllInSequence } from "../core/index.ts"
-import { correctRunTimes, wasSetBack } from "../engine/index.ts"
+import { correctRunTimesAfterClockSetBack, wasClockSetBack } from "../engine/index.ts"
 import { DatabaseClock } from "../store/index.ts"
 
 /**
@@ -17,18 +17,21 @@ export const TimeCorrectorLayer: Layer.Layer<never, never, Deadlines | SqlClient
       const sql = yield* SqlClient.SqlClient
       const { correctTimes } = yield* Deadlines
       const clock = yield* DatabaseClock
-      /** The number of steps at the last correction. Undefined until this node has checked. */
+      /**
+       * The number of clock steps at the last correction. Undefined until this node has checked the
+       * clock.
+       */
       let doneAfter: number | undefined
 
       const correctAll = Effect.gen(function* () {
         const ended = clock.endedSteps
-        const isDue = doneAfter === undefined ? yield* wasSetBack(sql) : doneAfter < ended
+        const isDue = doneAfter === undefined ? yield* wasClockSetBack(sql) : doneAfter < ended
         if (isDue) {
           yield* runAllInSequence([
             correctTimes,
-            correctMonitorTimes(sql),
-            correctNotificationTimes(sql),
-            correctRunTimes(sql)
+            correctMonitorTimesAfterClockSetBack(sql),
+            correctNotificationTimesAfterClockSetBack(sql),
+            correctRunTimesAfterClockSetBack(sql)
           ])
           yield* Effect.logInfo(
             "corrected times that were written while the database clock was ahead"

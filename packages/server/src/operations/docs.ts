@@ -1,4 +1,4 @@
-import { asOpenApi30 } from "@scheduling/openapi/asOpenApi30"
+import { toOpenApi30 } from "@scheduling/openapi/toOpenApi30"
 import { openApiDocument } from "@scheduling/openapi/OpenApiDocument"
 import { publishedDocument } from "@scheduling/openapi/publishedDocument"
 import { Effect, Layer } from "effect"
@@ -8,8 +8,8 @@ import { createHash } from "node:crypto"
 import { makeStaticResponse, type StaticResponse } from "../http/index.ts"
 
 /**
- * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, the same for older
- * generators at `/v1/openapi-3.0.json`, and a page for people at `/docs`.
+ * Serves the API reference: the OpenAPI document at `/v1/openapi.json`, the same document for older
+ * generators at `/v1/openapi-3.0.json`, and a web page at `/docs`.
  */
 export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
@@ -18,15 +18,13 @@ export const docsLayer = <Id extends string, Groups extends HttpApiGroup.Constra
   const documented = api.annotate(OpenApi.Transform, () => ({ ...openApiDocument(api, server) }))
   return Layer.mergeAll(
     json("/v1/openapi.json", () => publishedDocument(api, server)),
-    json("/v1/openapi-3.0.json", () => asOpenApi30(publishedDocument(api, server))),
+    json("/v1/openapi-3.0.json", () => toOpenApi30(publishedDocument(api, server))),
     HttpRouter.add("GET", "/favicon.ico", icon),
     HttpApiScalar.layer(documented, { path: "/docs", scalar: offline }).pipe(
       Layer.provide(cachePage.layer)
     )
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const json = (path: `/${string}`, make: () => unknown) =>
   HttpRouter.add(
@@ -40,8 +38,8 @@ const json = (path: `/${string}`, make: () => unknown) =>
   )
 
 /**
- * Builds a response at the first request and caches it, because building and compressing take up to
- * a second and anybody can send the request.
+ * Builds a response at the first request and caches it. Building and compressing take up to a
+ * second, and anybody can send the request.
  */
 const cachedResponse = (make: () => Promise<StaticResponse>) => {
   let ready: Promise<StaticResponse> | undefined
@@ -53,7 +51,10 @@ const cachedResponse = (make: () => Promise<StaticResponse>) => {
   )
 }
 
-/** A clock in the colour of the reference. Browsers accept SVG under the name `favicon.ico`. */
+/**
+ * The icon of the page: a clock in the colour of the API reference. Browsers accept SVG under the
+ * name `favicon.ico`.
+ */
 const icon = HttpServerResponse.text(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#0f766e" ' +
     'stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/>' +
@@ -68,8 +69,8 @@ const icon = HttpServerResponse.text(
 )
 
 /**
- * Keeps the page from contacting third parties: no fonts, no telemetry, and no buttons that upload
- * the document.
+ * Settings that keep the page from contacting third parties: no fonts, no telemetry, and no buttons
+ * that upload the document.
  */
 const offline = {
   withDefaultFonts: false,

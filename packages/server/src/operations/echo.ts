@@ -1,8 +1,11 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { echoPath } from "@scheduling/calls/exchange/OwnEcho"
+import { echoPath } from "@scheduling/calls/exchange/OwnEchoUrl"
 
-/** An execution stores 10,000 bytes of a response. The headers have to fit in too. */
+/**
+ * The maximum number of characters of a body that the echo repeats. It leaves room for the headers,
+ * because an execution stores only 10,000 bytes of a response.
+ */
 const maxBodyCharacters = 4_096
 
 /** Headers that the echo omits: credentials, and headers that proxies add for this service. */

@@ -8,11 +8,15 @@ import { DatabaseClock, timestampOf } from "../store/index.ts"
 import { LoopHealth, version } from "../core/index.ts"
 import { SelfWatch } from "./SelfWatch.ts"
 
-/** The name under which readiness reports late runs, which no single loop causes. */
+/**
+ * The name under which readiness reports late runs. Late runs are not a failure of any individual
+ * loop.
+ */
 const lateRuns = "starting due runs"
 
 /**
- * The name under which readiness reports a database clock in doubt, during which timed work waits.
+ * The name under which readiness reports that the database clock is in doubt. Work with a due time
+ * waits until the doubt has ended.
  */
 const steppedClock = "following the clock of the database"
 
@@ -60,7 +64,8 @@ export const SystemHandlers = implement(
         sql`SELECT 1`.pipe(
           Effect.orDie,
           Effect.andThen(query.deep === "1" ? deeply : Effect.succeed({ status: "ok" as const })),
-          // A frozen database never responds, and a load balancer polls every few seconds.
+          // A frozen database never responds. A load balancer sends a request every few seconds,
+          // and without a timeout these requests would pile up.
           Effect.timeoutOrElse({
             duration: "3 seconds",
             orElse: () => Effect.die(new Unavailable({ retry_after: 1 }))

@@ -1,7 +1,7 @@
 /** Health, metrics, documentation pages, housekeeping, and the operator's commands. */
 import { Api } from "@scheduling/domain/Api"
 import { Layer } from "effect"
-import { onRunnerNodes } from "../core/index.ts"
+import { runnerNodeLayer } from "../core/index.ts"
 import { HousekeepingLayer } from "./Housekeeping.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 import { ResealerLayer } from "./Resealer.ts"
@@ -16,12 +16,12 @@ import { ProcessMetersLayer } from "./processMeters.ts"
 
 export { backupParts, copyFiles } from "./operator/Backup.ts"
 export { ControlSocketLayer } from "./operator/ControlSocket.ts"
-export { move } from "./operator/Move.ts"
+export { moveStore } from "./operator/Move.ts"
 export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
 /** Nodes with `RUNNER=off` report a stepped clock, but do not correct times. */
-const RunnerLayer = onRunnerNodes(TimeCorrectorLayer)
+const RunnerLayer = runnerNodeLayer(TimeCorrectorLayer)
 
 export const OperationsLayer = Layer.mergeAll(
   SystemHandlers,

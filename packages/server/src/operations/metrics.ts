@@ -2,21 +2,17 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { createHash, timingSafeEqual } from "node:crypto"
 import { createServer } from "node:http"
-import { AppConfig, Meters, type NodeMeters } from "../core/index.ts"
-import { routeError, listenProblem } from "../http/index.ts"
+import { AppConfig, isSameSecret, Meters, type NodeMeters } from "../core/index.ts"
+import { unknownRouteError, listenProblem } from "../http/index.ts"
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 export const renderMetrics = ({ registry }: NodeMeters): string =>
   PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
 
-const digest = (text: string) => createHash("sha256").update(text).digest()
-
-/** Compares in constant time. */
 const hasToken = (authorization: string | undefined, token: Redacted.Redacted): boolean =>
-  timingSafeEqual(digest(authorization ?? ""), digest(`Bearer ${Redacted.value(token)}`))
+  isSameSecret(`Bearer ${Redacted.value(token)}`, authorization ?? "")
 
 const isShown = (
   authorization: string | undefined,
@@ -45,7 +41,7 @@ export const metricsRouteLayer: Layer.Layer<never, never, AppConfig | HttpRouter
                   headers: { "cache-control": "no-store" }
                 })
               )
-            : routeError([])
+            : unknownRouteError([])
         )
       )
     })
@@ -56,7 +52,7 @@ export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
   { message: Schema.String }
 ) {}
 
-/** Serves the metrics on `METRICS_PORT`, to which a firewall can block API clients. */
+/** Serves the metrics on `METRICS_PORT`, a port that a firewall can close to API clients. */
 export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -11,7 +11,7 @@ export interface BuiltPanel {
   readonly assets: ReadonlyMap<string, StaticResponse>
 }
 
-/** The files of the panel. Undefined if the panel is not built, which the API does not require. */
+/** The files of the panel. Undefined if the panel was not built. The API works without it. */
 export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefined>()(
   "@scheduling/server/panel/PanelFiles"
 ) {
@@ -25,8 +25,6 @@ export class PanelFiles extends Context.Service<PanelFiles, BuiltPanel | undefin
     () => (own ??= readPanel(built))
   )
 }
-
-// ---------------------------------------------------------------------------
 
 const built = fileURLToPath(new URL("../../../panel/dist", import.meta.url))
 

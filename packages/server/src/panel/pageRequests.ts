@@ -10,7 +10,7 @@ import {
 import { Effect, Redacted, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Logins } from "../accounts/index.ts"
-import { issuesIn, requestOrigin, respond } from "../http/index.ts"
+import { issuesIn, requestOrigin, respondWithError } from "../http/index.ts"
 import { isOnHttps, isOwnPage, readSessionToken, sessionCookie } from "./sessionCookie.ts"
 
 export const requestHeaders = Effect.map(
@@ -38,7 +38,12 @@ export const withCookie = (
     HttpServerResponse.setHeader(response, "set-cookie", sessionCookie(token, isOnHttps(headers)))
   )
 
-export const answerWith = ({ access_token, expires_in, refresh_token, token_type }: TokenPair) =>
+export const respondWithTokens = ({
+  access_token,
+  expires_in,
+  refresh_token,
+  token_type
+}: TokenPair) =>
   withCookie(
     HttpServerResponse.jsonUnsafe(
       { access_token: Redacted.value(access_token), token_type, expires_in },
@@ -50,15 +55,15 @@ export const answerWith = ({ access_token, expires_in, refresh_token, token_type
 /**
  * Rejects requests from other pages, turns failures into responses, and removes an invalid cookie.
  */
-export const ownPagesOnly = <E, R>(
+export const rejectOtherPages = <E, R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) =>
   Effect.flatMap(requestHeaders, (headers) =>
-    isOwnPage(headers) ? answer : respond(new OriginRefused())
+    isOwnPage(headers) ? answer : respondWithError(new OriginRefused())
   ).pipe(
     Effect.catch((error) => {
       if (!isApiFailure(error)) return Effect.die(error)
-      return Effect.flatMap(respond(error), (response) =>
+      return Effect.flatMap(respondWithError(error), (response) =>
         error instanceof InvalidRefreshToken
           ? withCookie(response, undefined)
           : Effect.succeed(response)
@@ -66,7 +71,7 @@ export const ownPagesOnly = <E, R>(
     })
   )
 
-export const bodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
+export const readBodyAs = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {

@@ -2,7 +2,13 @@ import { NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Layer } from "effect"
 import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AppConfig } from "../core/index.ts"
-import { httpsCheck, mayBePage, noSuchRoute, panelPages, respond } from "../http/index.ts"
+import {
+  isHttpsRequest,
+  mayBePage,
+  noSuchRoute,
+  panelPages,
+  respondWithError
+} from "../http/index.ts"
 import { PanelFiles } from "./PanelFiles.ts"
 import { hsts, pageHeaders } from "./pageHeaders.ts"
 
@@ -13,7 +19,7 @@ export const pageRoutesLayer: Layer.Layer<
 > = Layer.unwrap(
   Effect.gen(function* () {
     const built = yield* PanelFiles
-    const isHttps = yield* httpsCheck
+    const isHttps = yield* isHttpsRequest
 
     const page = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
       const answer = built === undefined ? notBuilt : built.page.to(request)
@@ -28,12 +34,13 @@ export const pageRoutesLayer: Layer.Layer<
     })
 
     /**
-     * Handles unknown paths: browsers get the panel with status 404, API clients the usual 404
-     * response.
+     * Handles requests for unknown paths. Browsers get the panel with status 404, and API clients
+     * get the usual 404 response.
      */
     const unknownPage = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
       if (built === undefined || !acceptsPage(request)) return Effect.orDie(noSuchRoute(request))
-      // Without `If-None-Match` there is no 304, which would imply that the page exists.
+      // The request is handled without `If-None-Match`, because a 304 would imply that the page
+      // exists.
       const unconditional = request.modify({
         headers: Headers.remove(request.headers, "if-none-match")
       })
@@ -51,12 +58,10 @@ export const pageRoutesLayer: Layer.Layer<
   })
 )
 
-// ---------------------------------------------------------------------------
-
 const acceptsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
   mayBePage(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
 
-const noSuchFile = Effect.suspend(() => respond(new NotFound({ resource: "route" })))
+const noSuchFile = Effect.suspend(() => respondWithError(new NotFound({ resource: "route" })))
 
 const notBuilt = HttpServerResponse.text(
   `<!doctype html>

@@ -5,12 +5,12 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Logins, Passkeys } from "../accounts/index.ts"
 import { type panelPasskeyPaths, requestOrigin } from "../http/index.ts"
-import { actorOfCookie, answerWith, bodyAs, ownPagesOnly } from "./pageRequests.ts"
+import { actorOfCookie, respondWithTokens, readBodyAs, rejectOtherPages } from "./pageRequests.ts"
 
 /**
- * Routes for passkeys. Only the panel has them, because browsers give passkeys only to pages of its
- * address. Those below the path of the session read its cookie, so an access token alone can change
- * no passkey.
+ * Routes for passkeys. Only the panel has them, because browsers offer its passkeys only to pages
+ * at its address. Routes below the path of the session read its cookie, so an access token alone is
+ * not enough to change passkeys.
  */
 export const passkeyRoutesLayer: Layer.Layer<
   never,
@@ -33,8 +33,8 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/passkey",
         Effect.gen(function* () {
-          const tokens = yield* passkeys.signIn(yield* bodyAs(SignIn), yield* requestOrigin)
-          return yield* answerWith(tokens)
+          const tokens = yield* passkeys.signIn(yield* readBodyAs(SignIn), yield* requestOrigin)
+          return yield* respondWithTokens(tokens)
         })
       ),
 
@@ -48,7 +48,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/options",
         Effect.gen(function* () {
-          const { current_password } = yield* bodyAs(Proof)
+          const { current_password } = yield* readBodyAs(Proof)
           return answer(yield* passkeys.beginAdding(yield* actor, current_password))
         })
       ),
@@ -56,7 +56,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/add",
         Effect.gen(function* () {
-          const input = yield* bodyAs(Addition)
+          const input = yield* readBodyAs(Addition)
           return answer(yield* passkeys.add(yield* actor, input))
         })
       ),
@@ -64,7 +64,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/rename",
         Effect.gen(function* () {
-          const { id, name } = yield* bodyAs(Renaming)
+          const { id, name } = yield* readBodyAs(Renaming)
           yield* passkeys.rename(yield* actor, id, name)
           return answer({})
         })
@@ -73,7 +73,7 @@ export const passkeyRoutesLayer: Layer.Layer<
       route(
         "/panel/session/passkeys/remove",
         Effect.gen(function* () {
-          const { current_password, id } = yield* bodyAs(Removal)
+          const { current_password, id } = yield* readBodyAs(Removal)
           yield* passkeys.remove(yield* actor, id, current_password)
           return answer({})
         })
@@ -82,9 +82,7 @@ export const passkeyRoutesLayer: Layer.Layer<
   })
 )
 
-// ---------------------------------------------------------------------------
-
-/** A credential has about 2 kB. Its parts are verified by the library. */
+/** The credential of a passkey, which has about 2 kB. The library verifies its parts. */
 const Credential = Schema.Record(Schema.String, Schema.Unknown).check(
   Schema.makeFilter((credential) => JSON.stringify(credential).length <= 32 * 1024, {
     expected: "a credential of at most 32 KiB"
@@ -103,7 +101,7 @@ const Removal = Schema.Struct({ id: PasskeyId, current_password: Schema.optional
 const route = <E, R>(
   path: (typeof panelPasskeyPaths)[number],
   handle: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-) => HttpRouter.add("POST", path, ownPagesOnly(handle))
+) => HttpRouter.add("POST", path, rejectOtherPages(handle))
 
 const answer = (body: object) =>
   HttpServerResponse.jsonUnsafe(body, { headers: { "cache-control": "no-store" } })

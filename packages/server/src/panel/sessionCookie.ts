@@ -6,9 +6,9 @@ export type PageHeaders = Readonly<Record<string, string | undefined>>
 
 /**
  * Returns whether the request was sent by a page of this origin. Browsers attach the cookie to
- * every request, so this checks headers that no other page can send: `X-Panel`, which forms cannot
- * send and CORS forbids, and `Sec-Fetch-Site`. Browsers omit `Sec-Fetch-Site` on plain HTTP. In
- * that case `Origin` must have the host of the request.
+ * every request, so headers that no other page can send are checked: `X-Panel`, which forms cannot
+ * send and CORS forbids, and `Sec-Fetch-Site`. On plain HTTP, browsers omit `Sec-Fetch-Site`, and
+ * `Origin` must have the host of the request instead.
  */
 export const isOwnPage = (headers: PageHeaders): boolean => {
   const { host, origin, "sec-fetch-site": site } = headers
@@ -43,17 +43,18 @@ export const sessionCookie = (token: string | undefined, isSecure: boolean): str
 
 /**
  * Returns the `Set-Cookie` value that keeps the secrets of a sign-in while the browser is at the
- * identity provider. Browsers do not send strict cookies when it comes back from another site.
+ * identity provider. The cookie is not strict, because browsers do not send strict cookies when
+ * they return from another site.
  */
 export const signInCookie = (secrets: string | undefined, isSecure: boolean): string =>
   cookie(signInCookieName(isSecure), secrets, {
     sameSite: "Lax",
     path: isSecure ? "/" : panelOidcPath,
-    seconds: signInSeconds,
+    seconds: signInTimeoutSeconds,
     isSecure
   })
 
-/** Returns what identifies the cookie of a sign-in, to remove it. */
+/** Returns the name and the attributes by which the cookie of a sign-in is removed. */
 export const signInCookieKey = (isSecure: boolean) =>
   [
     signInCookieName(isSecure),
@@ -66,7 +67,7 @@ export const signInCookieKey = (isSecure: boolean) =>
   ] as const
 
 /** How long a person may take to sign in at the identity provider. */
-export const signInSeconds = 600
+export const signInTimeoutSeconds = 600
 
 /**
  * Reads the token from a `Cookie` header. On HTTPS only the `__Host-` cookie counts. If two cookies
@@ -81,8 +82,6 @@ export const readSignInSecrets = (
   header: string | undefined,
   isSecure: boolean
 ): string | undefined => readCookie(header, signInCookieName(isSecure))
-
-// ---------------------------------------------------------------------------
 
 const cookie = (
   name: string,

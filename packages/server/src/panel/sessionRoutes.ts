@@ -1,13 +1,14 @@
+import { LinkToken } from "@scheduling/domain/shared/LinkToken"
 import { Login, PasswordChange } from "@scheduling/domain/auth/AuthApi"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Accounts, FirstAccount, Logins } from "../accounts/index.ts"
-import { panelSessionPath, requestOrigin } from "../http/index.ts"
+import { Accounts, FirstAccount, Logins, ProxyLogins, SignInLinks } from "../accounts/index.ts"
+import { panelLinkPath, panelProxyPath, panelSessionPath, requestOrigin } from "../http/index.ts"
 import {
   actorOfCookie,
-  answerWith,
-  bodyAs,
-  ownPagesOnly,
+  respondWithTokens,
+  readBodyAs,
+  rejectOtherPages,
   tokenOfCookie,
   withCookie
 } from "./pageRequests.ts"
@@ -19,30 +20,45 @@ import {
 export const sessionRoutesLayer: Layer.Layer<
   never,
   never,
-  Accounts | FirstAccount | HttpRouter.HttpRouter | Logins
+  Accounts | FirstAccount | HttpRouter.HttpRouter | Logins | ProxyLogins | SignInLinks
 > = Layer.unwrap(
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const firstAccount = yield* FirstAccount
     const logins = yield* Logins
+    const links = yield* SignInLinks
+    const proxyLogins = yield* ProxyLogins
 
     const login = Effect.gen(function* () {
-      const credentials = yield* bodyAs(Login)
-      return yield* answerWith(yield* logins.login(credentials, yield* requestOrigin))
+      const credentials = yield* readBodyAs(Login)
+      return yield* respondWithTokens(yield* logins.login(credentials, yield* requestOrigin))
     })
+
+    const followLink = Effect.gen(function* () {
+      const { token } = yield* readBodyAs(Link)
+      return yield* respondWithTokens(yield* links.use(token, yield* requestOrigin))
+    })
+
+    const signInByProxy = Effect.flatMap(proxyLogins.signIn, respondWithTokens).pipe(
+      Effect.catchTag("ProviderSignInRefused", ({ problem }) =>
+        Effect.succeed(
+          HttpServerResponse.jsonUnsafe({ problem }, { headers: { "cache-control": "no-store" } })
+        )
+      )
+    )
 
     const refresh = Effect.gen(function* () {
       const token = yield* tokenOfCookie
       // Nobody is logged in. This is not an error response, because browsers would log it as an
       // error.
       if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
-      return yield* answerWith(yield* logins.refresh(token, yield* requestOrigin))
+      return yield* respondWithTokens(yield* logins.refresh(token, yield* requestOrigin))
     })
 
     const changePassword = Effect.gen(function* () {
-      const passwords = yield* bodyAs(PasswordChange)
+      const passwords = yield* readBodyAs(PasswordChange)
       const actor = yield* actorOfCookie(logins)
-      return yield* answerWith(yield* accounts.changePassword(actor, passwords))
+      return yield* respondWithTokens(yield* accounts.changePassword(actor, passwords))
     })
 
     const logout = Effect.gen(function* () {
@@ -51,22 +67,24 @@ export const sessionRoutesLayer: Layer.Layer<
         const ended = Effect.flatMap(logins.findActor(token, yield* requestOrigin), (actor) =>
           logins.end(actor, actor.session_id)
         )
-        // The session may have ended already. The cookie is removed either way.
+        // The session may already have ended. The cookie is removed in either case.
         yield* Effect.ignore(ended)
       }
       return yield* withCookie(empty, undefined)
     })
 
     return Layer.mergeAll(
-      HttpRouter.add("POST", panelSessionPath, ownPagesOnly(login)),
-      HttpRouter.add("PUT", panelSessionPath, ownPagesOnly(refresh)),
-      HttpRouter.add("PATCH", panelSessionPath, ownPagesOnly(changePassword)),
-      HttpRouter.add("DELETE", panelSessionPath, ownPagesOnly(logout))
+      HttpRouter.add("POST", panelSessionPath, rejectOtherPages(login)),
+      HttpRouter.add("POST", panelLinkPath, rejectOtherPages(followLink)),
+      HttpRouter.add("POST", panelProxyPath, rejectOtherPages(signInByProxy)),
+      HttpRouter.add("PUT", panelSessionPath, rejectOtherPages(refresh)),
+      HttpRouter.add("PATCH", panelSessionPath, rejectOtherPages(changePassword)),
+      HttpRouter.add("DELETE", panelSessionPath, rejectOtherPages(logout))
     )
   })
 )
 
-// ---------------------------------------------------------------------------
+const Link = Schema.Struct({ token: LinkToken })
 
 const empty = HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
 

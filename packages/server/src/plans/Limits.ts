@@ -4,7 +4,7 @@ import type { LimitName } from "@scheduling/domain/billing/Limits"
 import type { UsedLimit } from "@scheduling/domain/billing/Billing"
 import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
 import type { Plan } from "@scheduling/domain/billing/Plan"
-import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
 import { shortestGapSeconds } from "@scheduling/schedules/shortestGapSeconds"
 import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
@@ -16,7 +16,7 @@ import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../events/index.ts"
 import {
   firstOfMonth,
-  nearAnnouncement,
+  nearLimitAnnouncement,
   type NearLimit,
   percentOf,
   percentReachedBy
@@ -24,7 +24,10 @@ import {
 import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** Limits of tables that can be large. Counting a hundred thousand rows takes 100 ms. */
+/**
+ * Limits on the number of rows in tables that can be large. Counting a hundred thousand rows takes
+ * 100 ms.
+ */
 type LargeLimit = "pending_delayed_tasks" | "unfinished_runs"
 
 /**
@@ -35,7 +38,7 @@ export class Limits extends Context.Service<
   {
     readonly planOf: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Plan>
     /**
-     * Fails if a limit is reached. Locks the row of the workspace until the commit, so that two
+     * Fails if a limit is reached. Locks the workspace's row until the commit, so that two
      * concurrent creates cannot exceed the limit.
      */
     readonly allowOneMore: (
@@ -43,7 +46,8 @@ export class Limits extends Context.Service<
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Counts rows only occasionally (see `Permits`), so that creates need not wait for each other.
+     * Fails if `more` rows would exceed the limit. Counts rows only occasionally (see `Permits`),
+     * so that creates need not wait for each other.
      */
     readonly allowMoreOfMany: (
       workspaceId: AuthorizedWorkspaceId,
@@ -51,17 +55,18 @@ export class Limits extends Context.Service<
       more?: number
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Takes a permit if the last count left enough, or if the first count finds enough. Unlike the
-     * other methods, needs no transaction.
+     * Takes a permit to create one row, without a transaction. Returns false if the rows must be
+     * counted again in a transaction. Then call `allowMoreOfMany`.
      */
     readonly takeOneOfMany: (
       workspaceId: AuthorizedWorkspaceId,
       limit: LargeLimit
     ) => Effect.Effect<boolean, QuotaExceeded>
-    /** Locks the row of the workspace until the commit. */
+    /** Locks the workspace's row until the commit. */
     readonly hold: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<void, NotFound>
     /**
-     * Sends a notification that a limit is nearly reached, once in the period that begins `since`.
+     * Sends a notification that a limit is nearly reached. Each percentage is announced at most
+     * once in the period that begins on the day `since`.
      */
     readonly notifyNear: (near: NearLimit, since: Day) => Effect.Effect<void>
     /** Fails if the number that the caller counted reaches the limit. */
@@ -71,7 +76,9 @@ export class Limits extends Context.Service<
       used: number
     ) => Effect.Effect<void, QuotaExceeded>
     readonly used: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<ReadonlyArray<UsedLimit>>
-    /** Returns the time from which executions are visible. Undefined if all are visible. */
+    /**
+     * Returns the earliest time from which executions are visible. Undefined if all are visible.
+     */
     readonly historyFrom: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<Date | undefined>
     /** Fails if the task was paused by the plan rather than by a user. */
     readonly allowResume: (
@@ -82,7 +89,7 @@ export class Limits extends Context.Service<
       workspaceId: AuthorizedWorkspaceId,
       schedule: string
     ) => Effect.Effect<void, QuotaExceeded>
-    /** Fails if the user owns too many workspaces. Locks the row of the user until the commit. */
+    /** Fails if the user owns too many workspaces. Locks the user's row until the commit. */
     readonly allowOneMoreWorkspace: (
       userId: UserId
     ) => Effect.Effect<void, InvalidToken | QuotaExceeded>
@@ -100,7 +107,7 @@ export class Limits extends Context.Service<
         const somePlanLimits = (limit: LimitName) =>
           [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
         const someRestrictIntervals = [...catalog.plans.values()].some(
-          ({ limits }) => limits.shortest_interval_seconds > leastGapSeconds
+          ({ limits }) => limits.shortest_interval_seconds > minGapSeconds
         )
 
         const planOf = yield* planFinder
@@ -135,19 +142,19 @@ export class Limits extends Context.Service<
           if (percent === undefined) return
           const now = yield* DateTime.nowAsDate
           yield* outbox.announce(
-            nearAnnouncement({ workspaceId, quota, used, limit, percent }, now)
+            nearLimitAnnouncement({ workspaceId, quota, used, limit, percent }, now)
           )
         })
 
         const notifyNear = Effect.fn("Limits.notifyNear")(function* (near: NearLimit, since: Day) {
           const { percent, quota, workspaceId: workspace_id } = near
           if (!(yield* repo.insertNotice({ workspace_id, quota, since, percent }))) return
-          yield* outbox.announce(nearAnnouncement(near, yield* DateTime.nowAsDate))
+          yield* outbox.announce(nearLimitAnnouncement(near, yield* DateTime.nowAsDate))
         })
 
         /**
          * Counts the rows, and announces `quota.near` at most once per day. This is enough, because
-         * counts are rare.
+         * the rows are rarely counted.
          */
         const countFreeOfMany = Effect.fnUntraced(function* (
           workspaceId: AuthorizedWorkspaceId,
@@ -214,8 +221,8 @@ export class Limits extends Context.Service<
             const isFree = yield* permits[limit].take(
               workspaceId,
               Effect.gen(function* () {
-                // Runs are enqueued with their task locked. Locking the workspace after the task
-                // could deadlock.
+                // A run is enqueued while its task is locked. Locking the workspace after the task
+                // could cause a deadlock, so the workspace is locked only for delayed tasks.
                 if (limit === "pending_delayed_tasks") yield* hold(workspaceId)
                 return yield* countFreeOfMany(workspaceId, limit, more)
               }),
@@ -231,7 +238,7 @@ export class Limits extends Context.Service<
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
             const isNear = percentOf(limit - free + 1, limit) !== undefined
-            // Concurrent creates could together exceed the limit.
+            // Near the limit, concurrent creates without a transaction could together exceed it.
             if (isNear || free < transactionThreshold) return false
             return yield* permits[quota].take(workspaceId, Effect.succeed(free))
           }),
@@ -272,19 +279,20 @@ export class Limits extends Context.Service<
             })
           }),
 
-          // Every list of executions calls this, and most installations have no such limit.
+          // Every list of executions calls this function. Usually no plan limits the history, and
+          // the workspace's plan is then not looked up.
           historyFrom: somePlanLimitsHistory ? historyFrom : () => Effect.undefined,
 
           allowSchedule: Effect.fn("Limits.allowSchedule")(function* (workspaceId, schedule) {
             if (!someRestrictIntervals) return
             const plan = yield* planOf(workspaceId)
             const { shortest_interval_seconds: limit } = plan.limits
-            if (limit <= leastGapSeconds || shortestGapSeconds(schedule) >= limit) return
+            if (limit <= minGapSeconds || shortestGapSeconds(schedule) >= limit) return
             return yield* new QuotaExceeded({
               quota: "shortest_interval_seconds",
               limit,
               plan: plan.id,
-              message: `The plan "${plan.id}" allows schedules that fire at most every ${limit} seconds.`
+              message: `The plan "${plan.id}" allows schedules to fire at most once every ${limit} seconds.`
             })
           }),
 
@@ -301,10 +309,10 @@ export class Limits extends Context.Service<
     )
 }
 
-/** With fewer free rows than this, a create needs a transaction. */
+/** The number of rows below the limit that must be free for a create without a transaction. */
 const transactionThreshold = 1_000
 
-/** A count stops at this number of rows. */
+/** Rows are counted only up to this number. */
 const countUpTo = 1_000_000
 
 const exceeded = ({ id, limits }: Plan, limit: LimitName) =>

@@ -3,7 +3,7 @@ import type { Day } from "@scheduling/domain/billing/Usage"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CountedLimit, counted } from "./countedLimits.ts"
+import { type CountedLimit, countedResources } from "./countedLimits.ts"
 
 /** The latest subscription that the payment provider reported. */
 export interface BoughtPlan {
@@ -83,9 +83,9 @@ export class LimitsRepo extends Context.Service<
             SELECT count(*)::int AS used
             FROM (
               SELECT
-              FROM ${sql.literal(counted[limit].table)}
+              FROM ${sql.literal(countedResources[limit].table)}
               WHERE workspace_id = ${workspaceId}
-                AND ${counted[limit].condition(sql, now)}
+                AND ${countedResources[limit].condition(sql, now)}
               LIMIT ${upTo}
             ) AS counted`
           return row?.used ?? 0

@@ -13,18 +13,20 @@ export interface UsageRow {
   readonly last_monitors: number | null
 }
 
-/** The count after the last change before a given day. */
-export interface UsageBefore {
+/** The numbers of seats and monitors before a given day, after the last earlier change. */
+export interface CountsBeforeDay {
   readonly seats: number
   readonly monitors: number
 }
 
-/** Usage that stays constant between changes, with the table whose rows are counted. */
+/**
+ * Usage that is a current count instead of a running total, with the table whose rows are counted.
+ */
 const constantUsage = { seats: "memberships", monitors: "monitors" } as const
 
 /**
- * Daily usage of workspaces. `UsageCounter` counts executions. The statement that records a
- * delivery counts notifications.
+ * Reads and writes workspaces' daily usage. `UsageCounter` counts executions. Notifications are
+ * counted by the statement that records a delivery.
  */
 export class UsageRepo extends Context.Service<
   UsageRepo,
@@ -38,8 +40,11 @@ export class UsageRepo extends Context.Service<
     readonly findBefore: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
-    ) => Effect.Effect<UsageBefore>
-    /** Sums the counted executions, for checks that may lag (see `docs/billing.md`). */
+    ) => Effect.Effect<CountsBeforeDay>
+    /**
+     * Sums the executions that are already counted. Use it only for checks that can lag behind (see
+     * `docs/billing.md`).
+     */
     readonly countExecutionsSince: (
       workspaceId: AuthorizedWorkspaceId,
       day: Day
@@ -62,8 +67,9 @@ export class UsageRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) =>
       UsageRepo.of({
         list: Effect.fn("UsageRepo.list")(function* (workspaceId, from, to) {
-          // A separate statement, because the planner needs a literal value. The second statement
-          // reads the value again, because more executions may have been counted in between.
+          // The progress is read in a separate statement, because the planner needs a literal
+          // value. The second statement reads it again, because more executions may have been
+          // counted in between.
           const [progress] = yield* sql<{ readonly counted_up_to: string }>`
             SELECT counted_up_to::text
             FROM execution_stats_progress`
@@ -94,7 +100,7 @@ export class UsageRepo extends Context.Service<
         }, Effect.orDie),
 
         findBefore: Effect.fn("UsageRepo.findBefore")(function* (workspaceId, day) {
-          const last = (what: keyof typeof constantUsage) => sql`
+          const lastKnown = (what: keyof typeof constantUsage) => sql`
             coalesce((
               SELECT ${sql(`last_${what}`)}
               FROM usage_days
@@ -104,8 +110,8 @@ export class UsageRepo extends Context.Service<
               ORDER BY day DESC
               LIMIT 1
             ), 0)`
-          const [row] = yield* sql<UsageBefore>`
-            SELECT ${last("seats")} AS seats, ${last("monitors")} AS monitors`
+          const [row] = yield* sql<CountsBeforeDay>`
+            SELECT ${lastKnown("seats")} AS seats, ${lastKnown("monitors")} AS monitors`
           return row ?? { seats: 0, monitors: 0 }
         }, Effect.orDie),
 
@@ -142,13 +148,13 @@ export class UsageRepo extends Context.Service<
 
         record: Effect.fn("UsageRepo.record")(function* (what, workspaceIds, now) {
           if (workspaceIds.length === 0) return
-          const [most, last, table] = [
+          const [most, lastColumn, table] = [
             sql(`most_${what}`),
             sql(`last_${what}`),
             sql(constantUsage[what])
           ]
           yield* sql`
-            INSERT INTO usage_days AS used (workspace_id, day, ${most}, ${last})
+            INSERT INTO usage_days AS used (workspace_id, day, ${most}, ${lastColumn})
             SELECT workspace_id, (${now}::timestamptz AT TIME ZONE 'UTC')::date, amount, amount
             FROM (
               SELECT asked.workspace_id, count(counted.workspace_id)::int AS amount
@@ -160,7 +166,7 @@ export class UsageRepo extends Context.Service<
             ON CONFLICT (workspace_id, day) DO UPDATE
             SET
               ${most} = greatest(used.${most}, EXCLUDED.${most}),
-              ${last} = EXCLUDED.${last}`
+              ${lastColumn} = EXCLUDED.${lastColumn}`
         }, Effect.orDie)
       })
     )

@@ -7,24 +7,24 @@ interface Counted {
   readonly condition: (sql: SqlClient.SqlClient, now: Date) => Statement.Fragment
 }
 
-const where =
+const literalCondition =
   (condition: string): Counted["condition"] =>
   (sql) =>
     sql.literal(condition)
 
-export const counted = {
-  cron_tasks: { table: "tasks", condition: where("kind = 'cron'") },
-  chains: { table: "tasks", condition: where("kind = 'chain'") },
+export const countedResources = {
+  cron_tasks: { table: "tasks", condition: literalCondition("kind = 'cron'") },
+  chains: { table: "tasks", condition: literalCondition("kind = 'chain'") },
   second_precision_tasks: {
     table: "tasks",
-    condition: where(`(
+    condition: literalCondition(`(
       firing_options ->> 'precision' = 'second'
       OR schedule ~ '^@every [1-5]?[0-9]s( |$)'
     )`)
   },
   calendars: {
     table: "calendars",
-    condition: where(`EXISTS (
+    condition: literalCondition(`EXISTS (
       SELECT
       FROM tasks
       WHERE tasks.workspace_id = calendars.workspace_id
@@ -32,25 +32,25 @@ export const counted = {
         AND firing_options #>> '{excluded_calendar,url}' = calendars.url
     )`)
   },
-  pending_delayed_tasks: { table: "tasks", condition: where("status = 'pending'") },
-  unfinished_runs: { table: "runs", condition: where("true") },
+  pending_delayed_tasks: { table: "tasks", condition: literalCondition("status = 'pending'") },
+  unfinished_runs: { table: "runs", condition: literalCondition("true") },
   active_api_keys: {
     table: "api_keys",
     condition: (sql, now) => sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`
   },
-  api_keys: { table: "api_keys", condition: where("true") },
-  members: { table: "memberships", condition: where("true") },
+  api_keys: { table: "api_keys", condition: literalCondition("true") },
+  members: { table: "memberships", condition: literalCondition("true") },
   open_invitations: {
     table: "invitations",
     condition: (sql, now) => sql`expires_at > ${now}`
   },
-  monitors: { table: "monitors", condition: where("true") },
-  workers: { table: "workers", condition: where("true") },
-  secrets: { table: "secrets", condition: where("true") },
-  queues: { table: "queues", condition: where("true") },
-  notification_channels: { table: "notification_channels", condition: where("true") }
+  monitors: { table: "monitors", condition: literalCondition("true") },
+  workers: { table: "workers", condition: literalCondition("true") },
+  secrets: { table: "secrets", condition: literalCondition("true") },
+  queues: { table: "queues", condition: literalCondition("true") },
+  notification_channels: { table: "notification_channels", condition: literalCondition("true") }
 } satisfies Partial<Record<LimitName, Counted>>
 
-export type CountedLimit = keyof typeof counted
+export type CountedLimit = keyof typeof countedResources
 
-export const countedLimits = Object.keys(counted) as ReadonlyArray<CountedLimit>
+export const countedLimits = Object.keys(countedResources) as ReadonlyArray<CountedLimit>

@@ -1,4 +1,4 @@
-/** The limits of a workspace's plan, and the usage of each. */
+/** The limits that a workspace's plan sets, and how much of each is used. */
 import { Layer } from "effect"
 import { Limits } from "./Limits.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
@@ -6,7 +6,7 @@ import { UsageRepo } from "./UsageRepo.ts"
 
 export { Limits } from "./Limits.ts"
 export { LimitsRepo } from "./LimitsRepo.ts"
-export { type UsageBefore, UsageRepo, type UsageRow } from "./UsageRepo.ts"
+export { type CountsBeforeDay, UsageRepo, type UsageRow } from "./UsageRepo.ts"
 export { firstOfMonth, percentOf } from "./nearLimits.ts"
 export { graceDays, subscriptionStatusOf } from "./subscriptionStatus.ts"
 

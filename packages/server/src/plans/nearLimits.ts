@@ -4,11 +4,17 @@ import type { Announcement } from "../events/index.ts"
 const percents = [100, 80] as const
 export type Percent = (typeof percents)[number]
 
-/** Returns the highest notification percentage that the usage reaches, if any. */
+/**
+ * Returns the highest percentage, among those that are announced, that the usage reaches. Undefined
+ * if it reaches none.
+ */
 export const percentOf = (used: number, limit: number): Percent | undefined =>
   percents.find((percent) => 100 * used >= percent * limit)
 
-/** Returns the percentage reached by the latest row but not by the previous one. */
+/**
+ * Returns the announced percentage that the usage reaches with the latest row, but did not reach
+ * before.
+ */
 export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
   const percent = percentOf(used, limit)
   return percent === percentOf(used - 1, limit) ? undefined : percent
@@ -29,7 +35,7 @@ export interface NearLimit {
   readonly percent: Percent
 }
 
-export const nearAnnouncement = (near: NearLimit, at: Date): Announcement => ({
+export const nearLimitAnnouncement = (near: NearLimit, at: Date): Announcement => ({
   workspace_id: near.workspaceId,
   event: "quota.near",
   subject_id: near.workspaceId,

@@ -4,7 +4,10 @@ import { AppConfig, plansByPrice } from "../core/index.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { subscriptionStatusOf } from "./subscriptionStatus.ts"
 
-/** Finds the plan of a workspace. Queries the database only if plans are for sale. */
+/**
+ * Creates the function that finds a workspace's plan. The database is queried only if plans are for
+ * sale.
+ */
 export const planFinder = Effect.gen(function* () {
   const { plans: catalog, stripeSecretKey } = yield* AppConfig
   const repo = yield* LimitsRepo

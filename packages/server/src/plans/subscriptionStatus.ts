@@ -1,12 +1,12 @@
 import { dayMs } from "../core/index.ts"
 
-/** How many days a payment may be overdue before the plan ends. */
+/** How many days a payment can be overdue before the plan ends. */
 export const graceDays = 7
 
 export interface SubscriptionStatus {
   /** True if the purchased plan applies. Otherwise the default plan applies. */
   readonly holds: boolean
-  /** When the purchased plan ends unless it is paid. Null if it does not end. */
+  /** When the purchased plan will end unless it is paid. Null if it will not end. */
   readonly until: Date | null
 }
 

@@ -1,9 +1,9 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { FoundRecord } from "@scheduling/domain/search/Search"
+import { maxRankedMatches, type SearchResult } from "@scheduling/domain/search/Search"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-export interface Sought {
+export interface SearchInput {
   /** The kinds of records to search. */
   readonly kinds: ReadonlyArray<string>
   readonly limit: number
@@ -12,18 +12,18 @@ export interface Sought {
 export class SearchRepo extends Context.Service<
   SearchRepo,
   {
-    /** The text and its words are in lower case. */
+    /** Finds records that contain all words. `text` and `words` must be in lower case. */
     readonly findByText: (
       workspaceId: AuthorizedWorkspaceId,
       text: string,
       words: ReadonlyArray<string>,
-      sought: Sought
-    ) => Effect.Effect<ReadonlyArray<FoundRecord>>
+      sought: SearchInput
+    ) => Effect.Effect<ReadonlyArray<SearchResult>>
     readonly findById: (
       workspaceId: AuthorizedWorkspaceId,
       id: string,
-      sought: Sought
-    ) => Effect.Effect<ReadonlyArray<FoundRecord>>
+      sought: SearchInput
+    ) => Effect.Effect<ReadonlyArray<SearchResult>>
   }
 >()("@scheduling/server/search/SearchRepo") {
   static readonly layer: Layer.Layer<SearchRepo, never, SqlClient.SqlClient> = Layer.effect(
@@ -32,31 +32,46 @@ export class SearchRepo extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       return SearchRepo.of({
-        // The ranking uses only columns of the index. `place` is the field in which the first word
-        // was found: the name ranks before the key, and the key before the target.
+        // Reads the workspace's entries at most once, in an index that contains all columns of the
+        // conditions and of the ranking. If there are fewer matches than `maxRankedMatches`,
+        // `newest` contains all of them, the condition on `id` in `exact` is null, and `exact`
+        // reads nothing. Otherwise `exact` continues where `newest` stopped. `place` is the field
+        // in which the first word was found: the name ranks before the key, and the key before the
+        // target.
         findByText: Effect.fn("SearchRepo.findByText")(function* (
           workspaceId,
           text,
           words,
           { kinds, limit }
         ) {
-          const [first = "", ...others] = words
-          const hasAll = sql.and([
-            sql`place > 0`,
-            ...others.map((word) => sql`strpos(text, ${word}) > 0`)
-          ])
+          const [first = ""] = words
+          const hasAll = sql.and(words.map((word) => sql`strpos(text, ${word}) > 0`))
           const line = `\n${text}\n`
-          return yield* sql<FoundRecord>`
-            WITH best AS MATERIALIZED (
-              SELECT id, strpos(text, ${line}) > 0 AS is_exact, place, octet_length(text) AS bytes
-              FROM (
-                SELECT id, text, strpos(text, ${first}) AS place
-                FROM search_entries
-                WHERE workspace_id = ${workspaceId}
-                  AND kind = ANY(${kinds}::text[])
-                OFFSET 0
-              ) AS entries
-              WHERE ${hasAll}
+          return yield* sql<SearchResult>`
+            WITH newest AS MATERIALIZED (
+              SELECT id, text
+              FROM search_entries
+              WHERE workspace_id = ${workspaceId}
+                AND ${hasAll}
+                AND kind = ANY(${kinds}::text[])
+              ORDER BY id DESC
+              LIMIT ${maxRankedMatches}
+            ), exact AS (
+              SELECT id, text
+              FROM search_entries
+              WHERE workspace_id = ${workspaceId}
+                AND id < (SELECT id FROM newest ORDER BY id DESC OFFSET ${maxRankedMatches - 1})
+                AND strpos(text, ${line}) > 0
+                AND kind = ANY(${kinds}::text[])
+              ORDER BY id DESC
+              LIMIT ${limit}
+            ), best AS MATERIALIZED (
+              SELECT
+                id,
+                strpos(text, ${line}) > 0 AS is_exact,
+                strpos(text, ${first}) AS place,
+                octet_length(text) AS bytes
+              FROM (SELECT * FROM newest UNION ALL SELECT * FROM exact) AS matching
               ORDER BY is_exact DESC, place, bytes, id
               LIMIT ${limit}
             )
@@ -68,7 +83,7 @@ export class SearchRepo extends Context.Service<
         }, Effect.orDie),
 
         findById: Effect.fn("SearchRepo.findById")(function* (workspaceId, id, { kinds, limit }) {
-          return yield* sql<FoundRecord>`
+          return yield* sql<SearchResult>`
             SELECT kind, id, name, key, target
             FROM search_entries
             WHERE workspace_id = ${workspaceId}

@@ -3,7 +3,11 @@ import type { Scope } from "@scheduling/domain/api-keys/Scope"
 import { Principal } from "@scheduling/domain/auth/Principal"
 import { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
-import { defaultSearchLimit, FoundKind, maxSearchWords } from "@scheduling/domain/search/Search"
+import {
+  defaultSearchLimit,
+  SearchResultKind,
+  maxSearchWords
+} from "@scheduling/domain/search/Search"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { uuidPattern } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
@@ -38,15 +42,15 @@ export const SearchHandlers = implement(
   })
 )
 
-/** The kinds of records that each scope of an API key lets it find. */
-const kindsOfScopes: ReadonlyArray<readonly [Scope, ReadonlyArray<FoundKind>]> = [
+/** The kinds of records that an API key with each scope can find. */
+const kindsOfScopes: ReadonlyArray<readonly [Scope, ReadonlyArray<SearchResultKind>]> = [
   ["tasks:read", [...ExecutionKind.literals, "queue"]],
   ["executions:read", ["execution"]],
   ["monitors:read", [...MonitorKind.literals, "incident"]],
-  ["notifications:read", ["channel"]]
+  ["notifications:read", ["channel", "escalation_policy"]]
 ]
 
-const kindsFor = (principal: Principal["Service"]): ReadonlyArray<FoundKind> =>
+const kindsFor = (principal: Principal["Service"]): ReadonlyArray<SearchResultKind> =>
   principal.kind === "jwt"
-    ? FoundKind.literals
+    ? SearchResultKind.literals
     : kindsOfScopes.flatMap(([scope, kinds]) => (principal.scopes.includes(scope) ? kinds : []))

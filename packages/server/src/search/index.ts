@@ -1,5 +1,5 @@
 /**
- * Searches the records of a workspace. Database triggers maintain the search table
+ * Searches a workspace's records. Database triggers maintain the search table
  * (`migrations/baseline/search.ts`).
  */
 import { Layer } from "effect"

@@ -1,5 +1,6 @@
 /**
- * The content of a status page for its readers. No other data of the workspace may be added here.
+ * A status page's content for its readers. Do not add other data of the workspace here, because the
+ * page is public.
  */
 export interface PublicPage {
   readonly slug: string
@@ -37,13 +38,15 @@ export interface PublicNotice {
   readonly text: string
   readonly posted_at: string
   readonly until: string | null
+  /** The updates that have been posted so far, newest first. */
+  readonly updates: ReadonlyArray<{ readonly text: string; readonly posted_at: string }>
   readonly state: "upcoming" | "current" | "past"
 }
 
-/** The number of days for which the uptime bars are shown. */
+/** How many days the uptime bars show. */
 export const shownDays = 90
 
-/** The number of days for which closed incidents and past notices are shown. */
+/** How many days closed incidents and past notices are shown. */
 export const shownIncidentDays = 14
 
 export const overallStatus = (

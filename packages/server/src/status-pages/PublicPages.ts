@@ -1,6 +1,10 @@
 import { Clock, Context, DateTime, Deferred, Effect, Layer, Option } from "effect"
-import { dayMs } from "../core/index.ts"
-import { type Coverage, isCovered, MaintenanceRepo } from "../incidents/index.ts"
+import { dayMs, Secrets, unseal } from "../core/index.ts"
+import {
+  type MaintenanceCoverage,
+  isCoveredByMaintenance,
+  MaintenanceRepo
+} from "../incidents/index.ts"
 import { Uptime } from "../monitoring/index.ts"
 import { timestampOf } from "../store/index.ts"
 import {
@@ -14,39 +18,46 @@ import {
 import { PublicPagesRepo, type ShownMonitorRow } from "./PublicPagesRepo.ts"
 import type { StatusPageRow } from "./StatusPagesRepo.ts"
 
-/** The number of seconds for which a page is served from memory. */
-export const freshSeconds = 15
+/** How many seconds a page is served from memory. */
+export const cacheSeconds = 15
 
 /**
  * The maximum number of remembered slugs. Unknown slugs are remembered too, so that requests for
- * them need no statement each time.
+ * them do not each need a statement.
  */
 const maxRemembered = 1_000
 
 const maxMonitors = 200
 const maxIncidents = 50
 
+/** A page, and the password that its readers need, if it has one. */
+export interface PublishedPage {
+  readonly page: PublicPage
+  readonly password: string | null
+}
+
 /**
- * Reads status pages for the public. Each node reads a page at most once in 15 seconds, however many
- * people look at it.
+ * Reads status pages for the public. Each node reads a page at most once in 15 seconds, regardless
+ * of the number of readers.
  */
 export class PublicPages extends Context.Service<
   PublicPages,
-  { readonly find: (slug: string) => Effect.Effect<PublicPage | undefined> }
+  { readonly find: (slug: string) => Effect.Effect<PublishedPage | undefined> }
 >()("@scheduling/server/status-pages/PublicPages") {
   static readonly layer: Layer.Layer<
     PublicPages,
     never,
-    MaintenanceRepo | PublicPagesRepo | Uptime
+    MaintenanceRepo | PublicPagesRepo | Secrets | Uptime
   > = Layer.effect(
     PublicPages,
     Effect.gen(function* () {
       const maintenance = yield* MaintenanceRepo
       const repo = yield* PublicPagesRepo
       const uptime = yield* Uptime
+      const ring = (yield* Secrets).keys("status-page")
       const pages = new Map<
         string,
-        { readonly page: Deferred.Deferred<PublicPage | undefined>; readonly untilMs: number }
+        { readonly page: Deferred.Deferred<PublishedPage | undefined>; readonly untilMs: number }
       >()
 
       const read = Effect.fnUntraced(function* (slug: string) {
@@ -72,7 +83,7 @@ export class PublicPages extends Context.Service<
           { concurrency: 2 }
         )
         const names = new Map(monitors.map(({ id, name }) => [id, name]))
-        return {
+        const page: PublicPage = {
           slug,
           title: found.title,
           description: found.description,
@@ -92,7 +103,10 @@ export class PublicPages extends Context.Service<
           })),
           notices: noticesAt(found.notices, now),
           updated_at: timestampOf(now)
-        } satisfies PublicPage
+        }
+        const { sealed_password } = found
+        const password = sealed_password && unseal(ring, workspace_id, sealed_password)
+        return { page, password } satisfies PublishedPage
       })
 
       return PublicPages.of({
@@ -100,9 +114,9 @@ export class PublicPages extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           const known = pages.get(slug)
           if (known !== undefined && known.untilMs > now) return yield* Deferred.await(known.page)
-          const page = Deferred.makeUnsafe<PublicPage | undefined>()
+          const page = Deferred.makeUnsafe<PublishedPage | undefined>()
           if (pages.size >= maxRemembered) pages.clear()
-          pages.set(slug, { page, untilMs: now + freshSeconds * 1_000 })
+          pages.set(slug, { page, untilMs: now + cacheSeconds * 1_000 })
           // Other readers may wait for the same page, so it is read even if the first reader
           // disconnects.
           yield* Effect.uninterruptible(
@@ -120,15 +134,17 @@ export class PublicPages extends Context.Service<
 
 const statusShown = (
   monitor: ShownMonitorRow,
-  coverage: Coverage | undefined
+  coverage: MaintenanceCoverage | undefined
 ): PublicMonitor["status"] =>
-  monitor.status !== "paused" && isCovered(coverage, monitor) ? "maintenance" : monitor.status
+  monitor.status !== "paused" && isCoveredByMaintenance(coverage, monitor)
+    ? "maintenance"
+    : monitor.status
 
 type ShownMonitor = Omit<ShownMonitorRow, "status"> & Pick<PublicMonitor, "status">
 
 /**
- * Returns the monitors of a group: those that it names, in its order, then those with one of its
- * tags.
+ * Returns a group's monitors: first those that the group names, in its order, then those with one
+ * of its tags.
  */
 const chosenBy = (
   { monitor_ids, tags }: StatusPageRow["groups"][number],
@@ -151,7 +167,18 @@ const noticesAt = (notices: StatusPageRow["notices"], now: Date): ReadonlyArray<
         ? "past"
         : "current"
   return notices
-    .map((notice) => ({ ...notice, state: stateOf(notice) }) as const)
+    .map(
+      (notice) =>
+        ({ ...notice, updates: updatesAt(notice.updates, now), state: stateOf(notice) }) as const
+    )
     .filter(({ state, until }) => state !== "past" || (until ?? "") >= forgottenAt)
-    .toSorted((a, b) => (a.posted_at < b.posted_at ? 1 : -1))
+    .toSorted(newestFirst)
 }
+
+const updatesAt = (updates: PublicNotice["updates"], now: Date): PublicNotice["updates"] =>
+  updates.filter(({ posted_at }) => new Date(posted_at) <= now).toSorted(newestFirst)
+
+const newestFirst = (
+  a: Pick<PublicNotice, "posted_at">,
+  b: Pick<PublicNotice, "posted_at">
+): number => (a.posted_at < b.posted_at ? 1 : -1)

@@ -16,8 +16,8 @@ export interface ShownIncidentRow {
 }
 
 /**
- * Reads the content of status pages. Readers need no authorization: a page and its groups define
- * what is public.
+ * Reads the content of status pages. Readers need no authorization, because a page and its groups
+ * define what is public.
  */
 export class PublicPagesRepo extends Context.Service<
   PublicPagesRepo,

@@ -1,3 +1,4 @@
+import { mask } from "@scheduling/domain/calls/credentialHeaders"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
   type Conflict,
@@ -5,14 +6,15 @@ import {
   type Stale,
   ValidationFailed
 } from "@scheduling/domain/shared/Errors"
-import { StatusPageId } from "@scheduling/domain/shared/Ids"
+import { type MonitorId, StatusPageId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import {
   maxStatusPages,
   type StatusPage,
   type StatusPageDefinition
 } from "@scheduling/domain/status-pages/StatusPage"
-import { Context, Effect, Layer } from "effect"
+import type { ValidationIssue } from "@scheduling/domain/shared/ValidationIssue"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type ChangeLog,
@@ -20,11 +22,19 @@ import {
   makeNamedDefinitions,
   type RecordedDefinition
 } from "../accounts/index.ts"
-import { type Ids, orNotFound, type UpsertResult } from "../core/index.ts"
+import {
+  type Ids,
+  orNotFound,
+  seal,
+  Secrets,
+  unsealIfKnown,
+  type UpsertResult
+} from "../core/index.ts"
+import { findRecordIds, keysById, SubjectsRepo, unknownIds } from "../incidents/index.ts"
 import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
-/** The operations on the definitions of status pages. */
+/** Creates, changes, lists and deletes status pages. */
 export class StatusPages extends Context.Service<
   StatusPages,
   {
@@ -51,28 +61,64 @@ export class StatusPages extends Context.Service<
   static readonly layer: Layer.Layer<
     StatusPages,
     never,
-    ChangeLog | Ids | SqlClient.SqlClient | StatusPagesRepo
+    ChangeLog | Ids | Secrets | SqlClient.SqlClient | StatusPagesRepo | SubjectsRepo
   > = Layer.effect(
     StatusPages,
     Effect.gen(function* () {
       const transaction = transactionOf(yield* SqlClient.SqlClient)
       const repo = yield* StatusPagesRepo
+      const subjects = yield* SubjectsRepo
+      const ring = (yield* Secrets).keys("status-page")
 
-      /** Rejects monitors that the workspace does not have. */
-      const checkMonitors = Effect.fnUntraced(function* (
+      /** Returns the groups with ids instead of keys. Rejects unknown monitors. */
+      const withIds = Effect.fnUntraced(function* (
         workspaceId: AuthorizedWorkspaceId,
-        groups: StatusPage["groups"]
+        groups: StatusPageDefinition["groups"]
       ) {
-        const asked = groups.flatMap(({ monitor_ids }) => monitor_ids)
-        const known = yield* repo.findMonitors(workspaceId, asked)
-        for (const [at, { monitor_ids }] of groups.entries()) {
-          const index = monitor_ids.findIndex((id) => !known.has(id.toLowerCase()))
-          if (index !== -1) {
-            const path = ["groups", at, "monitor_ids", index]
-            return yield* ValidationFailed.at(path, "invalid", "is not a monitor of this workspace")
-          }
-        }
+        const subjectsFound = yield* subjects.find(workspaceId, {
+          ids: groups.flatMap(({ monitor_ids = [] }) => monitor_ids),
+          keys: groups.flatMap(({ monitor_keys = [] }) => monitor_keys)
+        })
+        const monitors = subjectsFound.filter(({ subject }) => subject === "monitor")
+        const issues: Array<ValidationIssue> = []
+        const stored = groups.map(({ monitor_ids, monitor_keys, name, tags = [] }, index) => {
+          const path = ["groups", index]
+          const named = { field: "monitor", noun: "monitor", ids: monitor_ids, keys: monitor_keys }
+          const selected = findRecordIds<MonitorId>(named, monitors, path)
+          issues.push(...unknownIds(named, monitors, path), ...selected.issues)
+          return { name, monitor_ids: selected.ids, tags }
+        })
+        return issues.length > 0 ? yield* new ValidationFailed({ issues }) : stored
       })
+
+      /**
+       * Returns the column with the new encrypted password. Returns no column if the password is
+       * absent or unchanged.
+       */
+      const withSealed = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        slug: string,
+        password: StatusPageDefinition["password"]
+      ) {
+        if (password === undefined) return {}
+        if (password === null) return { sealed_password: null }
+        const given = Redacted.value(password)
+        const known = Option.getOrNull(yield* repo.find(workspaceId, slug))?.sealed_password ?? null
+        if (known !== null && unsealIfKnown(ring, workspaceId, known) === given) return {}
+        return { sealed_password: seal(ring, workspaceId, given) }
+      })
+
+      const toResponses = Effect.fnUntraced(function* (
+        workspaceId: AuthorizedWorkspaceId,
+        rows: ReadonlyArray<StatusPageRow>
+      ) {
+        const ids = rows.flatMap(({ groups }) => groups.flatMap(({ monitor_ids }) => monitor_ids))
+        const keysOf = keysById(yield* subjects.find(workspaceId, { ids }))
+        return (row: StatusPageRow) => toStatusPage(row, keysOf)
+      })
+
+      const shown = (row: StatusPageRow) =>
+        Effect.map(toResponses(row.workspace_id, [row]), (show) => show(row))
 
       const definitions = yield* makeNamedDefinitions({
         resource: "status_page",
@@ -81,6 +127,7 @@ export class StatusPages extends Context.Service<
         toRow: (columns, slug, defined: Defined): StatusPageRow => ({
           ...columns,
           slug,
+          sealed_password: null,
           ...defined
         }),
         limit: {
@@ -96,22 +143,31 @@ export class StatusPages extends Context.Service<
       return StatusPages.of({
         list: Effect.fn("StatusPages.list")(function* (workspaceId, query) {
           const page = pageRequest(query)
-          return toPage(yield* repo.list(workspaceId, page), page, toStatusPage)
+          const rows = yield* repo.list(workspaceId, page)
+          return toPage(rows, page, yield* toResponses(workspaceId, rows))
         }),
 
         get: Effect.fn("StatusPages.get")(function* (workspaceId, slug) {
-          return toStatusPage(yield* found(repo.find(workspaceId, slug)))
+          return yield* shown(yield* requirePage(repo.find(workspaceId, slug)))
         }),
 
         upsert: Effect.fn("StatusPages.upsert")(function* (
           workspaceId,
           slug,
-          { version, ...definition }
+          { password, version, ...definition }
         ) {
-          const defined = withDefaults(definition)
-          yield* checkMonitors(workspaceId, defined.groups)
-          const { isNew, row } = yield* definitions.upsert(workspaceId, slug, defined, version)
-          return { isNew, record: toStatusPage(row) }
+          const groups = yield* withIds(workspaceId, definition.groups)
+          const defined = {
+            ...withDefaults({ ...definition, groups }),
+            ...(yield* withSealed(workspaceId, slug, password))
+          }
+          const upserted = yield* definitions.upsert(workspaceId, slug, defined, version)
+          const { before, isNew, row } = upserted
+          return {
+            isNew,
+            record: yield* shown(row),
+            ...(before !== undefined && { before: yield* shown(before) })
+          }
         }, transaction),
 
         remove: Effect.fn("StatusPages.remove")(definitions.remove, transaction)
@@ -120,9 +176,14 @@ export class StatusPages extends Context.Service<
   )
 }
 
-const found = orNotFound("status_page")
+const requirePage = orNotFound("status_page")
 
-type Defined = Pick<StatusPageRow, "description" | "groups" | "notices" | "published" | "title">
+type Shown = Pick<StatusPageRow, "description" | "groups" | "notices" | "published" | "title">
+
+/**
+ * The columns that a definition sets. If `sealed_password` is absent, the page keeps its password.
+ */
+type Defined = Shown & Partial<Pick<StatusPageRow, "sealed_password">>
 
 const withDefaults = ({
   description = null,
@@ -130,27 +191,35 @@ const withDefaults = ({
   notices = [],
   published = true,
   title
-}: Omit<StatusPageDefinition, "version">): Defined => ({
+}: Omit<StatusPageDefinition, "groups" | "password" | "version"> &
+  Pick<Shown, "groups">): Shown => ({
   title,
   description,
   published,
-  groups: groups.map(({ monitor_ids = [], name, tags = [] }) => ({ name, monitor_ids, tags })),
-  notices: notices.map(({ until = null, ...notice }) => ({ ...notice, until }))
+  groups,
+  notices: notices.map(({ until = null, updates = [], ...notice }) => ({
+    ...notice,
+    until,
+    updates
+  }))
 })
 
 const definitionOf = (row: StatusPageRow): RecordedDefinition => {
-  const { description, groups, notices, published, slug, title } = row
-  const stored = { slug, title, description, published, groups, notices }
+  const { description, groups, notices, published, sealed_password, slug, title } = row
+  const shown = { slug, title, description, published, groups, notices }
   return {
     version: row.version,
     updated_at: row.updated_at,
     updated_by: row.updated_by ?? row.created_by,
-    stored,
-    shown: stored
+    stored: { ...shown, password: sealed_password },
+    shown: { ...shown, password: sealed_password && mask }
   }
 }
 
-const toStatusPage = (row: StatusPageRow): StatusPage => ({
+const toStatusPage = (
+  row: StatusPageRow,
+  keysOf: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
+): StatusPage => ({
   id: StatusPageId.make(row.id),
   slug: row.slug,
   workspace_id: row.workspace_id,
@@ -158,7 +227,8 @@ const toStatusPage = (row: StatusPageRow): StatusPage => ({
   title: row.title,
   description: row.description,
   published: row.published,
-  groups: row.groups,
+  has_password: row.sealed_password !== null,
+  groups: row.groups.map((group) => ({ ...group, monitor_keys: keysOf(group.monitor_ids) })),
   notices: row.notices,
   created_by: row.created_by,
   updated_by: row.updated_by ?? row.created_by,

@@ -11,7 +11,9 @@ export interface StatusPageRow extends DefinitionColumns {
   readonly title: string
   readonly description: string | null
   readonly published: boolean
-  readonly groups: StatusPage["groups"]
+  /** Null if the page needs no password. */
+  readonly sealed_password: string | null
+  readonly groups: ReadonlyArray<Omit<StatusPage["groups"][number], "monitor_keys">>
   readonly notices: StatusPage["notices"]
 }
 
@@ -35,19 +37,14 @@ export class StatusPagesRepo extends Context.Service<
     readonly insert: (page: StatusPageRow) => Effect.Effect<boolean, NotFound>
     readonly update: (page: StatusPageRow) => Effect.Effect<void>
     readonly remove: (workspaceId: AuthorizedWorkspaceId, slug: string) => Effect.Effect<void>
-    /** Returns those of the ids that are monitors of the workspace. */
-    readonly findMonitors: (
-      workspaceId: AuthorizedWorkspaceId,
-      ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlySet<string>>
   }
 >()("@scheduling/server/status-pages/StatusPagesRepo") {
   static readonly layer: Layer.Layer<StatusPagesRepo, never, SqlClient.SqlClient> = Layer.effect(
     StatusPagesRepo,
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql.literal(
-        "id, workspace_id, slug, version, title, description, published, groups, notices, " +
-          "created_by, updated_by, created_at, updated_at"
+        "id, workspace_id, slug, version, title, description, published, sealed_password, groups, " +
+          "notices, created_by, updated_by, created_at, updated_at"
       )
 
       const find = Effect.fn("StatusPagesRepo.find")(function* (
@@ -90,12 +87,13 @@ export class StatusPagesRepo extends Context.Service<
         insert: Effect.fn("StatusPagesRepo.insert")(function* (page) {
           const rows = yield* sql`
             INSERT INTO status_pages (
-              id, workspace_id, slug, version, title, description, published, groups, notices,
-              created_by, created_at, updated_at
+              id, workspace_id, slug, version, title, description, published, sealed_password,
+              groups, notices, created_by, created_at, updated_at
             )
             VALUES (
               ${page.id}, ${page.workspace_id}, ${page.slug}, ${page.version}, ${page.title},
-              ${page.description}, ${page.published}, ${JSON.stringify(page.groups)}::jsonb,
+              ${page.description}, ${page.published}, ${page.sealed_password},
+              ${JSON.stringify(page.groups)}::jsonb,
               ${JSON.stringify(page.notices)}::jsonb, ${JSON.stringify(page.created_by)}::jsonb,
               ${page.created_at}, ${page.updated_at}
             )
@@ -112,6 +110,7 @@ export class StatusPagesRepo extends Context.Service<
               title = ${page.title},
               description = ${page.description},
               published = ${page.published},
+              sealed_password = ${page.sealed_password},
               groups = ${JSON.stringify(page.groups)}::jsonb,
               notices = ${JSON.stringify(page.notices)}::jsonb,
               updated_by = ${JSON.stringify(page.updated_by)}::jsonb,
@@ -125,15 +124,6 @@ export class StatusPagesRepo extends Context.Service<
             DELETE FROM status_pages
             WHERE workspace_id = ${workspaceId}
               AND slug = ${slug}`
-        }, Effect.orDie),
-
-        findMonitors: Effect.fn("StatusPagesRepo.findMonitors")(function* (workspaceId, ids) {
-          const rows = yield* sql<{ readonly id: string }>`
-            SELECT id
-            FROM monitors
-            WHERE workspace_id = ${workspaceId}
-              AND id = ANY(${ids}::uuid[])`
-          return new Set(rows.map(({ id }) => id))
         }, Effect.orDie)
       })
     })

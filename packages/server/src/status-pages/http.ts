@@ -1,7 +1,8 @@
 import { Api } from "@scheduling/domain/Api"
 import { Effect } from "effect"
 import {
-  createdIfNew,
+  upsertResponse,
+  DefinedKinds,
   withExpectedVersion,
   implement,
   inWorkspace,
@@ -15,13 +16,22 @@ export const StatusPagesHandlers = implement(
   "statusPages",
   Effect.fnUntraced(function* (handlers) {
     const pages = yield* StatusPages
+    const kinds = yield* DefinedKinds
+    yield* kinds.add({
+      kind: "status_page",
+      upsert: pages.upsert,
+      get: (workspaceId, { key }) => pages.get(workspaceId, key),
+      remove: (workspaceId, { key }) => pages.remove(workspaceId, key)
+    })
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) => pages.list(workspaceId, query)),
 
       get: inWorkspace((workspaceId, { params }) => withETag(pages.get(workspaceId, params.slug))),
 
       upsert: inWorkspace((workspaceId, { headers, params, payload }) =>
-        createdIfNew(pages.upsert(workspaceId, params.slug, withExpectedVersion(headers, payload)))
+        upsertResponse(
+          pages.upsert(workspaceId, params.slug, withExpectedVersion(headers, payload))
+        )
       ),
 
       delete: inWorkspace((workspaceId, { headers, params }) =>

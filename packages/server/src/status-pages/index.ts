@@ -1,4 +1,4 @@
-/** Status pages: their definitions, and what the public sees of them. */
+/** Status pages: their definitions, and the content that the public sees. */
 import { Layer } from "effect"
 import { PublicPages } from "./PublicPages.ts"
 import { PublicPagesRepo } from "./PublicPagesRepo.ts"

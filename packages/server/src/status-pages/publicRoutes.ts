@@ -1,15 +1,22 @@
-import { NotFound } from "@scheduling/domain/shared/Errors"
-import { Effect, Layer } from "effect"
+import { InvalidCredentials } from "@scheduling/domain/auth/AuthErrors"
+import { NotFound, RateLimited } from "@scheduling/domain/shared/Errors"
+import { Clock, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AppConfig } from "../core/index.ts"
-import { respond } from "../http/index.ts"
+import { AppConfig, elapsedMs, isSameSecret } from "../core/index.ts"
+import {
+  makeStaticResponse,
+  networkOf,
+  originOf,
+  RateLimits,
+  respondWithError,
+  type StaticResponse
+} from "../http/index.ts"
 import type { PublicPage } from "./PublicPage.ts"
-import { freshSeconds, PublicPages } from "./PublicPages.ts"
+import { cacheSeconds, PublicPages, type PublishedPage } from "./PublicPages.ts"
 import { renderAtom, renderBadge, renderHtml } from "./renderPage.ts"
 
 const headers = {
-  "cache-control": `public, max-age=${freshSeconds}`,
-  // Badges and figures are meant to be embedded in other sites.
+  // Badges and uptime data are meant to be embedded in other sites.
   "access-control-allow-origin": "*",
   "referrer-policy": "no-referrer",
   "content-security-policy":
@@ -24,9 +31,37 @@ const formats = {
   "": { contentType: "text/html; charset=utf-8", render: renderHtml }
 } as const
 
+/**
+ * The compression level. A higher level would save little, and a page is compressed again every 15
+ * seconds.
+ */
+const quality = 4
+
 const address = /^([a-z0-9][a-z0-9-]{1,62})(|\.json|\.atom|\.svg)$/
 
-/** The public addresses of status pages. They need no credential. */
+/**
+ * Returns the password of a Basic credential. Any user name is accepted, because pages have none.
+ */
+const passwordIn = (authorization: string): string => {
+  const [scheme, credentials = ""] = authorization.split(" ")
+  if (scheme?.toLowerCase() !== "basic") return ""
+  const pair = Buffer.from(credentials, "base64").toString()
+  return pair.slice(pair.indexOf(":") + 1)
+}
+
+const passwordNeeded = { message: "This status page needs its password, with any user name." }
+
+const refuse = (problem: InvalidCredentials | RateLimited) =>
+  Effect.map(respondWithError(problem), (response) =>
+    HttpServerResponse.setHeaders(response, {
+      "cache-control": "no-store",
+      ...(problem._tag === "InvalidCredentials" && {
+        "www-authenticate": 'Basic realm="status page", charset="UTF-8"'
+      })
+    })
+  )
+
+/** The public addresses of status pages. They need no credential, unless a page has a password. */
 export const publicRoutesLayer: Layer.Layer<
   never,
   never,
@@ -35,32 +70,72 @@ export const publicRoutesLayer: Layer.Layer<
   Effect.gen(function* () {
     const pages = yield* PublicPages
     const { publicUrl } = yield* AppConfig
-    const rendered = new WeakMap<PublicPage, Map<string, HttpServerResponse.HttpServerResponse>>()
+    const clock = yield* Clock.Clock
+    const wrongPasswords = new RateLimits(100, 15 * 60_000)
+    const rendered = new WeakMap<PublicPage, Map<string, Promise<StaticResponse>>>()
 
-    /** Renders a page once in each format while it is remembered. */
-    const answerOf = (page: PublicPage, format: keyof typeof formats, base: string) => {
-      const known = rendered.get(page) ?? new Map()
+    /**
+     * Renders and compresses a page only once in each format, for as long as the page is
+     * remembered.
+     */
+    const renderedOnce = (
+      { page, password }: PublishedPage,
+      format: keyof typeof formats,
+      base: string
+    ) => {
+      const isPublic = password === null
+      const known = rendered.get(page) ?? new Map<string, Promise<StaticResponse>>()
       rendered.set(page, known)
       const key = format === ".atom" ? `${format} ${base}` : format
       const { contentType, render } = formats[format]
-      const response: HttpServerResponse.HttpServerResponse =
+      const response =
         known.get(key) ??
-        HttpServerResponse.text(render(page, `${base}/status/${page.slug}`), {
+        makeStaticResponse(
+          Buffer.from(render(page, `${base}/status/${page.slug}`)),
           contentType,
-          headers
-        })
+          {
+            ...headers,
+            "cache-control": `${isPublic ? "public" : "private"}, max-age=${cacheSeconds}`
+          },
+          quality
+        )
       if (known.size < 10) known.set(key, response)
       return response
     }
+
+    /**
+     * Fails unless the request contains the page's password. The number of wrong passwords from
+     * each network is limited, because a password can be short.
+     */
+    const checkPassword = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      { page, password }: PublishedPage
+    ) {
+      if (password === null) return
+      const { authorization } = request.headers
+      if (authorization === undefined) return yield* new InvalidCredentials(passwordNeeded)
+      const reader = `${networkOf(originOf(request).ip ?? "")} ${page.slug}`
+      const { remaining, seconds } = wrongPasswords.take(reader, elapsedMs(clock), 0)
+      if (remaining === 0) return yield* new RateLimited({ retry_after: seconds })
+      if (isSameSecret(password, passwordIn(authorization))) return
+      wrongPasswords.take(reader, elapsedMs(clock))
+      return yield* new InvalidCredentials(passwordNeeded)
+    })
 
     const answer = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { page: asked = "" } = yield* HttpRouter.params
       const [, slug, format] = address.exec(asked) ?? []
-      const page = slug === undefined ? undefined : yield* pages.find(slug)
-      if (page === undefined) return yield* respond(new NotFound({ resource: "status_page" }))
+      const published = slug === undefined ? undefined : yield* pages.find(slug)
+      if (published === undefined)
+        return yield* respondWithError(new NotFound({ resource: "status_page" }))
+      const problem = yield* Effect.option(Effect.flip(checkPassword(request, published)))
+      if (Option.isSome(problem)) return yield* refuse(problem.value)
       const base = publicUrl ?? `http://${request.headers["host"] ?? "localhost"}`
-      return answerOf(page, (format ?? "") as keyof typeof formats, base)
+      const response = yield* Effect.promise(() =>
+        renderedOnce(published, (format ?? "") as keyof typeof formats, base)
+      )
+      return response.to(request)
     })
 
     return HttpRouter.add("GET", "/status/:page", answer)

@@ -6,7 +6,7 @@ export const overallTexts: Readonly<Record<OverallStatus, string>> = {
   degraded: "Some systems have problems",
   down: "All systems are down",
   maintenance: "Maintenance is in progress",
-  unknown: "No system is watched yet"
+  unknown: "No system is monitored yet"
 }
 
 const statusTexts: Readonly<Record<PublicMonitor["status"], string>> = {
@@ -25,18 +25,18 @@ const stateTexts: Readonly<Record<PublicNotice["state"], string>> = {
 }
 
 export const percent = (uptime: number): string =>
-  // The figure is rounded down, so that a page never shows 100 % after an outage.
+  // The percentage is rounded down, so that a page never shows 100 % after an outage.
   `${(Math.floor(uptime * 10_000) / 100).toFixed(2)} %`
 
-const when = (time: string): string =>
+const timeElement = (time: string): string =>
   `<time datetime="${time}">${time.slice(0, 10)} ${time.slice(11, 16)} UTC</time>`
 
 const groupOfDay = (uptime: number | null): "none" | "good" | "some" | "bad" =>
   uptime === null ? "none" : uptime >= 1 ? "good" : uptime >= 0.99 ? "some" : "bad"
 
 /**
- * Draws the days as one image with one path per colour, which is a tenth of the size of one element
- * per day.
+ * Draws the days as one image with one path per colour, because one element per day would be ten
+ * times as large.
  */
 const bars = ({ days, name, uptime }: PublicMonitor): string => {
   const paths = new Map<string, string>()
@@ -47,7 +47,7 @@ const bars = ({ days, name, uptime }: PublicMonitor): string => {
   const drawn = [...paths].map(([group, path]) => `<path class="${group}" d="${path}"/>`).join("")
   const outages = days.filter((day) => day.uptime !== null && day.uptime < 1).length
   const text =
-    `${name}: ${uptime === null ? "not watched" : percent(uptime)} in ${days.length} days, ` +
+    `${name}: ${uptime === null ? "not monitored" : percent(uptime)} in ${days.length} days, ` +
     `${outages === 1 ? "1 day" : `${outages} days`} with an outage`
   return `<svg role="img" aria-label="${escapeHtml(text)}" viewBox="0 0 ${days.length * 4 - 1} 24" preserveAspectRatio="none">${drawn}</svg>`
 }
@@ -57,20 +57,32 @@ const monitorRow = (monitor: PublicMonitor): string =>
 ${bars(monitor)}
 <div class="line faint"><span>${monitor.days.length} days ago</span><span>${monitor.uptime === null ? "no data" : percent(monitor.uptime)}</span><span>today</span></div></li>`
 
-const noticeCard = ({ posted_at, state, text, title, until }: PublicNotice): string =>
-  `<article class="${state}"><h3>${escapeHtml(title)}</h3><p class="faint">${stateTexts[state]} · ${when(posted_at)}${until === null ? "" : ` to ${when(until)}`}</p>${text
+const paragraphs = (text: string): string =>
+  text
     .split(/\n{2,}/)
     .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`)
-    .join("")}</article>`
+    .join("")
+
+const noticeCard = (
+  heading: "h2" | "h3",
+  { posted_at, state, text, title, until, updates }: PublicNotice
+): string =>
+  `<article class="${state}"><${heading}>${escapeHtml(title)}</${heading}><p class="faint">${stateTexts[state]} · ${timeElement(posted_at)}${until === null ? "" : ` to ${timeElement(until)}`}</p>${updates
+    .map(
+      (update) => `<p class="faint">${timeElement(update.posted_at)}</p>${paragraphs(update.text)}`
+    )
+    .join(
+      ""
+    )}${updates.length === 0 ? "" : `<p class="faint">${timeElement(posted_at)}</p>`}${paragraphs(text)}</article>`
 
 const section = (title: string, content: string): string =>
   content === "" ? "" : `<section><h2>${title}</h2>${content}</section>`
 
 const style = `
-:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;--ink:light-dark(#15181f,#eff1f3);--faint:light-dark(#5b6472,#9aa4b2);--line:light-dark(#e3e7ec,#262c36);--card:light-dark(#fff,#151a21);--good:light-dark(#0a8f5f,#3fc48b);--some:light-dark(#c77700,#f0ae3c);--bad:light-dark(#c62d2d,#f26d6d)}
+:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;--ink:light-dark(#15181f,#eff1f3);--faint:light-dark(#5b6472,#9aa4b2);--line:light-dark(#e3e7ec,#262c36);--card:light-dark(#fff,#151a21);--good:light-dark(#087a51,#3fc48b);--some:light-dark(#9a5b00,#f0ae3c);--bad:light-dark(#c62d2d,#f26d6d)}
 body{margin:0;background:light-dark(#f6f8fa,#0e1116);color:var(--ink)}
 main{box-sizing:border-box;max-width:46rem;margin:0 auto;padding:2.5rem 1rem}
-h1{font-size:1.5rem;margin:0;overflow-wrap:anywhere}h2{font-size:1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0}p{margin:.35rem 0;overflow-wrap:anywhere}
+h1{font-size:1.5rem;margin:0;overflow-wrap:anywhere}h2{font-size:1rem;margin:2rem 0 .5rem}h3,article h2{font-size:1rem;margin:0}p{margin:.35rem 0;overflow-wrap:anywhere}
 .overall{margin:1.5rem 0;padding:.9rem 1rem;border-radius:10px;color:#fff;font-weight:600;background:light-dark(#5b6472,#4a5462)}
 .overall.up{background:light-dark(#087a51,#0b7a53)}.overall.degraded,.overall.maintenance{background:light-dark(#9a5b00,#8f5600)}.overall.down{background:light-dark(#b02525,#a32626)}
 ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:10px}li{padding:.8rem 1rem}li+li{border-top:1px solid var(--line)}
@@ -87,7 +99,7 @@ export const renderHtml = (page: PublicPage): string => {
     incidents.filter(({ closed_at }) => (closed_at === null) === isOpen)
   )
   const incidentItem = ({ closed_at, monitor, opened_at }: PublicPage["incidents"][number]) =>
-    `<li><bdi>${escapeHtml(monitor)}</bdi><p class="faint">${closed_at === null ? `Down since ${when(opened_at)}` : `Down from ${when(opened_at)} to ${when(closed_at)}`}</p></li>`
+    `<li><bdi>${escapeHtml(monitor)}</bdi><p class="faint">${closed_at === null ? `Down since ${timeElement(opened_at)}` : `Down from ${timeElement(opened_at)} to ${timeElement(closed_at)}`}</p></li>`
   const list = (items: ReadonlyArray<string>) =>
     items.length === 0 ? "" : `<ul>${items.join("")}</ul>`
   const shown = notices.filter(({ state }) => state !== "past")
@@ -106,12 +118,12 @@ export const renderHtml = (page: PublicPage): string => {
 <h1>${escapeHtml(title)}</h1>
 ${description === null ? "" : `<p>${escapeHtml(description)}</p>`}
 <p class="overall ${status}" role="status">${overallTexts[status]}</p>
-${shown.map(noticeCard).join("\n")}
+${shown.map((notice) => noticeCard("h2", notice)).join("\n")}
 ${section("Open incidents", list((open ?? []).map(incidentItem)))}
 ${groups.map(({ monitors, name }) => section(escapeHtml(name), list(monitors.map(monitorRow)))).join("\n")}
 ${section("Past incidents", list((closed ?? []).map(incidentItem)))}
-${section("Past notices", past.map(noticeCard).join(""))}
-<footer>Updated ${when(updated_at)}. Times are in UTC. <a href="/status/${slug}.atom">Feed</a> · <a href="/status/${slug}.json">JSON</a></footer>
+${section("Past notices", past.map((notice) => noticeCard("h3", notice)).join(""))}
+<footer>Updated ${timeElement(updated_at)}. Times are in UTC. <a href="/status/${slug}.atom">Feed</a> · <a href="/status/${slug}.json">JSON</a></footer>
 </main></body>
 </html>`
 }
@@ -133,11 +145,11 @@ export const renderAtom = (page: PublicPage, address: string): string => {
       text:
         closed_at === null ? `Down since ${opened_at}.` : `Down from ${opened_at} to ${closed_at}.`
     })),
-    ...page.notices.map(({ posted_at, text, title }) => ({
+    ...page.notices.map(({ posted_at, text, title, updates }) => ({
       id: `${address}#notice-${posted_at}-${encodeURIComponent(title)}`,
       title,
-      updated: posted_at,
-      text
+      updated: updates[0]?.posted_at ?? posted_at,
+      text: [...updates.map((update) => update.text), text].join("\n\n")
     }))
   ].toSorted((a, b) => (a.updated < b.updated ? 1 : -1))
   const xml = entries.map(

@@ -8,12 +8,12 @@ export class WrongAppSecret extends Schema.TaggedError<WrongAppSecret>()("WrongA
 }) {}
 
 /**
- * Refuses to start a node whose secrets do not match the database. The database stores a value
- * derived from the current `APP_SECRET`. A node with another secret could not decrypt the values
- * that other nodes have encrypted, so it would fail runs and reject valid keys.
+ * Prevents the start of a node whose secrets do not match the database. The database stores a value
+ * that is derived from the current `APP_SECRET`. A node with another secret could not decrypt the
+ * values that other nodes have encrypted, so it would fail runs and reject valid keys.
  *
- * A node that has the database's secret in `APP_SECRET_PREVIOUS` rotates it: from then on, the
- * node's own `APP_SECRET` is the current one.
+ * If a node has the database's secret in `APP_SECRET_PREVIOUS`, it rotates the secret: from then
+ * on, the `APP_SECRET` of this node is the current secret of the database.
  */
 const AppSecretCheck: Layer.Layer<
   never,

@@ -3,35 +3,37 @@ import { elapsedMs, Waker } from "../core/index.ts"
 import { readDatabaseTime, StoreClock } from "./StoreClock.ts"
 
 /**
- * A larger deviation from the expected time is a step of the clock. A smaller one is accepted
- * immediately, because after a failover the new database server never has exactly the same time.
+ * The minimum deviation from the expected time that counts as a step of the clock. A smaller
+ * deviation is accepted immediately, because after a failover the new database server never has
+ * exactly the same time.
  */
 const stepMs = 5_000
 
 /**
- * How long a step is in doubt. A wrong time that lasts less than this has no effect. After a
- * correct step, timed work waits this long, so the value must stay well below a minute.
+ * How long a step is in doubt. A wrong time that lasts less than this has no effect. Timed work
+ * waits this long even after a correct step, so the value must stay well below a minute.
  */
 const doubtMs = 30_000
 
 /** The latest time that a `Date` can represent. */
 const lastMs = 8.64e15
 
-export interface Doubt {
+export interface ClockDoubt {
   /** How far the database clock is ahead of the expected time. Negative if it is behind. */
   readonly aheadMs: number
-  /** How long ago the step was noticed. */
+  /** How long ago the step was detected. */
   readonly lastsMs: number
 }
 
 /**
- * This process's estimate of the database clock, so that nodes with different clocks start a run at
- * the same moment. Each response with `now()` is a sample, accurate to half its duration. The best
- * sample is kept until a better or a much later one arrives, or one that contradicts it because
- * another server has taken over or the clock was stepped.
+ * The estimate of the database clock by this process. With it, nodes with different clocks start a
+ * run at the same moment. Each response with `now()` is a sample whose error is at most half of its
+ * duration. The best sample is used until a better one, a much later one or a contradicting one
+ * arrives. A contradiction means that another server has taken over or that the clock was stepped.
  *
- * A step is in doubt for half a minute. Meanwhile, this clock continues with the old time, and the
- * loops whose statements read `now()` wait. After that, the database clock is accepted, see ADR 47.
+ * A step is in doubt for half a minute. During this time, the estimate continues from the old time,
+ * and loops whose statements read `now()` wait. After that, the database clock is accepted: see ADR
+ * 47.
  */
 export class DbClock {
   #offsetMs = 0
@@ -60,9 +62,14 @@ export class DbClock {
     (clock) => new DbClock(clock)
   )
 
-  /** Returns milliseconds since the epoch on the database clock. */
+  /** Returns the milliseconds since the epoch on the database clock. */
   now(): number {
-    return elapsedMs(this.#clock) + this.#offsetMs
+    return this.elapsedMs + this.#offsetMs
+  }
+
+  /** The milliseconds on a clock that steps do not change. */
+  get elapsedMs(): number {
+    return elapsedMs(this.#clock)
   }
 
   /** The latest `now()` for which the result of a statement is trusted. */
@@ -71,11 +78,11 @@ export class DbClock {
   }
 
   /** The current doubt. Undefined while the database clock shows the expected time. */
-  get doubt(): Doubt | undefined {
+  get doubt(): ClockDoubt | undefined {
     if (this.#doubt === undefined) return undefined
     return {
       aheadMs: this.#doubt.offsetMs - this.#offsetMs,
-      lastsMs: elapsedMs(this.#clock) - this.#doubt.sinceMs
+      lastsMs: this.elapsedMs - this.#doubt.sinceMs
     }
   }
 
@@ -97,10 +104,10 @@ export class DbClock {
    * time.
    */
   get steadyForMs(): number {
-    return this.#doubt === undefined ? elapsedMs(this.#clock) - this.#endedAtMs : 0
+    return this.#doubt === undefined ? this.elapsedMs - this.#endedAtMs : 0
   }
 
-  /** Runs a statement that returns the database's `now()`, and learns from it. */
+  /** Runs a statement that returns the database's `now()`, and uses its result as a sample. */
   sample<A extends { readonly now_ms: number }, E, R>(
     statement: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> {
@@ -124,10 +131,8 @@ export class DbClock {
 
   #measured<A, E, R>(statement: Effect.Effect<A, E, R>, nowMs: (answer: A) => number) {
     return Effect.suspend(() => {
-      const sentMs = elapsedMs(this.#clock)
-      return Effect.tap(statement, (answer) =>
-        this.#learn(sentMs, elapsedMs(this.#clock), nowMs(answer))
-      )
+      const sentMs = this.elapsedMs
+      return Effect.tap(statement, (answer) => this.#learn(sentMs, this.elapsedMs, nowMs(answer)))
     })
   }
 
@@ -143,12 +148,12 @@ export class DbClock {
       if (before === undefined) {
         this.#doubt = { offsetMs, sinceMs: receivedMs }
         this.#steps++
-        return Effect.logError(begun(offsetMs - this.#offsetMs))
+        return Effect.logError(stepBegunMessage(offsetMs - this.#offsetMs))
       }
       before.offsetMs = offsetMs
       if (receivedMs - before.sinceMs < doubtMs) return Effect.void
     }
-    // A response this slow does not prove that the clock is right again.
+    // A response that took this long does not prove that the clock is right again.
     if (before !== undefined && errorMs > stepMs) return Effect.void
     const steppedMs = contradictionMs > stepMs ? offsetMs - this.#offsetMs : 0
     if (before !== undefined || errorMs <= agedErrorMs || contradictionMs > 0) {
@@ -161,7 +166,7 @@ export class DbClock {
     this.#endedSteps++
     this.#endedAtMs = receivedMs
     this.steppedWaker.wake()
-    return Effect.logWarning(ended(steppedMs))
+    return Effect.logWarning(stepEndedMessage(steppedMs))
   }
 }
 
@@ -170,8 +175,8 @@ export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/stor
 })
 
 /**
- * Provides the clock of a node, through which `StoreClock` ignores a step in doubt. A `StoreClock`
- * that a test has set is kept.
+ * Provides the clock of a node. Through it, `StoreClock` ignores a step that is in doubt. If a test
+ * has set `StoreClock`, it is kept.
  */
 export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   StoreClock,
@@ -180,12 +185,12 @@ export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   )
 ).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DbClock.make)))
 
-const begun = (aheadMs: number) =>
+const stepBegunMessage = (aheadMs: number) =>
   `the database clock was stepped: it is ${distance(aheadMs)} the expected time. ` +
   `Timed work waits until the clock is right again, for at most ${doubtMs / 1_000} s. ` +
   `Check the time synchronization of the database's host`
 
-const ended = (steppedMs: number) =>
+const stepEndedMessage = (steppedMs: number) =>
   steppedMs === 0
     ? "the database clock shows the expected time again"
     : `the database clock stays ${distance(steppedMs)} the expected time. The service accepts the new time from now on`

@@ -22,8 +22,8 @@ export const pageRequest = (query: PageQuery): PageRequest => ({
 })
 
 /**
- * The size of a page in bytes. A page ends with the row that exceeds it. Only tasks reach the
- * limit, because their bodies can be long.
+ * The maximum size of a page in bytes. The row that exceeds the size is the last row of the page.
+ * Only pages of tasks reach it, because the bodies of tasks can be long.
  */
 export const maxPageBytes = 2 * 1024 * 1024
 
@@ -31,11 +31,13 @@ export interface PageRow {
   readonly id: string
   /** The bytes of this row and of the earlier rows in its page, if the statement counts them. */
   readonly page_bytes?: number
-  /** The value by which the list is sorted, unless it is sorted by id. */
+  /** The value by which the list is sorted. Absent if the list is sorted by id. */
   readonly sort_value?: string
 }
 
-/** Turns rows into a page. The row beyond the limit only shows that there is a next page. */
+/**
+ * Converts rows to a page. The additional row after the page only shows that there is a next page.
+ */
 export const toPage = <Row extends PageRow, A>(
   rows: ReadonlyArray<Row>,
   { limit }: PageRequest,
@@ -51,7 +53,7 @@ export const toPage = <Row extends PageRow, A>(
 }
 
 /**
- * Returns a page with the number of rows on all pages, if the query asks for it. The two statements
+ * Returns a page, with the number of rows on all pages if the query requests it. The two statements
  * run concurrently.
  */
 export const countedPage = <A, E, R, E2, R2>(

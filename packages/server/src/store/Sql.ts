@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
 import type { Duplex } from "node:stream"
 import { AppConfig } from "../core/index.ts"
 import { type Migrations, migrations } from "./migrations/index.ts"
@@ -13,10 +13,10 @@ import {
   type EmbeddedStoreError,
   openEmbeddedPostgres
 } from "./embedded/EmbeddedPostgres.ts"
-import { explainSqlError, isLockTimeout } from "./sqlErrors.ts"
+import { explainSqlError, isTemporaryFailure } from "./sqlErrors.ts"
 import { rejectUnknownSchema } from "./rejectUnknownSchema.ts"
 
-/** The kind of store. The kinds differ only in LISTEN and in the number of nodes. */
+/** The kind of store. The two kinds differ only in LISTEN and in the number of nodes. */
 export class Store extends Context.Service<
   Store,
   { readonly kind: "postgres" | "embedded"; readonly pool: PoolUse }
@@ -39,8 +39,8 @@ export const DatabaseLayer: Layer.Layer<Database, StoreError, AppConfig> = Layer
 const session = { applicationName: "scheduling-service", transformJson: false }
 
 /**
- * Lets several requests share a connection and send one write, which gives 1.5 to 2 times the
- * throughput.
+ * Lets several requests share a connection and send their statements in one write, which gives 1.5
+ * to 2 times the throughput.
  */
 const multiplexed = { multiplex: true }
 
@@ -51,17 +51,18 @@ const server = {
   keepAlive: "30 seconds",
   startupParameters: {
     timezone: "UTC",
-    // No statement runs long enough to be worth compiling. With many partitions the planner
-    // compiles nevertheless, and the statistics of a month took 8 s.
+    // No statement runs long enough for compilation to pay off. With many partitions the planner
+    // would compile anyway, and then the statistics of a month took 8 s.
     jit: "off",
-    // No statement looks up the same key twice, and planning for `memoize` takes a tenth of the
-    // time of a list.
+    // No statement looks up the same key twice, and planning for `memoize` would take a tenth of
+    // the time of a list.
     enable_memoize: "off",
     statement_timeout: `${statementTimeoutSeconds}s`,
-    // Releases the row locks of a node without network before a request at another node gives up,
-    // after 15 s.
+    // If a node loses its network, its row locks are released before a request at another node
+    // gives up, which is after 15 s.
     idle_in_transaction_session_timeout: "10s",
-    // Only stuck work holds locks for longer. A request that waits for a lock gets a 503 in time.
+    // A lock that is held for longer belongs to stuck work. With this timeout, a request that waits
+    // for the lock gets a 503 in time.
     lock_timeout: "12s"
   }
 } as const
@@ -77,7 +78,7 @@ export const postgresLayer = ({
   /** How long a connection may be silent before it counts as lost. */
   readonly silenceMs?: number
 }): Layer.Layer<Database, SqlError.SqlError | Migrator.MigrationError> => {
-  // Single statements need few connections, because they share them.
+  // Individual statements need few connections, because they share them.
   const forStatements = Math.max(1, Math.floor(maxConnections / 4))
   const forTransactions = Math.max(1, maxConnections - forStatements)
   return migrated("postgres", new PoolUse(maxConnections, forTransactions), (use) => {
@@ -104,8 +105,9 @@ export const embeddedLayer = (
 ): Layer.Layer<Database, StoreError> => embeddedLayerOn(openEmbeddedPostgres(options))
 
 /**
- * Maximum number of statements that the driver sends before the first response. With its default of
- * 32, statements of a busy node wait one iteration of the event loop for every 32 before them.
+ * The maximum number of statements that the driver sends before the first response. With the
+ * driver's default of 32, a statement of a busy node waits one iteration of the event loop for
+ * every 32 statements before it.
  */
 const statementsInPipeline = 128
 
@@ -134,14 +136,15 @@ const migrated = <E>(
   pool: PoolUse,
   client: (pool: PoolUse) => Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, E>
 ) =>
-  Layer.mergeAll(Layer.effectDiscard(migrate), Layer.succeed(Store, { kind, pool })).pipe(
+  Layer.mergeAll(Layer.effectDiscard(migrateDatabase), Layer.succeed(Store, { kind, pool })).pipe(
     Layer.provideMerge(client(pool))
   )
 
 /** Applies the migrations that the database does not have yet. */
 export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient
-  // In containers, the database often starts at the same time. A minute is enough for that.
+  // In containers, the database often starts at the same time as the service, so the connection is
+  // retried for a minute.
   yield* sql`SELECT 1`.pipe(
     Effect.tapError((error) =>
       Effect.logWarning(`waiting for the database: ${explainSqlError(error)}`)
@@ -149,13 +152,15 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
     Effect.retry({ schedule: Schedule.spaced("2 seconds"), times: 30 })
   )
   yield* rejectUnknownSchema(known)
-  // Another node may be migrating, or a reading statement may hold a lock.
+  // The migration is retried: another node may be migrating, a reading statement may hold a lock,
+  // or the connection was lost and the migration rolled back.
   const applied = yield* Migrator.make({})({ loader: Migrator.fromRecord(known) }).pipe(
     Effect.retry({
+      schedule: Schedule.spaced("1 second"),
       times: 25,
-      while: (error) =>
-        isLockTimeout(error) || (error._tag === "MigrationError" && isLockTimeout(error.cause))
-    })
+      while: (error) => isTemporaryFailure(error._tag === "MigrationError" ? error.cause : error)
+    }),
+    Effect.catchTag("MigrationError", (error) => Effect.fail(withReason(error)))
   )
   yield* Effect.forEach(
     applied,
@@ -166,4 +171,13 @@ export const migrateWith = Effect.fnUntraced(function* (known: Migrations) {
   )
 })
 
-export const migrate = Effect.suspend(() => migrateWith(migrations))
+/** Adds the cause to a message that only names the migration. */
+const withReason = (error: Migrator.MigrationError): Migrator.MigrationError =>
+  SqlError.isSqlError(error.cause)
+    ? new Migrator.MigrationError({
+        ...error,
+        message: `${error.message}: ${explainSqlError(error.cause)}`
+      })
+    : error
+
+export const migrateDatabase = Effect.suspend(() => migrateWith(migrations))

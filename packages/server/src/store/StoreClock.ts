@@ -2,8 +2,8 @@ import { Context, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /**
- * Reads the database clock, which all nodes share. Decisions based on it are the same on every
- * node, even if the clocks of the machines are wrong. Tests replace it.
+ * Reads the database clock, which all nodes share. Every node makes the same decision by it, even
+ * if the clocks of the machines are wrong. Tests replace this reference.
  */
 export const StoreClock = Context.Reference<
   (sql: SqlClient.SqlClient) => Effect.Effect<Date, SqlError.SqlError>

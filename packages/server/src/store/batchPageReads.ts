@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { batched } from "./batched.ts"
+import { batchRequests } from "./batchRequests.ts"
 import { columnsOf } from "./columnsOf.ts"
 import type { PageRequest } from "./Page.ts"
 
@@ -12,18 +12,18 @@ export interface RequestedPage {
 
 interface RowOfPage {
   readonly id: string
-  /** The number of the page that the row belongs to. */
+  /** The number of the page to which the row belongs. */
   readonly n: number
 }
 
 /**
- * Reads the pages of concurrent requests in one statement, and each page only once. The statement
- * need not sort its rows: they mostly arrive in order, and sorting them here is cheap.
+ * Reads the pages of concurrent requests with one statement, and each page only once. The statement
+ * need not sort its rows, because they mostly arrive in order and sorting them here is cheap.
  */
 export const batchPageReads = <Row extends RowOfPage>(
   readAll: (asked: ReadonlyArray<RequestedPage>) => Effect.Effect<ReadonlyArray<Row>>
 ): Effect.Effect<(asked: RequestedPage) => Effect.Effect<ReadonlyArray<Row>>> =>
-  batched(
+  batchRequests(
     (asked) => {
       const keys = asked.map(keyOf)
       const byKey = new Map(asked.map((page, index) => [keys[index], page]))
@@ -37,7 +37,10 @@ export const batchPageReads = <Row extends RowOfPage>(
     { maxBatch }
   )
 
-/** SQL for the pages as a table: number, workspace, start and number of rows. */
+/**
+ * SQL for the requested pages as a table with the number, the workspace, the start and the number
+ * of rows of each page.
+ */
 export const requestedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<RequestedPage>) => {
   const column = columnsOf([...asked.entries()])
   return sql`
@@ -49,9 +52,7 @@ export const requestedPages = (sql: SqlClient.SqlClient, asked: ReadonlyArray<Re
     ) AS asked (n, workspace_id, before, rows)`
 }
 
-// ---------------------------------------------------------------------------
-
-/** Limits the pages in one result, because a page can have 2 MiB. */
+/** The maximum number of pages in one result, because a page can have 2 MiB. */
 const maxBatch = 16
 
 const keyOf = ({ page, workspaceId }: RequestedPage) =>

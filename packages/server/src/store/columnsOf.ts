@@ -4,8 +4,8 @@ import type { SqlClient } from "effect/sql"
 
 /**
  * Passes fields of many rows as parameters for `unnest`, one array per field. PostgreSQL reads them
- * in a quarter of the time that JSON takes. The types are explicit because an array of nulls has
- * none.
+ * in a quarter of the time that it needs for JSON. The types are explicit, because an array of
+ * nulls has no type.
  */
 export const columnsOf =
   <Row>(rows: ReadonlyArray<Row>) =>

@@ -18,18 +18,18 @@ export {
   listOrder,
   type ListRequest,
   listRequest,
-  nameOfRow,
+  sortByName,
   sortColumn,
   type SortValues,
-  timeOfRow
+  sortByTime
 } from "./listRequest.ts"
 export { type ListFilters, matchesFilters } from "./listFilters.ts"
-export { DatabaseLayer, migrate, Store } from "./Sql.ts"
+export { DatabaseLayer, migrateDatabase, Store } from "./Sql.ts"
 export { StoreClock } from "./StoreClock.ts"
 export { batchPageReads, type RequestedPage, requestedPages } from "./batchPageReads.ts"
-export { batched } from "./batched.ts"
+export { batchRequests } from "./batchRequests.ts"
 export { columnsOf, variableLengthColumns, textArray } from "./columnsOf.ts"
-export { holdDataDir } from "./embedded/DataDirLock.ts"
+export { lockDataDir } from "./embedded/DataDirLock.ts"
 export { openEmbeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
 export { restrictToOwner } from "./embedded/restrictToOwner.ts"
 export { explainSqlError, isTemporaryFailure, isLockTimeout } from "./sqlErrors.ts"
@@ -45,10 +45,15 @@ export {
   type Table
 } from "./moving/catalog.ts"
 export { copyPartitions, copySequence, copyTable, fingerprint } from "./moving/copyTable.ts"
-export { onConnection } from "./onConnection.ts"
+export { runOnConnection } from "./runOnConnection.ts"
 export { rowReader } from "./rowReader.ts"
-export { isAhead, runInOwnTransactions } from "./isAhead.ts"
+export { isAheadOfClock, runInOwnTransactions } from "./isAheadOfClock.ts"
 export { timestampOf, timestampOrNull } from "./timestampOf.ts"
-export { inSavepoint, retryAfterDeadlock, transactionOf } from "./transactionOf.ts"
+export {
+  runInSavepoint,
+  runInTransactionOf,
+  retryAfterDeadlock,
+  transactionOf
+} from "./transactionOf.ts"
 export { repeatUntilFewerThan } from "./repeatUntilFewerThan.ts"
 export { CheckedSecretsLayer } from "./AppSecretCheck.ts"

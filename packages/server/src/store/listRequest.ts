@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type PageRequest, pageRequest, positionOf } from "./Page.ts"
 
-/** A value by which rows can be sorted: SQL of a row that is never null. */
+/** A value by which rows can be sorted. `sql` is an expression that is never null. */
 interface SortValue {
   readonly sql: string
   readonly type: "int8" | "text"
@@ -13,13 +13,13 @@ interface SortValue {
 export type SortValues = Readonly<Record<string, SortValue>>
 
 /** Sorts by a name, case-insensitively. */
-export const nameOfRow = (column: string): SortValue => ({
+export const sortByName = (column: string): SortValue => ({
   sql: `lower(coalesce(${column}, ''))`,
   type: "text"
 })
 
-/** Sorts by a time. Rows without one come last in ascending order. */
-export const timeOfRow = (column: string): SortValue => ({
+/** Sorts by a time. Rows without a time come last in ascending order. */
+export const sortByTime = (column: string): SortValue => ({
   sql: `coalesce((extract(epoch FROM ${column}) * 1000000)::int8, 1000000000000000000)`,
   type: "int8"
 })
@@ -32,7 +32,10 @@ interface Position {
 /** The input of a repository for one page of a sortable list. */
 export interface ListRequest extends PageRequest {
   readonly isDescending: boolean
-  /** Absent if the list is sorted by `created_at`, which is the order of ids. */
+  /**
+   * The value by which the list is sorted. Absent if the list is sorted by `created_at`, which is
+   * also the order of ids.
+   */
   readonly by?: SortValue
   /** The row after which the page begins. Absent for the first page. */
   readonly after?: Position
@@ -69,7 +72,11 @@ const isOf = (by: SortValue | undefined, { value }: Position): boolean =>
 
 const foreignCursor = Effect.suspend(() =>
   Effect.fail(
-    ValidationFailed.at(["cursor"], "invalid", "belongs to another sort: take it from next_cursor")
+    ValidationFailed.at(
+      ["cursor"],
+      "invalid",
+      "belongs to a list with another sort or direction: use a next_cursor of this list"
+    )
   )
 )
 
@@ -82,7 +89,7 @@ export const listOrder = (request: ListRequest, id: string): string =>
     .map((value) => `${value} ${direction(request)}`)
     .join(", ")
 
-/** SQL for whether a row comes after the previous page. */
+/** SQL condition for the rows that come after the previous page. */
 export const isListedAfter = (
   sql: SqlClient.SqlClient,
   { after, by, isDescending }: ListRequest,

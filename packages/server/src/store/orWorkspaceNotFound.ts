@@ -2,7 +2,10 @@ import { NotFound } from "@scheduling/domain/shared/Errors"
 import { Effect, Predicate } from "effect"
 import { SqlError } from "effect/sql"
 
-/** Fails with a 404 if the workspace of an insert was deleted after the request was authorized. */
+/**
+ * Fails with a 404 if the workspace of an inserted row was deleted after the request was
+ * authorized.
+ */
 export const orWorkspaceNotFound = <A, E, R>(insert: Effect.Effect<A, E | SqlError.SqlError, R>) =>
   Effect.catchIf(insert, SqlError.isSqlError, (error) =>
     isForeignKeyViolation(error)
@@ -10,6 +13,9 @@ export const orWorkspaceNotFound = <A, E, R>(insert: Effect.Effect<A, E | SqlErr
       : Effect.die(error)
   )
 
-/** Checks the SQL state, because the driver has one error class for all constraints. */
+/**
+ * Returns whether an insert has violated a foreign key. The SQL state is checked, because the
+ * driver has one error class for all constraints.
+ */
 const isForeignKeyViolation = ({ reason: { cause } }: SqlError.SqlError) =>
   Predicate.hasProperty(cause, "code") && cause.code === "23503"

@@ -5,9 +5,9 @@ import type { Migrations } from "./migrations/index.ts"
 import { countRelations, listMigrations } from "./moving/catalog.ts"
 
 /**
- * Fails if the database has migrations that this version does not know, from a newer version or
- * from a commit before the first release. The statements of this version might damage such a
- * database.
+ * Fails if the database has migrations that this version does not know. They come from a newer
+ * version, or from a commit before the first release. The statements of this version might damage
+ * such a database.
  */
 export const rejectUnknownSchema = Effect.fnUntraced(function* (known: Migrations) {
   const sql = yield* SqlClient.SqlClient

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * Repeats a statement that takes at most `batch` rows until it takes fewer, so that no statement
- * times out, regardless of the number of rows.
+ * Repeats a statement that takes at most `batch` rows until it takes fewer. However many rows there
+ * are, no statement times out.
  */
 export const repeatUntilFewerThan = <E, R>(
   batch: number,

@@ -2,13 +2,13 @@ import { Predicate } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
- * Joins the driver's message with that of its cause, which has the reason: connection refused, too
- * many clients, a wrong password.
+ * Joins the driver's message with the message of its cause. The cause contains the details, such as
+ * a refused connection, too many clients, or a wrong password.
  */
 export const explainSqlError = ({ message, reason: { cause } }: SqlError.SqlError): string =>
   cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message
 
-/** Returns whether the statement failed for a temporary reason, so that it can be retried. */
+/** Returns whether the failure of the statement is temporary, so that it can be retried. */
 export const isTemporaryFailure = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
   (temporaryFailures.has(error.reason._tag) || temporaryState.test(sqlState(error.reason.cause)))
@@ -16,8 +16,6 @@ export const isTemporaryFailure = (error: unknown): error is SqlError.SqlError =
 /** Returns whether the statement failed because another transaction held a lock for too long. */
 export const isLockTimeout = (error: unknown): boolean =>
   SqlError.isSqlError(error) && error.reason._tag === "LockTimeoutError"
-
-// ---------------------------------------------------------------------------
 
 const temporaryFailures = new Set([
   "ConnectionError",

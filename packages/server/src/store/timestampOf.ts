@@ -2,7 +2,7 @@ import { dayMs } from "../core/index.ts"
 
 /**
  * Formats a date like `toISOString` in a quarter of the time. A page of ten tasks has forty
- * timestamps, and `toISOString` was a seventh of its cost.
+ * timestamps, and `toISOString` took a seventh of the time of the page.
  */
 export const timestampOf = (date: Date): string => {
   const ms = date.getTime()
@@ -19,8 +19,6 @@ export const timestampOf = (date: Date): string => {
 
 export const timestampOrNull = (date: Date | null | undefined): string | null =>
   date == null ? null : timestampOf(date)
-
-// ---------------------------------------------------------------------------
 
 const digits = (value: number, length: number) => String(value).padStart(length, "0")
 

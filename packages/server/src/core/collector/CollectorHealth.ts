@@ -7,7 +7,10 @@ export type Signal = (typeof signals)[number]
 export class Collector {
   readonly #problems = new Map<Signal, string>()
 
-  /** Failed requests by signal. Each export is tried up to four times. */
+  /**
+   * The number of failed requests by signal. An export can count up to four failures, because it is
+   * retried.
+   */
   readonly failed: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
 
   succeed(signal: Signal): void {
@@ -25,7 +28,10 @@ export class Collector {
   }
 }
 
-/** The collector of one node. The default belongs to the whole process. */
+/**
+ * The state of the collector as one node sees it. A process has one such state, unless each of its
+ * nodes provides its own.
+ */
 export const CollectorHealth = Context.Reference<Collector>(
   "@scheduling/server/core/collector/CollectorHealth",
   { defaultValue: () => new Collector() }
@@ -49,7 +55,10 @@ export const recordResults = (client: HttpClient.HttpClient, collector: Collecto
     )
   })
 
-/** Returns the message of the innermost cause. The outer errors only say that there was a cause. */
+/**
+ * Returns the message of the innermost cause, because the outer errors often only say that a
+ * request failed.
+ */
 const rootMessage = (error: Error): string =>
   error.cause instanceof Error ? rootMessage(error.cause) : error.message
 
@@ -57,8 +66,8 @@ const checkEveryMs = 5_000
 const reportEveryMs = 60_000
 
 /**
- * Reports when the collector starts to reject data, then once per minute, and when it recovers. It
- * is separate from the exporters, because the exporter of logs has no log to write to.
+ * Logs when the collector starts to reject data, then once per minute, and when it recovers. The
+ * exporters do not do this themselves, because the exporter of logs cannot log its own failure.
  */
 export const reportCollector = Effect.gen(function* () {
   const collector = yield* CollectorHealth
@@ -68,11 +77,12 @@ export const reportCollector = Effect.gen(function* () {
     const { problem } = collector
     const nowMs = yield* Clock.currentTimeMillis
     if (problem === undefined) {
-      if (reportedMs !== undefined) yield* Effect.logInfo("the collector accepts data again")
+      if (reportedMs !== undefined)
+        yield* Effect.logInfo("the OpenTelemetry collector accepts data again")
       reportedMs = undefined
     } else if (reportedMs === undefined || nowMs - reportedMs >= reportEveryMs) {
       reportedMs = nowMs
-      yield* Effect.logWarning(`the collector does not accept ${problem}; retrying`)
+      yield* Effect.logWarning(`the OpenTelemetry collector does not accept ${problem}; retrying`)
     }
   }
 })

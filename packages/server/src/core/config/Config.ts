@@ -11,13 +11,14 @@ import {
 } from "effect"
 import { availableParallelism } from "node:os"
 import { type Bootstrap, bootstrapSettings, checkBootstrap } from "./bootstrap.ts"
+import { authProxyProblem, ProxyHeader } from "./authProxy.ts"
 import { checkOidc, type OidcSettings, oidcSettings } from "./oidc.ts"
 import { explainConfigError } from "../libraryInternals.ts"
 import { OtlpEndpoint, OtlpHeaders, sampleRatios, samplers } from "./otlp.ts"
-import { orSecretFiles } from "./secretFiles.ts"
+import { withSecretFiles } from "./secretFiles.ts"
 import { AppSecret, DatabaseUrl, MetricsToken } from "./secretValues.ts"
 import { StripeKey, stripeProblem, StripeWebhookSecret } from "./stripe.ts"
-import { onlySelfHosted, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
+import { selfHostedCatalog, type PlanCatalog, plansByPrice, readPlans } from "./plans.ts"
 import { DkimName, MailFrom, PrivateKey, PublicUrl, SmtpUrl } from "./mail.ts"
 import { hostProblem, isLoopback, originProblem } from "./hostNames.ts"
 import { type Cidr, parseCidrs } from "@scheduling/calls/egress/EgressRules"
@@ -36,41 +37,51 @@ export class AppConfig extends Context.Service<
     readonly appSecret: Redacted.Redacted | undefined
     readonly previousAppSecrets: ReadonlyArray<Redacted.Redacted>
     /**
-     * The id of the database's lost secret. Setting it lets this node start without that secret.
+     * The id of the lost secret with which the data was encrypted. If it is set, this node starts
+     * without that secret.
      */
     readonly appSecretLost: string | undefined
     readonly registration: "open" | "closed"
+    /**
+     * If `off`, the service rejects registrations and sign-ins with a password, and new passwords.
+     */
+    readonly passwordLogin: "on" | "off"
+    /**
+     * The header in which a trusted proxy names the person. If undefined, people cannot sign in
+     * through a proxy.
+     */
+    readonly authProxyHeader: string | undefined
     /** If undefined, the first account is registered or created by an operator. */
     readonly bootstrap: Bootstrap | undefined
-    /** If undefined, nobody signs in with an identity provider. */
+    /** If undefined, people cannot sign in with an identity provider. */
     readonly oidc: OidcSettings | undefined
     /** Private networks that tasks may call. */
     readonly egressAllow: ReadonlyArray<Cidr>
-    /** The number of threads for TLS calls. At 0, the main thread makes them. */
+    /** The number of threads for TLS calls. If it is 0, the main thread makes these calls. */
     readonly callThreads: number
     readonly runner: "on" | "off"
     /** The rate limit in requests per minute, node and credential. 0 means no limit. */
     readonly rateLimit: number
     readonly retentionDays: number
     readonly auditRetentionDays: number
-    /** The proxies whose `X-Forwarded-For` is trusted. */
+    /** The addresses of the proxies whose `X-Forwarded-For` header is trusted. */
     readonly trustProxy: ReadonlyArray<Cidr>
     /** Allowed values of the `Host` header. If undefined, all values are allowed. */
     readonly allowedHosts: ReadonlyArray<string> | undefined
     /** Origins whose pages may register, log in and refresh tokens. */
     readonly allowedOrigins: ReadonlyArray<string>
-    /** The mail server. If undefined, the service sends no mail. */
+    /** The SMTP server. If undefined, the service sends no email. */
     readonly smtpUrl: Redacted.Redacted | undefined
     readonly mailFrom: string | undefined
     readonly dkimDomain: string | undefined
     readonly dkimSelector: string | undefined
     readonly dkimPrivateKey: Redacted.Redacted | undefined
-    /** The URL of the service in mails, without a trailing slash. */
+    /** The URL of the service in emails, without a trailing slash. */
     readonly publicUrl: string | undefined
     readonly plans: PlanCatalog
     /** If undefined, plans cannot be bought. */
     readonly stripeSecretKey: Redacted.Redacted | undefined
-    /** Contains two secrets during a rotation. */
+    /** The secrets of Stripe's webhooks. There are two during a rotation. */
     readonly stripeWebhookSecrets: ReadonlyArray<Redacted.Redacted>
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
@@ -97,7 +108,7 @@ export class AppConfig extends Context.Service<
       const { otlpSampler, plansFile, ...config } = yield* Effect.provideService(
         environment,
         ConfigProvider.ConfigProvider,
-        orSecretFiles(provider)
+        withSecretFiles(provider)
       )
       if (config.databaseUrl !== undefined && config.appSecret === undefined) {
         return yield* new InvalidConfig({
@@ -111,6 +122,15 @@ export class AppConfig extends Context.Service<
       }
       const oidc = checkOidc(config.oidc, config.publicUrl)
       if (Result.isFailure(oidc)) return yield* new InvalidConfig({ message: oidc.failure })
+      const proxyProblem = authProxyProblem(config)
+      if (proxyProblem !== undefined) return yield* new InvalidConfig({ message: proxyProblem })
+      const hasOtherWay = oidc.success !== undefined || config.authProxyHeader !== undefined
+      if (config.passwordLogin === "off" && !hasOtherWay) {
+        return yield* new InvalidConfig({
+          message:
+            "PASSWORD_LOGIN=off needs another way to sign in: OIDC_ISSUER or AUTH_PROXY_HEADER"
+        })
+      }
       if (config.smtpUrl !== undefined) {
         if (config.mailFrom === undefined || config.publicUrl === undefined) {
           return yield* new InvalidConfig({
@@ -127,7 +147,8 @@ export class AppConfig extends Context.Service<
       }
       const problem = stripeProblem(config)
       if (problem !== undefined) return yield* new InvalidConfig({ message: problem })
-      const plans = plansFile === undefined ? Result.succeed(onlySelfHosted) : readPlans(plansFile)
+      const plans =
+        plansFile === undefined ? Result.succeed(selfHostedCatalog) : readPlans(plansFile)
       if (Result.isFailure(plans)) return yield* new InvalidConfig({ message: plans.failure })
       if (config.stripeSecretKey !== undefined && plansByPrice(plans.success).size === 0) {
         return yield* new InvalidConfig({
@@ -153,13 +174,13 @@ export class AppConfig extends Context.Service<
 }
 
 export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend(() => {
-  // Read by OpenTelemetry's exporter itself.
+  // OpenTelemetry's exporter reads this variable itself, so `environment` does not contain it.
   const names = new Set(["OTEL_RESOURCE_ATTRIBUTES"])
   const recording = ConfigProvider.make(([name]) => {
     names.add(String(name))
     return Effect.succeed(undefined)
   })
-  return environment.parse(orSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
+  return environment.parse(withSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
 })
 
 export const isMetered = ({
@@ -215,7 +236,7 @@ const count = (minimum: number, maximum: number) =>
 
 const port = count(1, 65_535)
 
-/** An empty variable counts as unset, because `VAR=` in a compose file means that. */
+/** An empty variable is treated as unset, because that is what `VAR=` in a compose file means. */
 const optional = <A>(config: Config.Config<A>) => Config.withDefault(config, undefined)
 
 const cidrs = (name: string) =>
@@ -239,6 +260,10 @@ const environment = Config.all({
   registration: Config.Literals(["open", "closed"], "REGISTRATION").pipe(
     Config.withDefault("open" as const)
   ),
+  passwordLogin: Config.Literals(["on", "off"], "PASSWORD_LOGIN").pipe(
+    Config.withDefault("on" as const)
+  ),
+  authProxyHeader: optional(Config.schema(ProxyHeader, "AUTH_PROXY_HEADER")),
   bootstrap: bootstrapSettings,
   oidc: oidcSettings,
   callThreads: Config.schema(count(0, 64), "CALL_THREADS").pipe(

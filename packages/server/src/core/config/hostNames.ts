@@ -4,9 +4,9 @@ export const isLoopback = (name: string): boolean =>
 
 /** Validates an item of `ALLOWED_HOSTS`. Returns an error message or undefined. */
 export const hostProblem = (host: string): string | undefined =>
-  canonical(host) === host.toLowerCase() && !host.includes("*")
+  canonicalHost(host) === host.toLowerCase() && !host.includes("*")
     ? undefined
-    : `"${host}" is not a name or address without a port, such as api.example.com or [fd00::1]`
+    : `"${host}" is not a host name or IP address without a port, such as api.example.com or [fd00::1]`
 
 /** Validates an item of `ALLOWED_ORIGINS`. Returns an error message or undefined. */
 export const originProblem = (origin: string): string | undefined =>
@@ -14,5 +14,5 @@ export const originProblem = (origin: string): string | undefined =>
     ? undefined
     : `"${origin}" is not an origin such as https://app.example.com`
 
-const canonical = (host: string): string | undefined =>
+const canonicalHost = (host: string): string | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined

@@ -18,7 +18,10 @@ export const MailFrom = Schema.String.check(
   )
 )
 
-/** Environment variables often contain `\n` instead of line breaks. */
+/**
+ * A private key in PEM. `\n` is replaced by a line break, because environment variables often
+ * contain it instead.
+ */
 export const PrivateKey = Schema.RedactedFromValue(
   Schema.String.pipe(
     Schema.decodeTo(

@@ -15,8 +15,8 @@ export const OtlpEndpoint = Schema.String.check(
 )
 
 /**
- * The supported samplers. There is no parent-based sampler, because only the ids of a `traceparent`
- * are used.
+ * The supported samplers. There is no parent-based sampler, because the sampled flag of a client's
+ * `traceparent` is ignored.
  */
 export const samplers = ["traceidratio", "always_on", "always_off"] as const
 
@@ -35,7 +35,7 @@ const pair = /^\s*[\w-]+=[\x20-\x7e]*$/
 export const OtlpHeaders = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.makeFilter((text) => text.split(",").every((one) => pair.test(one)), {
-      expected: "name=value, separated by commas"
+      expected: "name=value pairs separated by commas"
     })
   ).pipe(
     Schema.decodeTo(
@@ -45,7 +45,7 @@ export const OtlpHeaders = Schema.RedactedFromValue(
           Object.fromEntries(
             text.split(",").map((one): [string, string] => {
               const at = one.indexOf("=")
-              return [one.slice(0, at).trim(), decoded(one.slice(at + 1).trim())]
+              return [one.slice(0, at).trim(), decodeValue(one.slice(at + 1).trim())]
             })
           ),
         encode: (headers: Readonly<Record<string, string>>) =>
@@ -58,8 +58,11 @@ export const OtlpHeaders = Schema.RedactedFromValue(
   { label: "OTEL_EXPORTER_OTLP_HEADERS" }
 )
 
-/** Also accepts values that are not encoded, because many people write their tokens that way. */
-const decoded = (value: string): string => {
+/**
+ * Decodes a value. A value that is not URL-encoded is returned unchanged, because many people write
+ * their tokens without encoding.
+ */
+const decodeValue = (value: string): string => {
   try {
     return decodeURIComponent(value)
   } catch {

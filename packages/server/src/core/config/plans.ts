@@ -1,22 +1,20 @@
 import { Limits } from "@scheduling/domain/billing/Limits"
 import { Plan, PlanId } from "@scheduling/domain/billing/Plan"
-import { leastGapSeconds } from "@scheduling/schedules/gapOf"
+import { minGapSeconds } from "@scheduling/schedules/shortestDailyGapSeconds"
 import { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect, Result, Schema, Struct } from "effect"
 import { readFileSync } from "node:fs"
 
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>
-  /** The plan of workspaces without a bought or assigned plan. */
+  /** The plan of workspaces that have neither bought a plan nor been assigned one. */
   readonly byDefault: Plan
   /** The plan ids that the operator has assigned, by workspace. */
   readonly assigned: ReadonlyMap<string, string>
 }
 
-/**
- * The limits of a self-hosted service, which are those that one node or one workspace can handle.
- */
-export const selfHosted: Plan = {
+/** The limits of a self-hosted service: as much as one node or one workspace can handle. */
+export const selfHostedPlan: Plan = {
   id: "self_hosted",
   name: "Self-hosted",
   limits: {
@@ -27,7 +25,7 @@ export const selfHosted: Plan = {
     pending_delayed_tasks: 100_000,
     unfinished_runs: 200_000,
     executions_a_month: null,
-    shortest_interval_seconds: leastGapSeconds,
+    shortest_interval_seconds: minGapSeconds,
     history_days: null,
     active_api_keys: 100,
     api_keys: 1_000,
@@ -51,13 +49,13 @@ export const selfHosted: Plan = {
  */
 export const maxTaskRuns = 10_000
 
-export const onlySelfHosted: PlanCatalog = {
-  plans: new Map([[selfHosted.id, selfHosted]]),
-  byDefault: selfHosted,
+export const selfHostedCatalog: PlanCatalog = {
+  plans: new Map([[selfHostedPlan.id, selfHostedPlan]]),
+  byDefault: selfHostedPlan,
   assigned: new Map()
 }
 
-/** Reads the file of `PLANS_FILE`. A failure is an error message. */
+/** Reads the file that `PLANS_FILE` names. Fails with an error message. */
 export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   const text = Result.try(() => readFileSync(path, "utf8"))
   if (Result.isFailure(text)) return Result.fail(`PLANS_FILE cannot be read: ${path}`)
@@ -73,16 +71,14 @@ export const readPlans = (path: string): Result.Result<PlanCatalog, string> => {
   }
   const ids = plans.flatMap(({ id, prices }) => [id, ...prices.map((price) => price.id)])
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) return Result.fail(`PLANS_FILE names ${twice} twice`)
+  if (twice !== undefined) return Result.fail(`PLANS_FILE defines the id ${twice} twice`)
   return Result.succeed({ plans: byId, byDefault, assigned: new Map(Object.entries(workspaces)) })
 }
 
 export const plansByPrice = ({ plans }: PlanCatalog): ReadonlyMap<string, Plan> =>
   new Map([...plans.values()].flatMap((plan) => plan.prices.map(({ id }) => [id, plan])))
 
-// ---------------------------------------------------------------------------
-
-/** Limits that a plan omits are those of `self_hosted`. */
+/** A plan in the file. It has the limits of `self_hosted`, unless it sets others. */
 const PlanInFile = Plan.mapFields(
   Struct.evolve({
     limits: () => Limits.mapFields(Struct.map(Schema.optionalKey)),
@@ -108,7 +104,7 @@ const decodeFile = Schema.decodeUnknownResult(PlansFile, {
 
 const withAllLimits = (plan: typeof PlanInFile.Type): Plan => ({
   ...plan,
-  limits: { ...selfHosted.limits, ...plan.limits }
+  limits: { ...selfHostedPlan.limits, ...plan.limits }
 })
 
 /** Joins the lines of a schema error, which has a separate line for each path. */

@@ -20,7 +20,7 @@ const secrets: ReadonlySet<string> = new Set([
  * Reads secrets from files, as orchestrators mount them. Files are safer than the environment,
  * which every child process inherits. A trailing newline is ignored.
  */
-export const orSecretFiles = (
+export const withSecretFiles = (
   environment: ConfigProvider.ConfigProvider
 ): ConfigProvider.ConfigProvider =>
   ConfigProvider.make(
@@ -45,6 +45,6 @@ export const orSecretFiles = (
     })
   )
 
-/** Returns the value of a variable. An empty variable counts as unset. */
+/** Returns the value of a variable. An empty variable is treated as unset. */
 const textOf = (node: ConfigProvider.Node | undefined): string | undefined =>
   node?._tag === "Value" && node.value !== "" ? node.value : undefined

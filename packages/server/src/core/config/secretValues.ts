@@ -16,7 +16,10 @@ export const MetricsToken = Schema.RedactedFromValue(
   { label: "METRICS_TOKEN" }
 )
 
-/** Validated here, because the driver reports a malformed URL as an unavailable database. */
+/**
+ * The URL of the database. It is validated here, because the driver would report a malformed URL as
+ * an unavailable database.
+ */
 export const DatabaseUrl = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.isPattern(/^postgres(?:ql)?:\/\//, { expected: "a URL that starts with postgres://" })

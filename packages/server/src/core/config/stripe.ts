@@ -16,7 +16,10 @@ export const StripeWebhookSecret = Schema.RedactedFromValue(
   { label: "STRIPE_WEBHOOK_SECRET" }
 )
 
-/** Returns an error message if settings are missing that `STRIPE_SECRET_KEY` needs. */
+/**
+ * Returns an error message if `STRIPE_SECRET_KEY` is set, but other settings for billing are
+ * missing.
+ */
 export const stripeProblem = (config: {
   readonly stripeSecretKey: unknown
   readonly stripeWebhookSecrets: ReadonlyArray<unknown>

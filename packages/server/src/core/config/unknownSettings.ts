@@ -17,12 +17,16 @@ export const unknownSettings = (
   variables
     .filter((name) => !settings.has(name))
     .flatMap((name) => {
-      // Only some settings can be read from files, so `<NAME>_FILE` may be meant as `<NAME>`.
+      // Only some settings can be read from files, so somebody who sets `<NAME>_FILE` may mean
+      // `<NAME>`.
       const meant = [name, name.replace(/_FILE$/, "")]
         .map((text) => nearestName(text, settings, maxTypos))
         .find((found) => found !== undefined)
       return meant === undefined ? [] : [{ name, meant }]
     })
 
-/** The maximum edit distance. Short names are similar to ordinary variables: `POST` to `PORT`. */
+/**
+ * The maximum edit distance. -1 for short names, which are too easily confused with other
+ * variables: `POST` with `PORT`.
+ */
 const maxTypos = ({ length }: string): number => (length < 6 ? -1 : length < 10 ? 1 : 2)

@@ -23,7 +23,7 @@ import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/h
 import { HttpApiError } from "effect/http-api"
 import { isMalformedJson } from "../../core/index.ts"
 import { requestId } from "../request/RequestId.ts"
-import { noteRoute } from "../request/RequestRecord.ts"
+import { recordRoute } from "../request/RequestRecord.ts"
 import { explainSqlError, isTemporaryFailure } from "../../store/index.ts"
 import { deprecationHeaders } from "./deprecationHeaders.ts"
 import { issuesIn } from "./validationIssues.ts"
@@ -36,7 +36,7 @@ export const ErrorShapeLayer: Layer.Layer<ErrorShape> = Layer.succeed(
   (answer, { endpoint }) =>
     Effect.withFiber(({ context }) => {
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-      noteRoute(NodeHttpServerRequest.toIncomingMessage(request), endpoint.path)
+      recordRoute(NodeHttpServerRequest.toIncomingMessage(request), endpoint.path)
       const shaped = Effect.catch(answer, (error) => {
         const answered = isApiFailure(error)
           ? errorAnswer(error, requestId(request))
@@ -65,7 +65,9 @@ const errorAnswer = (error: ApiFailure, id: string): HttpServerResponse.HttpServ
  * Responds with an error of the contract. It must be called within a request, because it uses the
  * request id.
  */
-export const respond = (error: ApiFailure): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+export const respondWithError = (
+  error: ApiFailure
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.withFiber(({ context }) =>
     Effect.succeed(
       errorAnswer(error, requestId(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)))
@@ -82,7 +84,7 @@ export const failureResponse = (
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") {
-    return malformedRequest
+    return malformedRequestResponse
   }
   if (
     error instanceof PayloadTooLarge ||
@@ -111,8 +113,8 @@ export const isRouteNotFound = (cause: Cause.Cause<unknown>) => {
   return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 }
 
-export const routeError = (allow: ReadonlyArray<string>) =>
-  respond(
+export const unknownRouteError = (allow: ReadonlyArray<string>) =>
+  respondWithError(
     allow.length === 0 ? new NotFound({ resource: "route" }) : new MethodNotAllowed({ allow })
   )
 
@@ -120,15 +122,25 @@ export const routeError = (allow: ReadonlyArray<string>) =>
  * Replaces the framework's plain-text response to a wrong content type, which is sent before any
  * handler runs.
  */
-export const unsupportedMediaType = Effect.suspend(() => respond(new UnsupportedMediaType()))
-
-/** Closes the connection, because its next bytes may belong to this request. */
-export const malformedRequest = Effect.suspend(() =>
-  Effect.map(respond(new MalformedRequest()), HttpServerResponse.setHeader("connection", "close"))
+export const unsupportedMediaTypeResponse = Effect.suspend(() =>
+  respondWithError(new UnsupportedMediaType())
 )
 
-export const misdirectedRequest = Effect.suspend(() => respond(new MisdirectedRequest()))
-export const originRefused = Effect.suspend(() => respond(new OriginRefused()))
+/**
+ * Responds to a malformed request and closes the connection, because the next bytes on the
+ * connection may belong to this request.
+ */
+export const malformedRequestResponse = Effect.suspend(() =>
+  Effect.map(
+    respondWithError(new MalformedRequest()),
+    HttpServerResponse.setHeader("connection", "close")
+  )
+)
+
+export const misdirectedRequestResponse = Effect.suspend(() =>
+  respondWithError(new MisdirectedRequest())
+)
+export const originRefusedResponse = Effect.suspend(() => respondWithError(new OriginRefused()))
 
 /** Returns the error for input that Node's parser rejects, before there is a request. */
 export const parserError = (code: string | undefined): ApiFailure =>
@@ -147,11 +159,9 @@ export const stalledError = (isComplete: boolean): ApiFailure =>
     ? unavailable("The service did not finish the request in time. Send it again in a moment.")
     : new RequestTimeout()
 
-/** The error that is sent before the routes exist and after they are removed. */
+/** Creates the error that is sent before the routes exist and after they are removed. */
 export const notServingError = () =>
   unavailable("The service is starting or stopping. Send the request again in a moment.")
-
-// ---------------------------------------------------------------------------
 
 const unavailable = (message: string) => new Unavailable({ retry_after: 1, message })
 
@@ -188,11 +198,17 @@ const rejection = (error: HttpApiError.HttpApiSchemaError, id: string) => {
   }
 }
 
-/** Users choose keys and names themselves, so a malformed one gets an explanation. */
+/**
+ * Returns whether users choose the value of the parameter. A malformed key or name gets an
+ * explanation, while a malformed id gets the same response as an unknown id.
+ */
 const isUserChosen = (parameter: string | number | undefined): boolean =>
   parameter === "key" || parameter === "name"
 
-/** A malformed id cannot exist: a `{key_id}` that is not a UUID is a missing `api_key`. */
+/**
+ * The resource that each path parameter identifies. A malformed id belongs to no record, so a
+ * `{key_id}` that is not a UUID gets the response for an `api_key` that does not exist.
+ */
 const resourceOfParam: Record<string, Resource> = {
   workspace_id: "workspace",
   session_id: "session",

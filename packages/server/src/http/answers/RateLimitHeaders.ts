@@ -1,8 +1,8 @@
 import { type RateState, windowSeconds } from "../fairness/RateLimits.ts"
 
 /**
- * A property of the request rather than a map entry: a long-lived map would move requests to the
- * garbage collector's old generation.
+ * The key of a property of the request. A property is used instead of a map, because a long-lived
+ * map would move requests to the garbage collector's old generation.
  */
 const rate = Symbol("the rate limit state of a request")
 
@@ -10,13 +10,13 @@ interface Counted {
   [rate]?: RateState
 }
 
-export const noteRateState = (request: object, known: RateState): void => {
+export const recordRateState = (request: object, known: RateState): void => {
   ;(request as Counted)[rate] = known
 }
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11. Undefined for a request without a
- * credential.
+ * Creates the function that returns the headers of draft-ietf-httpapi-ratelimit-headers-11. The
+ * headers are undefined for a request without a credential.
  */
 export const rateLimitHeaders = (perMinute: number) => {
   const policy = `"default";q=${perMinute};w=${windowSeconds}`

@@ -16,11 +16,13 @@ export interface StaticResponse {
 export const makeStaticResponse = async (
   body: Uint8Array,
   contentType: string,
-  headers: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>,
+  /** The compression level, from 1 (fast) to 9 (small). */
+  quality = 9
 ): Promise<StaticResponse> => {
   const [br, gzipped] = await Promise.all([
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-    promisify(gzip)(body, { level: 9 })
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
+    promisify(gzip)(body, { level: quality })
   ])
   return staticResponse({ br, gzip: gzipped, identity: body }, contentType, headers)
 }

@@ -3,11 +3,29 @@ import { HttpServerResponse } from "effect/http"
 /** The product's logo, as in the control panel. */
 const logo = `<svg aria-hidden="true" viewBox="0 0 32 32" fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="13"/><path d="M16 8v8l6 4"/></svg>`
 
+/** A button that sends a field. */
+interface LinkButton {
+  readonly name: string
+  readonly value: string
+  readonly label: string
+}
+
+const formOf = (button: string | ReadonlyArray<LinkButton> | undefined): string => {
+  if (button === undefined) return ""
+  const buttons =
+    typeof button === "string"
+      ? [`<button>${button}</button>`]
+      : button.map(
+          ({ label, name, value }) => `<button name="${name}" value="${value}">${label}</button>`
+        )
+  return `<form method="post">${buttons.join(" ")}</form>`
+}
+
 /**
- * The page that a link in a mail opens. Mail scanners open all links, so only the button may change
- * something. The button sends the page's own query to the same URL.
+ * Creates the page that an emailed link opens. Email scanners open all links, so only the button
+ * may change anything. The button sends the page's query to the same URL.
  */
-export const linkPage = (text: string, button?: string, status = 200) =>
+export const linkPage = (text: string, button?: string | ReadonlyArray<LinkButton>, status = 200) =>
   HttpServerResponse.text(
     `<!doctype html>
 <html lang="en">
@@ -27,7 +45,7 @@ export const linkPage = (text: string, button?: string, status = 200) =>
   :focus-visible { outline: 2px solid light-dark(#2860d8, #8db8ff); outline-offset: 2px }
 </style>
 </head>
-<body><main>${logo}<h1>${text}</h1>${button === undefined ? "" : `<form method="post"><button>${button}</button></form>`}</main></body>
+<body><main>${logo}<h1>${text}</h1>${formOf(button)}</main></body>
 </html>`,
     {
       status,

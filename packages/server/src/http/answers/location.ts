@@ -10,8 +10,8 @@ interface CreatedRecord {
 type Params = Readonly<Record<string, string>>
 
 /**
- * Adds the path of the new record as the `Location` header of a 201. Undefined for an endpoint that
- * creates nothing.
+ * Returns a function that adds the path of the new record as the `Location` header of a 201.
+ * Undefined for an endpoint that creates nothing.
  */
 export const withLocation = ({
   annotations,
@@ -40,11 +40,9 @@ export const withLocation = ({
     })
 }
 
-// ---------------------------------------------------------------------------
-
 /**
- * `HttpApiSchema.status` stores the status in this annotation, but the framework has no function to
- * read it.
+ * Returns the status in the annotation in which `HttpApiSchema.status` stores it. The framework has
+ * no function that reads it.
  */
 const statusOf = ({ context }: SchemaAST.AST): unknown => context?.annotations?.["httpApiStatus"]
 

@@ -6,23 +6,26 @@ import {
 } from "@scheduling/domain/shared/ValidationIssue"
 import { SchemaAST, SchemaIssue } from "effect"
 
-/** More issues help nobody, and each adds a hundred bytes to the response. */
+/**
+ * The maximum number of issues in a response. Nobody reads more, and each issue adds about a
+ * hundred bytes.
+ */
 export const maxIssues = 100
 
 /** How messages name the input. */
-export interface InputNouns {
+export interface InputTerms {
   /** The name of the input as a whole. */
   readonly whole: "The body" | "The query" | "The item" | "The request"
-  /** The name of a single value in the input. */
+  /** The name of an individual value in the input. */
   readonly part: "field" | "parameter"
 }
 
-const bodyNouns: InputNouns = { whole: "The body", part: "field" }
+const bodyNouns: InputTerms = { whole: "The body", part: "field" }
 
 /** Returns the problems of an input as responses show them. */
 export const issuesIn = (
   issue: SchemaIssue.Issue,
-  decoded: InputNouns = bodyNouns
+  decoded: InputTerms = bodyNouns
 ): ReadonlyArray<ValidationIssue> => {
   const found: Array<ValidationIssue> = []
   for (const one of issuesAt(issue, [], { ...decoded, hintsLeft: maxHints })) {
@@ -35,7 +38,7 @@ export const issuesIn = (
 export const unknownField = (
   path: ValidationIssue["path"],
   known: ReadonlyArray<string>,
-  { part, whole }: InputNouns
+  { part, whole }: InputTerms
 ): ValidationIssue => {
   const name = String(path.at(-1))
   const meant = nearestName(
@@ -47,18 +50,16 @@ export const unknownField = (
   return issueAt(path, "unknown_field", `is not a known ${part}${hint}`, whole)
 }
 
-// ---------------------------------------------------------------------------
-
 /**
- * Comparing names takes time, so a client that sends many unknown fields gets only this many
- * suggestions.
+ * The maximum number of suggestions for misspelled names. Comparing names takes time, and a client
+ * may send many unknown fields.
  */
 const maxHints = 10
 
-/** The maximum edit distance at which a name of this length still matches. */
+/** Returns the maximum edit distance at which a name of this length still matches. */
 const maxTypos = (length: number) => Math.floor(length / 3)
 
-interface Walk extends InputNouns {
+interface Walk extends InputTerms {
   hintsLeft: number
 }
 
@@ -80,10 +81,12 @@ function* issuesAt(
     case "Composite":
       for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
       return
-    case "AnyOf":
-      if (issue.issues.length === 0) yield noAlternative(issue, path, walk)
-      for (const one of issue.issues) yield* issuesAt(one, path, walk, filter)
+    case "AnyOf": {
+      const meant = issue.issues.filter((one) => !isOtherKind(one))
+      if (meant.length === 0) yield noAlternative(issue, path, walk)
+      for (const one of meant) yield* issuesAt(one, path, walk, filter)
       return
+    }
     case "MissingKey":
       return yield issueAt(path, "required", "is required", walk.whole)
     case "UnexpectedKey":
@@ -115,7 +118,10 @@ const typeProblem = (issue: SchemaIssue.InvalidType | SchemaIssue.AnyOf): Proble
   ]
 }
 
-/** An object that matches none of several kinds has an unknown kind, or none. */
+/**
+ * Returns the issue for an object that matches none of the possible kinds, because its kind is
+ * missing or unknown.
+ */
 const noAlternative = (issue: SchemaIssue.AnyOf, path: Path, walk: Walk): ValidationIssue => {
   const tag = SchemaIssue.hasInput(issue) && isObject(issue.input) ? tagOf(issue.ast) : undefined
   if (tag === undefined) return issueAt(path, ...typeProblem(issue), walk.whole)
@@ -124,6 +130,27 @@ const noAlternative = (issue: SchemaIssue.AnyOf, path: Path, walk: Walk): Valida
   return Object.hasOwn(Object(issue.input), name)
     ? issueAt(at, "unknown_value", `must be one of ${either.format(values)}`, walk.whole)
     : issueAt(at, "required", "is required", walk.whole)
+}
+
+/**
+ * Returns true if an alternative fails because the field that distinguishes the kinds has another
+ * value.
+ */
+const isOtherKind = (issue: SchemaIssue.Issue): boolean => {
+  switch (issue._tag) {
+    case "Filter":
+    case "Encoding":
+      return isOtherKind(issue.issue)
+    case "Composite":
+      return issue.issues.some(
+        (one) =>
+          one._tag === "Pointer" &&
+          one.issue._tag === "InvalidType" &&
+          SchemaAST.isLiteral(one.issue.ast)
+      )
+    default:
+      return false
+  }
 }
 
 const isObject = (input: unknown) =>
@@ -194,7 +221,7 @@ const codeFor = (input: unknown): IssueCode =>
       ? "out_of_range"
       : "invalid"
 
-/** Returns the problem that a check of the framework found. */
+/** Returns the problem that one of the framework's checks has found. */
 const boundsProblem = (representation: unknown, input: unknown): Problem | undefined => {
   const { id, payload } = Object(representation) as Representation
   const { maximum, maxLength = maximum, minimum, minLength = minimum } = payload ?? {}
@@ -234,11 +261,11 @@ const lengthProblem = (input: unknown, least = 0, most = Infinity): Problem => {
 
 const amount = (least: number | undefined, most: number | undefined): string =>
   least === undefined
-    ? `at most ${shown(most)}`
+    ? `at most ${formatCount(most)}`
     : most === undefined
-      ? `at least ${shown(least)}`
+      ? `at least ${formatCount(least)}`
       : least === most
-        ? shown(least)
-        : `${shown(least)} to ${shown(most)}`
+        ? formatCount(least)
+        : `${formatCount(least)} to ${formatCount(most)}`
 
-const shown = (count = 0): string => count.toLocaleString("en")
+const formatCount = (count = 0): string => count.toLocaleString("en")

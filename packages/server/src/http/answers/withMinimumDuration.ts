@@ -1,8 +1,9 @@
 import { Clock, type Duration, Effect } from "effect"
 
 /**
- * Delays success until this time, so that the response time does not reveal how much work was done.
- * It uses the real clock, as an attacker does.
+ * Delays a successful result until this much time has passed, so that the response time does not
+ * reveal how much work was done. The delay uses the real clock even in tests, because an attacker
+ * would use it too.
  */
 export const withMinimumDuration =
   (time: Duration.Input) =>

@@ -14,8 +14,9 @@ export class AccountRates {
   }
 
   /**
-   * Takes from both buckets, and returns the state of the one that has less left. The account comes
-   * last, so a rejected credential takes nothing from the others.
+   * Takes from both buckets, and returns the state of the one that has less left. The account's
+   * bucket comes last, so that a rejected request of one credential takes nothing from the
+   * account's other credentials.
    */
   take(id: string, lane: bigint, nowMs: number, amount = 1): RateState {
     const own = this.#each.take(id, nowMs, amount)

@@ -1,7 +1,7 @@
 /**
  * Divides a resource that accounts hold for a long time, such as open streams. An account may hold
- * at most a quarter of the free capacity, and all accounts registered from one public address at
- * most the free capacity, so a new account always finds some left.
+ * at most a quarter of the free capacity. All accounts that were registered from one public address
+ * together may hold at most the free capacity. A new account therefore always finds some capacity.
  */
 export class AccountShares {
   held = 0
@@ -17,7 +17,7 @@ export class AccountShares {
     return this.#all - this.held
   }
 
-  /** Returns true if the account of the lane may hold one more. */
+  /** Returns true if the lane's account may hold one more unit of the resource. */
   mayHold(lane: bigint): boolean {
     const ofAccount = this.#accounts.get(lane) ?? 0
     const ofAddress = this.#addresses.get(addressOf(lane)) ?? 0
@@ -26,16 +26,18 @@ export class AccountShares {
 
   change(lane: bigint, by: 1 | -1): void {
     this.held += by
-    add(this.#accounts, lane, by)
-    add(this.#addresses, addressOf(lane), by)
+    changeHeld(this.#accounts, lane, by)
+    changeHeld(this.#addresses, addressOf(lane), by)
   }
 }
 
-/** The upper half of a lane: the share. */
+/**
+ * Returns the upper half of a lane, which all accounts registered from one public address share.
+ */
 const addressOf = (lane: bigint): bigint => lane >> 32n
 
 /** Changes the amount that a key holds. A key that holds nothing is removed. */
-export const add = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
+export const changeHeld = <Key>(held: Map<Key, number>, key: Key, by: number): void => {
   const count = (held.get(key) ?? 0) + by
   if (count === 0) held.delete(key)
   else held.set(key, count)

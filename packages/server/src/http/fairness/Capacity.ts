@@ -1,7 +1,7 @@
 import { Unavailable } from "@scheduling/domain/shared/Errors"
 import { Context, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import { respond } from "../answers/Errors.ts"
+import { respondWithError } from "../answers/Errors.ts"
 import type { Client } from "./Clients.ts"
 import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 
@@ -9,7 +9,10 @@ import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 export interface CapacityLimits {
   /** Maximum number of requests in progress. */
   readonly requests: number
-  /** Maximum bytes of request bodies in memory, not counting the first `freeBytes` of each. */
+  /**
+   * The maximum number of bytes of request bodies in memory. The first `freeBytes` of each body are
+   * not counted.
+   */
   readonly bodyBytes: number
 }
 
@@ -25,16 +28,16 @@ export const CapacityLimits = Context.Reference<CapacityLimits>(
 export const freeBytes = 16 * 1024
 
 /**
- * Rejects requests beyond the limits at almost no cost. With 50,000 requests in progress every
- * request would wait for half a minute, and 1,000 bodies would take a gigabyte. A single client is
- * rejected before the node is full, so that new clients still get a permit.
+ * Rejects requests beyond the limits at almost no cost. Without limits, 50,000 requests in progress
+ * would make every request wait for half a minute, and 1,000 bodies would take a gigabyte. An
+ * individual client is rejected before the node is full, so that new clients still get a permit.
  */
 export class Capacity {
   requests = 0
   bodyBytes = 0
   /**
-   * Without a queue, a hundred bodies of 250 kB that arrive together are parsed in one go, and no
-   * other request is served in the meantime.
+   * Parses long bodies one at a time. Otherwise, a hundred bodies of 250 kB that arrive together
+   * would be parsed in one go, and no other request would be served in the meantime.
    */
   readonly longBodies = new FairQueue<Client>({ atOnce: 1, pause: yieldToEventLoop })
   readonly limits: CapacityLimits
@@ -55,8 +58,8 @@ export class Capacity {
 }
 
 /**
- * A property of the request rather than a map entry: a long-lived map would move requests to the
- * garbage collector's old generation.
+ * The key of a property of the request. A property is used instead of a map, because a long-lived
+ * map would move requests to the garbage collector's old generation.
  */
 const permit = Symbol("the permit of a request")
 
@@ -66,7 +69,7 @@ interface Permitted {
 
 /** The permit of one request in progress. */
 export class Permit {
-  /** Undefined if the request needs no permit. */
+  /** Returns the permit of a request, or undefined if the request needs none. */
   static of(request: object): Permit | undefined {
     return (request as Permitted)[permit]
   }
@@ -107,7 +110,7 @@ export class Permit {
     })
   }
 
-  /** Receives a long body and then parses it, taking turns with other bodies. */
+  /** Receives a long body, and parses it when its turn among the long bodies comes. */
   longBody<A, B, E, R>(
     arrival: Effect.Effect<A, E, R>,
     read: (body: A) => Effect.Effect<B, E, R>
@@ -126,7 +129,7 @@ export class Permit {
     const { bodyBytes, limits } = this.capacity
     return this.counted === 0 || this.client.mayHold("bodyBytes", limits.bodyBytes - bodyBytes)
       ? Effect.void
-      : Effect.die(busy)
+      : Effect.die(busyError)
   }
 
   private hold(what: "requests" | "bodyBytes", amount: number): void {
@@ -140,10 +143,10 @@ export class Permit {
   }
 }
 
-/** Built once, because it is sent while the node is busy. */
-const busy = new Unavailable({
+/** The error of a busy node. It is built once, because it is sent while the node is busy. */
+const busyError = new Unavailable({
   retry_after: 1,
   message: "The service is busy. Send the request again in a moment."
 })
 
-const busyResponse = respond(busy)
+const busyResponse = respondWithError(busyError)

@@ -5,16 +5,16 @@ import { FairQueue, yieldToEventLoop } from "./FairQueue.ts"
 import { networkOf } from "./networkOf.ts"
 
 /**
- * A client may hold this many times the free capacity. A single client gets most of the node, many
- * clients get equal parts, and a new client always finds some left. These are dynamic thresholds,
- * as for the runner's slots.
+ * A client may hold this many times as much as is free. A client that is alone gets most of the
+ * node's capacity, many clients get equal parts, and a new client always finds some capacity. These
+ * are dynamic thresholds, as for the runner's slots.
  */
 const share = 4
 
 const maxConcurrentUploads = 16
 
 /** The resources that clients share, and the amount of each that a client holds. */
-export interface Holdings {
+export interface SharedUsage {
   /** Requests in progress. */
   requests: number
   /** Bytes of request bodies in memory. */
@@ -24,12 +24,12 @@ export interface Holdings {
 }
 
 /** All clients of one IPv4 address or one IPv6 network. */
-class Address implements Holdings {
+class Address implements SharedUsage {
   requests = 0
   bodyBytes = 0
   unsentBytes = 0
   connections = 0
-  /** The clients by credential, which is not yet verified. */
+  /** The clients by their credential, which is not verified yet. */
   readonly clients = new Map<string, Client>()
   readonly network: string
 
@@ -39,10 +39,10 @@ class Address implements Holdings {
 }
 
 /**
- * One credential used from one address. Behind an untrusted proxy all clients have the same
- * address, and only the credential distinguishes them.
+ * A client: one credential that is used from one address. Behind an untrusted proxy all clients
+ * have the same address, and only the credential distinguishes them.
  */
-export class Client implements Holdings {
+export class Client implements SharedUsage {
   requests = 0
   bodyBytes = 0
   unsentBytes = 0
@@ -60,8 +60,8 @@ export class Client implements Holdings {
   }
 
   /**
-   * Limits how many long bodies are received at the same time. The other bodies stay with the
-   * client: a thousand at once would arrive faster than they can be checked.
+   * Limits how many long bodies of the client are received at the same time. Further bodies stay
+   * unread for now, because a thousand at once would arrive faster than they can be checked.
    */
   get uploads(): FairQueue<Client> {
     return (this.#uploads ??= new FairQueue({
@@ -70,13 +70,13 @@ export class Client implements Holdings {
     }))
   }
 
-  hold(what: keyof Holdings, amount: number): void {
+  hold(what: keyof SharedUsage, amount: number): void {
     this[what] += amount
     this.address[what] += amount
   }
 
   /** Returns true if the client may hold more while `free` is left for all clients. */
-  mayHold(what: keyof Holdings, free: number): boolean {
+  mayHold(what: keyof SharedUsage, free: number): boolean {
     return this[what] < share * (share * free - this.address[what])
   }
 
@@ -104,8 +104,8 @@ const connections = new WeakMap<Duplex, Connection>()
 export const clientAt = (socket: Duplex): Client | undefined => connections.get(socket)?.client
 
 /**
- * Returns the client that sent a request. All requests of a client on a connection share one
- * lookup.
+ * Returns the client that sent a request. Requests of the same client on a connection are looked up
+ * only once.
  */
 export const clientOf = (
   message: Pick<IncomingMessage, "headers" | "socket">,
@@ -131,8 +131,8 @@ export class Clients {
   readonly #addresses = new Map<string, Address>()
 
   /**
-   * Counts a connection of the address. Returns false if the address may have no more while `free`
-   * are left for all.
+   * Counts a new connection from the socket's address. Returns false, without counting it, if the
+   * address has reached its share of the `free` connections that are left for all addresses.
    */
   admit(socket: Socket, free: number): boolean {
     const ip = socket.remoteAddress ?? ""
@@ -173,7 +173,8 @@ export class Clients {
 
   forget(client: Client): void {
     const { address, credential } = client
-    // A request may outlive its connection, so another client with the same credential may exist.
+    // The client may already have been replaced, because a request can outlive its connection. So
+    // only this client is removed.
     if (address.clients.get(credential) === client) address.clients.delete(credential)
     this.#forgetAddress(address)
   }
@@ -185,6 +186,6 @@ export class Clients {
   }
 }
 
-/** The maximum length of a credential. Each connection keeps one. */
+/** The maximum length of a credential, because each connection keeps one in memory. */
 const maxCredential = 1_024
 const tooLong = "too long"

@@ -1,4 +1,4 @@
-/** More pings per minute than any job needs. */
+/** The maximum number of pings per minute of a ping URL. No job needs more. */
 const maxEventsPerMinute = 60
 
 /** Counts the events of each ping URL in the current minute. */

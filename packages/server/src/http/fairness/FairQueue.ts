@@ -1,11 +1,12 @@
 import { Effect } from "effect"
-import { FairLine } from "./FairLine.ts"
+import { RoundRobinQueue } from "./RoundRobinQueue.ts"
 
 export interface FairQueueOptions<Refusal> {
   /** The maximum number of effects that run at the same time. */
   readonly atOnce: number
   /**
-   * The maximum number of waiting effects, and the failure of further ones. Unlimited if absent.
+   * The maximum number of waiting effects, and the failure of further effects. If absent, the
+   * number is unlimited.
    */
   readonly bound?: {
     readonly maxWaiting: number
@@ -19,19 +20,19 @@ export interface FairQueueOptions<Refusal> {
 export const yieldToEventLoop = (next: () => void) => void setImmediate(next)
 
 /** Pauses before the next effect for as long as the last one took. */
-export const afterEqualPause = (next: () => void, tookMs: number) => {
+export const pauseForSameDuration = (next: () => void, tookMs: number) => {
   setTimeout(next, tookMs).unref()
 }
 
 /**
  * Limits how many effects run at the same time. Keys take turns, so that a key with a thousand
- * waiting effects delays another key by one turn. If the queue is full, a new effect replaces the
- * last one of the key that has the most, provided that this key has more than the new one's key
- * would.
+ * waiting effects delays another key by only one effect. If the queue is full, a new effect may
+ * replace the last effect of the key with the most waiting effects, provided that the key of the
+ * new effect has fewer waiting effects.
  */
 export class FairQueue<Key, Refusal = never> {
   #running = 0
-  readonly #waiting = new FairLine<Key, Waiter>()
+  readonly #waiting = new RoundRobinQueue<Key, Waiter>()
   readonly #options: FairQueueOptions<Refusal>
 
   constructor(options: FairQueueOptions<Refusal>) {

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 
 /**
- * Enforces a limit that is too slow to count each time. A count stays valid for a hundredth of the
- * free permits, and the last hundred permits are counted one by one. A node does not see the
- * permits of other nodes, so each node can exceed the limit by 1%.
+ * Enforces a limit on a number that takes too long to count each time. After a count, a hundredth
+ * of the free permits is granted without counting again. The last hundred permits are counted one
+ * by one. A node does not see the permits of other nodes, so each node can exceed the limit by 1%.
  */
 export class Permits {
-  /** By owner, the permits that this node may still grant before it counts again. */
+  /** The number of permits that this node may still grant to each owner before it counts again. */
   readonly #left = new Map<string, number>()
 
   /**

@@ -2,7 +2,7 @@
 export interface RateState {
   /** Whether this request exceeded the limit. */
   readonly isOver: boolean
-  /** Number of requests that would be accepted now in a row. */
+  /** The number of requests in a row that would be accepted now. */
   readonly remaining: number
   /**
    * Seconds until `remaining` is back at its maximum or, if it is 0, until it is 1. If this request
@@ -12,7 +12,7 @@ export interface RateState {
 }
 
 /**
- * A token bucket per credential, which refills evenly within a window and starts full: all requests
+ * A token bucket per credential. It starts full and refills evenly within a window, so all requests
  * of a window may arrive at the same time. The default window is a minute. Bytes may be counted
  * instead of requests.
  *
@@ -51,7 +51,7 @@ export class RateLimits<Key = string> {
   }
 
   /**
-   * Takes an amount that is already used, even if it exceeds the rest. Returns for how many
+   * Takes an amount that is already used, even if the bucket has less left. Returns for how many
    * milliseconds the bucket is overdrawn.
    */
   charge(credential: Key, nowMs: number, amount: number): number {
@@ -64,7 +64,7 @@ export class RateLimits<Key = string> {
     return this.#used.size + this.#usedBefore.size
   }
 
-  /** Milliseconds until the bucket is full again. */
+  /** Returns the milliseconds until the bucket is full again. */
   #missingMs(credential: Key, nowMs: number): number {
     if (nowMs >= this.#nextTurnMs) this.#dropFull(nowMs)
     const fullAt = this.#used.get(credential) ?? this.#usedBefore.get(credential) ?? nowMs
@@ -80,5 +80,5 @@ export class RateLimits<Key = string> {
 
 export const windowSeconds = 60
 
-/** Tolerance for sums of fractions of a millisecond. */
+/** The tolerance for rounding errors in sums of fractions of a millisecond. */
 const roundingMs = 1e-6

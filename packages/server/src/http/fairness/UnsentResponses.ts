@@ -22,8 +22,9 @@ interface Unsent {
 
 /**
  * The responses that clients have not fully read. The kernel holds some hundred kilobytes per
- * connection, and the rest is in our memory. Each response has a deadline. If all responses
- * together exceed the limit, the client that holds the most loses its oldest one.
+ * connection, and the rest is in the memory of the process. Each response has a deadline. If all
+ * responses together exceed the limit, the oldest response of the client that holds the most is
+ * aborted.
  */
 export class UnsentResponses {
   bytes = 0
@@ -39,7 +40,9 @@ export class UnsentResponses {
     return this.#patience.maxBytes - this.bytes
   }
 
-  /** Must be called after a response was written completely. */
+  /**
+   * Starts the deadline of a response. Must be called after the response was written completely.
+   */
   watch(answer: Answer): void {
     const { socket } = answer
     const client = socket === null ? undefined : clientAt(socket)

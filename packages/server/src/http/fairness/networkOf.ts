@@ -1,7 +1,10 @@
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** Returns the network of an IPv6 address, because one customer gets 2^64 addresses. */
+/**
+ * Returns the /64 network of an IPv6 address, because one customer of a provider gets 2^64
+ * addresses. Returns an IPv4 address unchanged.
+ */
 export const networkOf = (ip: string): string => {
   const parsed = NetAddress.ipFromString(ip)
   if (Result.isFailure(parsed)) return ip

@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { Principal, principalId } from "@scheduling/domain/auth/Principal"
+import { Principal, type Requester, requesterOf } from "@scheduling/domain/auth/Principal"
 import {
   type IdempotencyFailure,
   IdempotencyInProgress,
@@ -17,15 +17,15 @@ export interface IdempotentRequest<A, I> {
   readonly key: string | undefined
   /** The workspace that owns the created record. Absent if the record belongs to the principal. */
   readonly workspaceId?: AuthorizedWorkspaceId
-  /** The scope in which a key is unique: the endpoint and the record that it acts on. */
+  /** The scope in which a key is unique: the endpoint, and the record on which it acts. */
   readonly operation: string
   readonly payload: unknown
   readonly answer: Schema.Codec<A, I>
 }
 
 /**
- * Bytes of responses that this node may store per day for a workspace, and for an account with all
- * its workspaces. Enough for ordinary creates at the full rate.
+ * The number of bytes of responses that this node may store per day for a workspace, and for an
+ * account with all its workspaces. It is enough for ordinary creates at the full rate.
  */
 export const StoredResponseLimits = Context.Reference<{
   readonly each: number
@@ -51,6 +51,17 @@ export class Idempotency extends Context.Service<
       E | IdempotencyFailure | RateLimited,
       R | HttpServerRequest.HttpServerRequest | Principal
     >
+    /** Does the same as `once` for a request without a principal. */
+    readonly onceFor: <A, I>(
+      requester: Requester,
+      request: IdempotentRequest<A, I>
+    ) => <E, R>(
+      create: Effect.Effect<A, E, R>
+    ) => Effect.Effect<
+      A,
+      E | IdempotencyFailure | RateLimited,
+      R | HttpServerRequest.HttpServerRequest
+    >
     /**
      * Deletes the stored responses of a workspace or an account. Call it in the transaction that
      * deletes the owner, after its row is deleted.
@@ -68,15 +79,15 @@ export class Idempotency extends Context.Service<
         const requestKeys = secrets.keys("idempotent-request")
         const answerKeys = secrets.keys("idempotent-answer")
 
-        const is = ({ principal_id, key, operation, owner_id }: Use) => sql`
+        const matchesUse = ({ principal_id, key, operation, owner_id }: Use) => sql`
           owner_id = ${owner_id}
           AND principal_id = ${principal_id}
           AND operation = ${operation}
           AND key = ${key}`
 
         /**
-         * Waits for a concurrent request with the same key to commit. Returns no row if that
-         * request has the key.
+         * Stores the key of a request, or takes over an expired one. Waits for a concurrent request
+         * with the same key to commit. Returns no row if the key is in use.
          */
         const take = (use: Use, request_hash: string, now: Date) =>
           Effect.catchReason(
@@ -97,13 +108,14 @@ export class Idempotency extends Context.Service<
         }>`
           SELECT request_hash, sealed_answer
           FROM idempotent_requests
-          WHERE ${is(use)}`
+          WHERE ${matchesUse(use)}`
 
         const rates = new AccountRates(yield* StoredResponseLimits, dayMs)
         const clock = yield* Clock.Clock
 
         /**
-         * A rejection rolls back the create, because it could not be repeated without its response.
+         * Stores the response. If the limit on stored bytes is reached, the creation is rolled
+         * back, because a repeated request could not get the same response.
          */
         const keep = Effect.fnUntraced(function* (use: Use, lane: bigint, answer: string) {
           const sealed = seal(answerKeys, contextOf(use), answer)
@@ -117,46 +129,56 @@ export class Idempotency extends Context.Service<
           yield* sql`
             UPDATE idempotent_requests
             SET sealed_answer = ${sealed}
-            WHERE ${is(use)}`
+            WHERE ${matchesUse(use)}`
         })
 
+        const onceFor: Idempotency["Service"]["onceFor"] = (
+          { id: principal_id, lane },
+          { answer, key, operation, payload, workspaceId }
+        ) => {
+          const codec = Schema.fromJsonString(answer)
+          return (create) =>
+            key === undefined
+              ? create
+              : Effect.gen(function* () {
+                  const use = {
+                    owner_id: workspaceId ?? principal_id,
+                    principal_id,
+                    operation,
+                    key
+                  }
+                  const request = JSON.stringify(payload)
+                  const now = yield* DateTime.nowAsDate
+                  const taken = yield* take(use, mac(requestKeys[0], request), now)
+                  if (taken.length === 0) {
+                    const [stored] = yield* find(use)
+                    if (stored === undefined || stored.sealed_answer === null) {
+                      return yield* inProgress
+                    }
+                    const { request_hash, sealed_answer } = stored
+                    if (!requestKeys.some((one) => request_hash === mac(one, request))) {
+                      return yield* new IdempotencyMismatch()
+                    }
+                    yield* replayed
+                    const given = unseal(answerKeys, contextOf(use), sealed_answer)
+                    return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
+                  }
+                  const made = yield* create
+                  const text = yield* Effect.orDie(Schema.encodeEffect(codec)(made))
+                  yield* keep(use, lane, text)
+                  return made
+                }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
+        }
+
         return Idempotency.of({
-          once: ({ answer, key, operation, payload, workspaceId }) => {
-            const codec = Schema.fromJsonString(answer)
-            return (create) =>
-              key === undefined
-                ? create
-                : Effect.gen(function* () {
-                    const principal = yield* Principal
-                    const principal_id = principalId(principal)
-                    const use = {
-                      owner_id: workspaceId ?? principal_id,
-                      principal_id,
-                      operation,
-                      key
-                    }
-                    const request = JSON.stringify(payload)
-                    const now = yield* DateTime.nowAsDate
-                    const taken = yield* take(use, mac(requestKeys[0], request), now)
-                    if (taken.length === 0) {
-                      const [stored] = yield* find(use)
-                      if (stored === undefined || stored.sealed_answer === null) {
-                        return yield* inProgress
-                      }
-                      const { request_hash, sealed_answer } = stored
-                      if (!requestKeys.some((one) => request_hash === mac(one, request))) {
-                        return yield* new IdempotencyMismatch()
-                      }
-                      yield* replayed
-                      const given = unseal(answerKeys, contextOf(use), sealed_answer)
-                      return yield* Effect.orDie(Schema.decodeEffect(codec)(given))
-                    }
-                    const made = yield* create
-                    const text = yield* Effect.orDie(Schema.encodeEffect(codec)(made))
-                    yield* keep(use, principal.lane, text)
-                    return made
-                  }).pipe(Effect.catchTag("SqlError", Effect.die), transaction)
-          },
+          once: (request) => (create) =>
+            request.key === undefined
+              ? create
+              : Effect.flatMap(Principal, (principal) =>
+                  onceFor(requesterOf(principal), request)(create)
+                ),
+
+          onceFor,
 
           removeOwnedBy: Effect.fn("Idempotency.removeOwnedBy")(function* (ownerId) {
             yield* sql`
@@ -185,4 +207,4 @@ const contextOf = ({ principal_id, key, operation, owner_id }: Use) =>
   [owner_id, principal_id, operation, key].join(" ")
 
 const tooManyBytes = (seconds: number) =>
-  `The stored answers to requests with an Idempotency-Key have reached the daily limit of this workspace or account. Omit the header, or try again in ${seconds} s.`
+  `The stored responses to requests with an Idempotency-Key have reached the daily limit of this workspace or account. Omit the header, or try again in ${seconds} s.`

@@ -1,6 +1,6 @@
 /**
- * The limits of JSON in a body. The contract needs less: its largest body is the notification
- * settings with every allowed rule and channel, which is 5,670 values nested four levels deep.
+ * The limits of JSON in a body. No endpoint needs more: the largest body is the notification
+ * settings with every allowed rule and channel, which has 5,670 values nested four levels deep.
  */
 export const jsonBounds: JsonBounds = { values: 6_000, items: 200, depth: 16 }
 
@@ -19,12 +19,15 @@ export const boundsOf = (url: string): JsonBounds =>
   documentPath.test(url) ? documentBounds : jsonBounds
 
 /**
- * Returns the limit that a JSON text exceeds, if any. It runs before parsing: half a megabyte of
- * brackets blocks `JSON.parse` for 40 ms, and the framework takes a second to report every item of
- * an array of that length. Malformed JSON is left to `JSON.parse`, unless it exceeds a limit first.
+ * Returns the limit that a JSON text exceeds, if any. This check runs before the text is parsed:
+ * half a megabyte of brackets blocks `JSON.parse` for 40 ms, and the framework takes a second to
+ * report every item of an array of that length. Malformed JSON is left to `JSON.parse`, unless it
+ * exceeds a limit first.
  */
 export const exceededLimit = (text: string, bounds = jsonBounds): string | undefined => {
-  /** The number of items so far in each open array or object. Only arrays are limited. */
+  /**
+   * The number of items so far in each open array or object. The number is limited only for arrays.
+   */
   const held: Array<number> = []
   let values = 0
   let depth = 0
@@ -56,8 +59,6 @@ export const exceededLimit = (text: string, bounds = jsonBounds): string | undef
   }
   return undefined
 }
-
-// ---------------------------------------------------------------------------
 
 const quote = 0x22
 const comma = 0x2c

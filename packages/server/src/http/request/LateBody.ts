@@ -2,14 +2,15 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { HttpMethod, HttpServerRequest } from "effect/http"
 import { withText } from "../../core/index.ts"
-import { isShort } from "./RequestBody.ts"
+import { isReadWithoutTurn } from "./RequestBody.ts"
 
 /**
- * Access is checked when the headers arrive, but a client may take half a minute to send the body.
- * If the body was incomplete at the first check, `decide` runs again after it has been read and
- * before it is used. Otherwise a member who was removed in the meantime could still create an API
- * key. A short body that arrived with the headers costs nothing. A long body may wait for its turn
- * to be read, so it always counts as late.
+ * Checks access again if the body arrives late. Access is first checked when the headers arrive,
+ * but a client may take half a minute to send the body. If the body was incomplete at the first
+ * check, `decide` runs again after the body was read and before it is used. Otherwise a member who
+ * was removed in the meantime could still create an API key. A short body that arrived with the
+ * headers needs no second check. A long body may wait for its turn to be read, so it always counts
+ * as late.
  */
 export const recheckIfLate = <A, E, R, Refusal>(
   request: HttpServerRequest.HttpServerRequest,
@@ -17,7 +18,8 @@ export const recheckIfLate = <A, E, R, Refusal>(
   decide: () => Effect.Effect<void, Refusal>
 ): Effect.Effect<A, E | Refusal, R> => {
   if (!HttpMethod.hasBody(request.method)) return answer
-  if (NodeHttpServerRequest.toIncomingMessage(request).complete && isShort(request)) return answer
+  if (NodeHttpServerRequest.toIncomingMessage(request).complete && isReadWithoutTurn(request))
+    return answer
   const decideAgain = () =>
     Effect.catch(decide(), (refusal) => Effect.die(new LateRejection(refusal)))
   const late = withText(request, Effect.tap(request.text, decideAgain))

@@ -24,17 +24,17 @@ export const withCheckedBody = (
     Effect.flatMap(decode(bytes), (text) => withinBounds(text, request.url))
   const text = Effect.suspend(() => {
     if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())
-    if (isShort(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
+    if (isReadWithoutTurn(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
     return permit.longBody(readCounted(request, permit), read)
   })
   return withText(request, text)
 }
 
 /** Returns true for a body that is read without waiting for a turn. */
-export const isShort = (request: HttpServerRequest.HttpServerRequest): boolean =>
+export const isReadWithoutTurn = (request: HttpServerRequest.HttpServerRequest): boolean =>
   lengthOf(request) <= freeBytes
 
-/** NaN for a chunked body, whose length is unknown. */
+/** Returns the length of the body. NaN for a chunked body, whose length is not known. */
 const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>
   headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : NaN
 

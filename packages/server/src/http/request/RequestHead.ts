@@ -2,12 +2,15 @@ import type { IncomingMessage } from "node:http"
 
 type Message = Pick<IncomingMessage, "headers" | "httpVersion" | "rawHeaders" | "socket">
 
-/** Connections that sent a malformed request. Their next bytes may still belong to it. */
+/**
+ * Connections that have sent a malformed request. Their next bytes may still belong to that
+ * request.
+ */
 const malformedConnections = new WeakSet<object>()
 
 /**
  * Returns false for requests that RFC 9112 forbids but Node's parser accepts. Another server, such
- * as a proxy, may parse them as a different request, or as more than one.
+ * as a proxy, may read such a request differently, or as several requests.
  */
 export const isWellFormed = (message: Message): boolean => {
   if (!malformedConnections.has(message.socket) && isUnambiguous(message)) return true

@@ -1,11 +1,11 @@
 import { isLoopback } from "../../core/index.ts"
 
 /**
- * Checks the `Host` header, against DNS rebinding. An attacker can let the name of their page
- * resolve to this service, for example to an address that only the visitor can reach. For the
- * browser the service then has the same origin as the page, and only the host name in the request
- * differs. Names of this machine itself cannot belong to anybody else. A request with an absent or
- * empty `Host` does not come from a browser.
+ * Checks the `Host` header to prevent DNS rebinding. An attacker can make the name of a page
+ * resolve to this service, for example to an address that only the visitor can reach. The browser
+ * then considers the service and the page to be the same origin, and only the host name in the
+ * request differs. Loopback names are allowed, because they cannot belong to an attacker. A request
+ * with an absent or empty `Host` is allowed, because it does not come from a browser.
  */
 export const hostCheck = (
   allowed: ReadonlyArray<string> | undefined

@@ -1,18 +1,21 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { secretBeginnings } from "@scheduling/domain/auth/secretForms"
+import { secretPrefixes } from "@scheduling/domain/auth/secretPatterns"
 import type { HttpServerRequest } from "effect/http"
 import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 
-/** The id is written to logs and the audit log, so it must not look like a secret. */
-const validRequestId = new RegExp(`^(?!${secretBeginnings.join("|")})[A-Za-z0-9._:-]{1,128}$`)
+/**
+ * Matches valid request ids. A request id is written to logs and to the audit log, so it must not
+ * look like a secret.
+ */
+const validRequestId = new RegExp(`^(?!${secretPrefixes.join("|")})[A-Za-z0-9._:-]{1,128}$`)
 
 const node = randomBytes(5).toString("hex")
 let requests = 0
 
 /**
- * A property of the request rather than a map entry: a long-lived map would move requests to the
- * garbage collector's old generation.
+ * The key of a property of the request. A property is used instead of a map, because a long-lived
+ * map would move requests to the garbage collector's old generation.
  */
 const requestIdKey = Symbol("the id of a request")
 
@@ -27,8 +30,6 @@ export const messageId = (message: Identified): string =>
   (message[requestIdKey] ??= acceptedId(message) ?? nextRequestId())
 
 export const nextRequestId = (): string => `${node}-${(requests++).toString(36)}`
-
-// ---------------------------------------------------------------------------
 
 interface Identified {
   readonly headers: IncomingHttpHeaders

@@ -1,11 +1,11 @@
 import type { HttpServerRequest } from "effect/http"
 
 /**
- * Decides what web pages of other origins may do. They send their credential explicitly and never
- * as a cookie, so a page can do only what its credential allows. But only pages of allowed origins
- * may obtain credentials: an employee's browser can reach services that the owner of a page cannot,
- * and with an account that anybody may register, the page could make the service call what
- * `EGRESS_ALLOW` opens.
+ * Decides what web pages of other origins may do. A page sends its credential explicitly and never
+ * as a cookie, so it can do only what the credential allows. But only pages of allowed origins may
+ * obtain credentials. Otherwise, a page could use the browser of an employee, which can reach
+ * services that the owner of the page cannot reach: with an account that anybody may register, the
+ * page could make the service call the private networks of `EGRESS_ALLOW`.
  */
 export class PageRules {
   readonly #givesCredentials: (url: string) => boolean
@@ -17,7 +17,8 @@ export class PageRules {
   }
 
   /**
-   * Checked here rather than by CORS, because a request without a content type needs no preflight.
+   * Returns whether a page of another origin requests credentials. CORS cannot prevent this,
+   * because a request without a content type needs no preflight.
    */
   refuses({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean {
     const { host, origin, "sec-fetch-site": site } = headers

@@ -16,24 +16,27 @@ import {
 import { requestId } from "./RequestId.ts"
 
 /**
- * Properties of the request rather than map entries: a long-lived map would move requests to the
- * garbage collector's old generation.
+ * The keys of the data that is stored on the request object itself. A long-lived map would cause
+ * requests to be promoted to the garbage collector's old generation.
  */
 const route = Symbol("the route of a request")
-const begun = Symbol("when a request began")
+const beginTime = Symbol("when a request began")
 
 interface RecordedRequest {
   [route]?: string
-  [begun]?: number
+  [beginTime]?: number
 }
 
-export const noteRoute = (message: object, path: string): void => {
+export const recordRoute = (message: object, path: string): void => {
   ;(message as RecordedRequest)[route] = path
 }
 
 export interface RequestRecords {
   readonly begin: (request: HttpServerRequest.HttpServerRequest) => void
-  /** Undefined if nothing is recorded. */
+  /**
+   * Counts the request and creates its span. Returns an effect that logs it, if requests are
+   * logged.
+   */
   readonly end: (
     request: HttpServerRequest.HttpServerRequest,
     status: number
@@ -52,12 +55,12 @@ export const requestRecords = Effect.fnUntraced(function* (options: {
   return {
     begin: (request) => {
       const message = recordOf(request)
-      message[begun] = elapsedMs(clock)
+      message[beginTime] = elapsedMs(clock)
     },
     end: (request, status) => {
       const message = recordOf(request)
       const now = elapsedMs(clock)
-      const took = now - (message[begun] ?? now)
+      const took = now - (message[beginTime] ?? now)
       const path = message[route] ?? unknownRouteName(request.url)
       if (options.isMetered) meter.count(methodOf(request.method), path, status, took / 1_000)
       if (tracer !== undefined) {
@@ -167,16 +170,24 @@ const methods: ReadonlySet<string> = new Set([
 
 const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
 
-/** The number of paths is unlimited, so unknown paths share a few names. */
+/**
+ * Returns the name under which the metrics count an unknown path. Clients can request any number of
+ * paths, so these paths share a few names.
+ */
 const unknownRouteName = (url: string): string =>
   url.startsWith("/ping/")
     ? "/ping/:ping_id"
     : url.startsWith("/complete/")
       ? "/complete/:token"
-      : url.startsWith("/v1/echo")
-        ? "/v1/echo"
-        : "other"
+      : url.startsWith("/trigger/")
+        ? "/trigger/:token"
+        : url.startsWith("/v1/echo")
+          ? "/v1/echo"
+          : "other"
 
-/** Paths outside `/v1` may contain a secret, such as that of a ping URL. */
+/**
+ * Returns the path for the log. Outside `/v1`, this is the path of the route, because the path of
+ * the request may contain a secret, such as the secret of a ping URL.
+ */
 const loggedPath = (url: string, path: string): string =>
   url.startsWith("/v1/") ? (url.split("?", 1)[0] ?? "").slice(0, 200) : path

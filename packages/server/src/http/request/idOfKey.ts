@@ -4,7 +4,7 @@ import {
 } from "@scheduling/domain/auth/CurrentWorkspace"
 import { type MonitorKindName, monitorKindNames } from "@scheduling/domain/monitors/monitorNouns"
 import { NotFound } from "@scheduling/domain/shared/Errors"
-import { type KeyedKind, keyOf } from "@scheduling/domain/shared/requests/OwnKey"
+import { type KeyedKind, parseRecordKey } from "@scheduling/domain/shared/requests/CallerChosenKey"
 import type { Resource } from "@scheduling/domain/shared/Resource"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ interface Request {
  * Replaces `key:<key>` in the path of a request by the id of the record with that key. A request
  * that contains only ids needs no query.
  */
-export const withIdsOfKeys =
+export const resolveKeys =
   (sql: SqlClient.SqlClient) =>
   <R extends Request, A, E, Needed>(
     handler: (request: R) => Effect.Effect<A, E, Needed>
@@ -25,7 +25,7 @@ export const withIdsOfKeys =
     const find = idOfKey(sql)
     return (request) => {
       for (const [name, value] of Object.entries(request.params ?? {})) {
-        const named = typeof value === "string" ? keyOf(value) : undefined
+        const named = typeof value === "string" ? parseRecordKey(value) : undefined
         if (named === undefined) continue
         return CurrentWorkspace.pipe(
           Effect.flatMap((workspaceId) => find(workspaceId, named)),

@@ -5,8 +5,8 @@ import type { Readable } from "node:stream"
 import { Permit } from "../fairness/Capacity.ts"
 
 /**
- * Long bodies are received up to this size, because a client reads no response before it has sent
- * its body.
+ * The maximum size to which long bodies are received. They are read to the end, because a client
+ * reads no response before it has sent its body.
  */
 const maxReceivedBytes = 1024 * 1024
 

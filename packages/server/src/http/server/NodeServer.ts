@@ -12,12 +12,12 @@ import { Clients } from "../fairness/Clients.ts"
 import { rejectFurtherUpgradeListeners } from "../../core/index.ts"
 import { errorBody, notServingError, parserError, stalledError } from "../answers/Errors.ts"
 import { messageId, nextRequestId } from "../request/RequestId.ts"
-import { type Turn, Turns } from "../fairness/Turns.ts"
+import { type SerialRequest, SerialRequests } from "../fairness/SerialRequests.ts"
 import { UnsentResponses } from "../fairness/UnsentResponses.ts"
-import { UnusedConnections } from "./UnusedConnections.ts"
+import { ConnectionsWithoutData } from "./ConnectionsWithoutData.ts"
 
 export const serverLimits = {
-  /** An idle connection takes about 10 kB. */
+  /** The maximum number of connections. An idle connection takes about 10 kB. */
   connections: 10_000,
   /**
    * The timeouts for the headers and for the whole request, and the interval at which they are
@@ -31,7 +31,7 @@ export const serverLimits = {
 }
 
 /**
- * Creates Node's server with the limits that apply before there is a request, and to requests that
+ * Creates Node's server with the limits that apply before a request exists, and to requests that
  * get no response.
  */
 export const makeNodeServer = (
@@ -46,7 +46,7 @@ export const makeNodeServer = (
 ): Server => {
   const clients = new Clients()
   const unsent = new UnsentResponses(readers)
-  const turns = new Turns((turn) => server.begin(turn))
+  const turns = new SerialRequests((turn) => server.begin(turn))
 
   const mayConnect = (socket: Socket): boolean => {
     const free = connections - clients.connections
@@ -55,7 +55,7 @@ export const makeNodeServer = (
       return true
     }
     socket.destroy()
-    // Makes room, because idle connections must not exclude new clients.
+    // Idle connections are closed to make room, because they must not keep new clients out.
     if (free <= 0) server.closeIdleConnections()
     return false
   }
@@ -79,17 +79,18 @@ export const makeNodeServer = (
   const refuse = (socket: Duplex, code: string | undefined, id: string) =>
     turns.whenGiven(socket, (unfinished) => {
       if (!socket.writable) return void socket.destroy()
-      // The response was sent before the request turned out to be malformed, so there is no second
-      // one.
+      // The response was sent before the request turned out to be malformed, so no second response
+      // is sent.
       if (unfinished?.headersSent === true) return void socket.end(() => socket.destroy())
       respondUnread(socket, parserError(code), id)
     })
 
   /**
-   * A client may offer an upgrade to h2c with any request, as Java's client does. The service
-   * responds with HTTP/1.1. If Node rejects the upgrade, it drops the bytes that arrived with the
-   * offer and continues in the middle of the next request. So the server accepts the upgrade, puts
-   * the head back without the offer, and parses it again.
+   * Continues without the upgrade that a request offers. A client may offer an upgrade to h2c with
+   * any request, as Java's client does. The service responds with HTTP/1.1. If Node rejects the
+   * upgrade, it drops the bytes that arrived with the offer and continues in the middle of the next
+   * request. So the server accepts the upgrade, puts the head back without the offer, and parses it
+   * again.
    */
   const readWithoutOffer = (request: IncomingMessage, socket: Duplex, rest: Buffer) =>
     turns.whenGiven(socket, () => {
@@ -106,12 +107,13 @@ export const makeNodeServer = (
     // The service keeps idle connections longer than proxies do, so that it never closes one just
     // as a request arrives.
     keepAliveTimeout: 65_000,
-    // By default Node responds to a request without `Host` itself, with a 400 that lacks our JSON
-    // body.
+    // By default, Node itself responds to a request without `Host`, with a 400 that does not have
+    // the JSON body of this API.
     requireHostHeader: false
   })
-  // Limits how long a request may wait, for example for a frozen database or a client that stopped
-  // reading. It costs a request nothing, while a timer and a fiber per request cost 3 µs.
+  // This limits how long a request may wait, for example for a frozen database or for a client that
+  // has stopped reading. The timeout of the server costs a request nothing, while a timer and a
+  // fiber per request would cost 3 µs.
   server.timeout = silenceMs
   server
     .on("request", watch)
@@ -127,15 +129,17 @@ export const makeNodeServer = (
   return server
 }
 
-// ---------------------------------------------------------------------------
-
 /** Emits a connection only if it is admitted, and a request only when it is its turn. */
 class TurnTakingServer extends Server {
-  readonly unused = new UnusedConnections()
-  readonly #turns: Turns
+  readonly unused = new ConnectionsWithoutData()
+  readonly #turns: SerialRequests
   readonly #mayConnect: (socket: Socket) => boolean
 
-  constructor(turns: Turns, mayConnect: (socket: Socket) => boolean, options: ServerOptions) {
+  constructor(
+    turns: SerialRequests,
+    mayConnect: (socket: Socket) => boolean,
+    options: ServerOptions
+  ) {
     super(options)
     this.#turns = turns
     this.#mayConnect = mayConnect
@@ -154,7 +158,7 @@ class TurnTakingServer extends Server {
     super.emit("connection", socket)
   }
 
-  begin({ answer, event, request }: Turn): void {
+  begin({ answer, event, request }: SerialRequest): void {
     super.emit(event, request, answer)
   }
 
@@ -168,7 +172,7 @@ const watchedResponses = (unsent: UnsentResponses) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override end(...written: ReadonlyArray<unknown>): this {
       super.end(...(written as []))
-      // Most responses need no watching, because the kernel has already taken them.
+      // Most responses need not be watched, because the kernel has already taken them.
       if (this.socket != null && this.socket.writableLength > 0) unsent.watch(this)
       return this
     }
@@ -176,8 +180,8 @@ const watchedResponses = (unsent: UnsentResponses) =>
 
 const silenceMs = 15_000
 
-/** Lets a waiting request be silent for this long before the usual timeout applies. */
-export const expectSilence = (request: Pick<IncomingMessage, "socket">, ms: number): void => {
+/** Allows a waiting request to be silent for this long before the usual timeout applies. */
+export const allowSilence = (request: Pick<IncomingMessage, "socket">, ms: number): void => {
   request.socket.setTimeout(silenceMs + ms)
 }
 
@@ -198,9 +202,9 @@ const respondAndClose = (socket: Duplex, error: ApiFailure, id: string) => {
 const unreadMs = 1_000
 
 /**
- * Responds to a request that has not been read, and closes the connection. If a connection is
- * closed with unread bytes, the kernel resets it and the client may lose the response, so the rest
- * is read for a moment.
+ * Responds to a request that was not read, and closes the connection. If a connection with unread
+ * bytes is closed, the kernel resets it and the client may lose the response. The rest is therefore
+ * read for a moment.
  */
 const respondUnread = (socket: Duplex, error: ApiFailure, id: string) => {
   socket.end(textOf(error, id))

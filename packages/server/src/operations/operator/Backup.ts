@@ -10,13 +10,13 @@ import * as path from "node:path"
 export const backupParts = ["postgres", "app-secret"] as const
 
 /**
- * Copies the embedded store while it runs. The store has a single session, so nothing else is
- * written while that session has an open transaction. All acknowledged changes are on disk by then,
- * so the copy is like a disk after a power failure, from which PostgreSQL recovers with its WAL.
- * All requests wait for the copy. To keep it short, a checkpoint runs first, and the copy shares
- * blocks with the original if the file system supports it.
+ * Copies the embedded store while it runs. The store has only one session, so nothing else is
+ * written while this session has an open transaction. By then, all acknowledged changes are on
+ * disk. The copy is therefore like a disk after a power failure, from which PostgreSQL recovers
+ * with its WAL. All requests wait for the copy. To keep it short, a checkpoint runs first, and the
+ * copy shares blocks with the original if the file system supports it.
  */
-export const backUp = Effect.fnUntraced(function* (
+export const backUpStore = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { dataDir, to }: { readonly dataDir: string; readonly to: string }
 ) {

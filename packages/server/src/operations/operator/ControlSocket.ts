@@ -7,8 +7,8 @@ import { Operator } from "./Operator.ts"
 
 /**
  * Receives the operator's commands on a socket that only the user of the process can open. The
- * running server executes them, because no other process can open the embedded store. If the socket
- * cannot be created, the server runs without it.
+ * running server executes the commands, because no other process can open the embedded store. If
+ * the socket cannot be created, the server runs without it.
  */
 export const ControlSocketLayer: Layer.Layer<
   never,
@@ -55,8 +55,6 @@ export const ControlSocketLayer: Layer.Layer<
     )
   })
 ).pipe(Layer.provide(Operator.layer))
-
-// ---------------------------------------------------------------------------
 
 const maxLine = 4_096
 

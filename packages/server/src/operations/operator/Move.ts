@@ -4,7 +4,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { declareAllDead } from "../../engine/index.ts"
+import { declareAllNodesDead } from "../../engine/index.ts"
 import {
   copyPartitions,
   copySequence,
@@ -16,7 +16,7 @@ import {
   listPartitions,
   listSequences,
   listTables,
-  migrate,
+  migrateDatabase,
   migrations,
   openEmbeddedPostgres,
   sortByReferences,
@@ -33,10 +33,11 @@ export interface MovedTable {
 }
 
 /**
- * Copies the embedded store, which no server can use meanwhile, into an empty PostgreSQL database.
- * The copy is all or nothing, and each table is compared by checksum. The source is only read.
+ * Copies the embedded store into an empty PostgreSQL database. The store is locked against servers
+ * during the copy. The copy is all or nothing, each table is verified by checksum, and the source
+ * is never modified.
  */
-export const move = Effect.fn("move")(
+export const moveStore = Effect.fn("move")(
   function* ({ dataDir, to }: { readonly dataDir: string; readonly to: Redacted.Redacted }) {
     if (!fs.existsSync(path.join(dataDir, "postgres", "PG_VERSION"))) {
       return yield* new CannotMove({ message: `there is no embedded store in ${dataDir}` })
@@ -71,11 +72,9 @@ export const move = Effect.fn("move")(
   Effect.provide(Reactivity.layer)
 )
 
-// ---------------------------------------------------------------------------
-
 /**
  * Makes both databases write and read values in the same format. There is no timeout, because
- * copying a table takes long.
+ * copying a table may take a long time.
  */
 const session = {
   applicationName: "scheduling-service move",
@@ -119,7 +118,7 @@ const hasOurSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
 const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   const [found] = yield* countRelations(target)
   if (found === undefined || found.relations === 0) {
-    yield* Effect.provideService(migrate, SqlClient.SqlClient, target)
+    yield* Effect.provideService(migrateDatabase, SqlClient.SqlClient, target)
   } else if (!found.has_migrations) {
     return yield* new CannotMove({
       message:
@@ -135,7 +134,7 @@ const prepare = Effect.fnUntraced(function* (target: SqlClient.SqlClient) {
   for (const { name } of tables) {
     // The lock keeps other sessions from writing to the table.
     yield* target`LOCK TABLE ${target(name)} IN ACCESS EXCLUSIVE MODE`
-    // A new schema has one row in this table, which is replaced below.
+    // A new schema already has one row in this table, which is replaced below.
     if (name === progress) continue
     const [row] = yield* target`SELECT FROM ${target(name)} LIMIT 1`
     if (row !== undefined) {
@@ -165,7 +164,7 @@ const copyAll = Effect.fnUntraced(function* (
   for (const { name } of yield* listSequences(from)) yield* copySequence(from, target, name)
   // The node of the embedded store has a lease without end. Declaring it dead lets the nodes on
   // PostgreSQL recover its runs.
-  yield* declareAllDead(target)
+  yield* declareAllNodesDead(target)
   return moved
 })
 

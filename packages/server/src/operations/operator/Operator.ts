@@ -12,30 +12,36 @@ import {
   AuditLog,
   type AuditRow,
   authorize,
-  ChangeMails,
+  AccountChangeMails,
   EmailLinks,
   operatorOrigin,
   PasswordResets,
   SecondFactors,
   SessionsRepo,
+  SignInLinks,
   toAuditEvent,
   type UserRow,
   UsersRepo,
+  SignInMethodsOfAccount,
   emailToVerify
 } from "../../accounts/index.ts"
 import { AppConfig } from "../../core/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import { pageRequest, Store, timestampOf, transactionOf } from "../../store/index.ts"
 
-import { backUp } from "./Backup.ts"
+import { backUpStore } from "./Backup.ts"
 
 export const usage = `npm run account -- <command>
   list                          lists all accounts
-  create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its password
+  create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its first sign-in
   reset-link EMAIL              prints a token that sets a new password, valid for an hour
-  verify-link EMAIL             prints a token that verifies the email, or the new email if a change waits
+  verify-link EMAIL             prints a token that verifies the email address, or the new one if a change is pending
   disable EMAIL                 ends all sessions of the account and rejects new logins
   enable EMAIL                  allows logins again
+  sign-in-link EMAIL            prints a token that signs in to the control panel, valid for an hour
+  ways-in EMAIL                 lists the ways to sign in: password, passkeys and identities
+  unlink EMAIL                  removes the identities at identity providers and ends all sessions
+  remove-passkeys EMAIL         removes the passkeys and ends all sessions
   remove-second-factor EMAIL    removes the second factor of somebody who lost the app and the recovery codes
 npm run audit:verify            checks that the audit log is unchanged, and prints the hash of its last event
 npm run audit:verify -- HASH    also checks that the event with this hash is still in the log
@@ -60,35 +66,44 @@ export class Operator extends Context.Service<
     | AuditChain
     | AppConfig
     | AuditLog
-    | ChangeMails
+    | AccountChangeMails
     | EmailLinks
     | EndSignals
     | PasswordResets
     | SecondFactors
     | SessionsRepo
+    | SignInLinks
     | SqlClient.SqlClient
     | Store
     | UsersRepo
+    | SignInMethodsOfAccount
   > = Layer.effect(
     Operator,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const transaction = transactionOf(sql)
-      const { dataDir } = yield* AppConfig
+      const { dataDir, passwordLogin } = yield* AppConfig
       const store = yield* Store
       const accounts = yield* Accounts
       const audit = yield* AuditLog
-      const changeMails = yield* ChangeMails
+      const changeMails = yield* AccountChangeMails
       const chain = yield* AuditChain
       const emailLinks = yield* EmailLinks
       const endSignals = yield* EndSignals
       const factors = yield* SecondFactors
       const resets = yield* PasswordResets
       const sessions = yield* SessionsRepo
+      const signInLinks = yield* SignInLinks
       const users = yield* UsersRepo
+      const waysIn = yield* SignInMethodsOfAccount
 
       const record = (action: AccountAction, { id }: UserRow) =>
         audit.recordForAccount(action, id, { actor_id: null, origin: operatorOrigin })
+
+      const signInLinkFor = Effect.fnUntraced(function* (user: UserRow) {
+        const token = yield* signInLinks.make(user)
+        return `${Redacted.value(token)}\nThis token signs in once within an hour, at /sign-in-link of the control panel.`
+      })
 
       const tokenFor = Effect.fnUntraced(function* (user: UserRow) {
         const token = yield* resets.make(user, operatorOrigin)
@@ -98,7 +113,36 @@ export class Operator extends Context.Service<
       const commands: Readonly<
         Record<string, (user: UserRow) => Effect.Effect<string, CommandRejected>>
       > = {
-        "reset-link": tokenFor,
+        "reset-link": Effect.fnUntraced(function* (user) {
+          if (passwordLogin === "on") return yield* tokenFor(user)
+          return yield* new CommandRejected({
+            message:
+              "Sign-in with passwords is turned off (PASSWORD_LOGIN=off). Use sign-in-link instead."
+          })
+        }),
+
+        "sign-in-link": signInLinkFor,
+
+        "ways-in": Effect.fnUntraced(function* (user) {
+          const ways = yield* waysIn.list(user)
+          return ways.length === 0 ? `${user.email} has no way to sign in.` : ways.join("\n")
+        }),
+
+        unlink: Effect.fnUntraced(function* (user) {
+          const removed = yield* waysIn.unlink(user)
+          if (removed === 0) {
+            return yield* new CommandRejected({ message: `${user.email} has no identity.` })
+          }
+          return `The identities of ${user.email} were removed, and its sessions were ended. The next sign-in with this email links an identity again.`
+        }),
+
+        "remove-passkeys": Effect.fnUntraced(function* (user) {
+          const removed = yield* waysIn.removePasskeys(user)
+          if (removed === 0) {
+            return yield* new CommandRejected({ message: `${user.email} has no passkey.` })
+          }
+          return `${removed} passkeys of ${user.email} were removed, and its sessions were ended.`
+        }),
 
         "verify-link": Effect.fnUntraced(function* (user) {
           const token = yield* emailLinks.make(user)
@@ -137,7 +181,7 @@ export class Operator extends Context.Service<
           accounts.create({ email }),
           ({ message }) => new CommandRejected({ message })
         )
-        return yield* tokenFor(row)
+        return yield* passwordLogin === "on" ? tokenFor(row) : signInLinkFor(row)
       })
 
       const verifyAudit = Effect.fnUntraced(function* (knownHash?: string) {
@@ -156,7 +200,7 @@ export class Operator extends Context.Service<
         if (existsSync(to)) {
           return yield* new CommandRejected({ message: `${to} already exists. Name a new folder.` })
         }
-        return yield* backUp(sql, { dataDir, to })
+        return yield* backUpStore(sql, { dataDir, to })
       })
 
       const exportAudit = Effect.fnUntraced(function* (workspaceId: string) {

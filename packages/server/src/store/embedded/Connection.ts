@@ -2,7 +2,7 @@ import { Duplex } from "node:stream"
 import { MessageChannel } from "node:worker_threads"
 import type { MessagePort, Worker } from "node:worker_threads"
 import type { Chunk, ToWorker } from "./channel.ts"
-import { flowClosed, flowUnread, makeFlow } from "./channel.ts"
+import { flowClosed, flowUnread, makeFlowCounter } from "./channel.ts"
 
 /** The client side of a connection to the store, which the driver uses as a socket. */
 export class Connection extends Duplex {
@@ -14,13 +14,14 @@ export class Connection extends Duplex {
   constructor(worker: Worker) {
     super({ allowHalfOpen: false })
     const { port1, port2 } = new MessageChannel()
-    const flow = makeFlow()
+    const flow = makeFlowCounter()
     this.#port = port1
     this.#flow = new Int32Array(flow)
     port1.on("message", (chunk: Chunk) => {
       this.#inbox.push(chunk)
       this.#deliver()
-      // After a cancel request, the driver does not read, but a real socket would report the end.
+      // After a cancel request, the driver does not read. A real socket would report its end even
+      // then, so this reads.
       if (chunk === null) this.read(0)
     })
     const connect: ToWorker = { _tag: "Connect", port: port2, flow }
@@ -38,7 +39,8 @@ export class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    // Copied, because the transfer detaches the buffer, which may be part of Node's pool.
+    // The bytes are copied, because the transfer detaches the buffer, which may be part of Node's
+    // pool.
     const bytes = new Uint8Array(chunk)
     this.#port.postMessage(bytes, [bytes.buffer])
     done()
@@ -52,7 +54,7 @@ export class Connection extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#inbox.length = 0
     Atomics.store(this.#flow, flowClosed, 1)
-    // Changes `flowUnread` as well, so that a store that is about to wait on it does not miss the
+    // The change of `flowUnread` ensures that a store that is about to wait on it does not miss the
     // wake-up.
     Atomics.store(this.#flow, flowUnread, 0)
     Atomics.notify(this.#flow, flowUnread)

@@ -5,7 +5,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
-import { restrict } from "./restrictToOwner.ts"
+import { setMode } from "./restrictToOwner.ts"
 
 export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
   readonly dataDir: string
@@ -25,9 +25,9 @@ const sqliteBusy = 5
  * kernel releases it when the process dies for any reason, so it is never stale. A pid file would
  * prove nothing: pids are reused, and in containers every service is pid 1. The lock also works
  * between two containers that share a volume. An abstract socket would not, because it belongs to
- * one network namespace. The file beside the lock only tells people who holds it.
+ * one network namespace. The file next to the lock only shows people which process holds it.
  */
-export const holdDataDir = (
+export const lockDataDir = (
   dataDir: string
 ): Effect.Effect<void, DataDirInUse | EmbeddedStoreError, Scope.Scope> => {
   const holderFile = path.join(dataDir, "postgres.pid")
@@ -37,8 +37,8 @@ export const holdDataDir = (
         const file = path.join(dataDir, "postgres.lock")
         const lock = new DatabaseSync(file, { timeout: 0 })
         try {
-          restrict(file, 0o600)
-          // With the journal in memory, SQLite writes no file beside the lock.
+          setMode(file, 0o600)
+          // With its journal in memory, SQLite writes no journal file next to the lock file.
           lock.exec("PRAGMA journal_mode = MEMORY")
           lock.exec("BEGIN EXCLUSIVE")
         } catch (cause) {

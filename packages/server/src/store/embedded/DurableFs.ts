@@ -8,7 +8,9 @@ interface OpenFile {
   readonly node: { readonly name: string }
 }
 
-/** The parts of Emscripten's NODEFS that are wrapped here. Its own types declare only `mount`. */
+/**
+ * The parts of Emscripten's NODEFS that are wrapped here. The types of NODEFS declare only `mount`.
+ */
 interface NodeFsOps {
   readonly node_ops: Record<
     "rename" | "rmdir" | "unlink",
@@ -38,13 +40,14 @@ const isWalSegment = (file: OpenFile): boolean => /^[0-9A-F]{24}$/.test(file.nod
 
 /**
  * Adds fsync to PGlite, which runs with fsync off and whose file system has none. Without fsync, a
- * power failure could lose acknowledged rows and tear pages. An fsync of the WAL is only recorded;
- * `flush` performs it, once for many commits. The worker calls `flush` before it sends a response.
- * 32 pipelined commits therefore cost one fdatasync (measured: 0.1 ms) instead of 32.
+ * power failure could lose acknowledged rows and tear pages. An fsync of the WAL is only recorded.
+ * `flush` performs it, once for many commits, and the worker calls `flush` before it sends a
+ * response. 32 pipelined commits therefore cost one fdatasync (measured: 0.1 ms) instead of 32.
  *
  * PostgreSQL relies on the WAL being on disk before anything else changes, so every other change on
- * disk flushes first. A failed fsync throws, which stops the worker. A retry would be wrong,
- * because the kernel may have dropped the pages that it could not write and would report success.
+ * disk flushes the WAL first. A failed fsync throws an error, which stops the worker. A retry would
+ * be wrong, because the kernel may have dropped the pages that it could not write and would report
+ * success.
  */
 export class DurableFs extends NodeFS {
   #walBytes = 0

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads"
 import { makeFolder } from "../../core/index.ts"
 import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
 import { Connection } from "./Connection.ts"
-import { DataDirInUse, holdDataDir } from "./DataDirLock.ts"
+import { DataDirInUse, lockDataDir } from "./DataDirLock.ts"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
 import { initializeDirectory, initializeTemplate } from "./initialize.ts"
 import { restrictToOwner } from "./restrictToOwner.ts"
@@ -24,15 +24,16 @@ export interface EmbeddedPostgresOptions {
    */
   readonly template?: string
   /**
-   * The bytes of WAL after which a checkpoint runs. A single-user backend runs no checkpoints by
-   * itself, so the WAL and the recovery after a crash would grow without bound.
+   * The number of bytes of WAL after which a checkpoint runs. A single-user backend runs no
+   * checkpoints by itself, so the WAL, and with it the recovery after a crash, would grow without
+   * bound.
    */
   readonly checkpointAfterBytes?: number
-  /** The interval at which a table is vacuumed, because a single-user backend has no autovacuum. */
+  /** How often a table is vacuumed, because a single-user backend has no autovacuum. */
   readonly maintainEvery?: Duration.Input
   /**
    * The time after which a store that does not close is killed. Docker kills a container 10 s after
-   * a stop, and other parts must close too.
+   * a stop, and other parts must also close within that time.
    */
   readonly closeWithin?: Duration.Input
 }
@@ -40,16 +41,16 @@ export interface EmbeddedPostgresOptions {
 const defaultCheckpointAfterBytes = 32 * 1024 * 1024
 
 /**
- * Opens PostgreSQL (PGlite) in a thread of its own, so that a query never blocks the thread that
+ * Opens PostgreSQL (PGlite) in a separate thread, so that a query never blocks the thread that
  * serves HTTP. The returned function is the driver's `stream`: each call opens a connection,
  * without a port or a socket file.
  *
- * There is one backend, so the pool must have `maxConnections: 1`. A second connection waits until
- * the first is closed, and an open transaction makes other statements wait.
+ * There is only one backend, so the pool must have `maxConnections: 1`. A second connection waits
+ * until the first is closed, and an open transaction makes other statements wait.
  *
  * If the thread dies, its connections fail and the next connection starts a new thread. The store
- * recovers from its WAL in less than a second, while ending the process would also drop the calls
- * in progress.
+ * recovers from its WAL in less than a second. Ending the process instead would abort the calls in
+ * progress.
  */
 export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* (
   options: EmbeddedPostgresOptions
@@ -65,7 +66,7 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
           cause
         })
     })
-    yield* holdDataDir(dataDir)
+    yield* lockDataDir(dataDir)
   }
   const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) =>
     Effect.tryPromise({
@@ -97,7 +98,8 @@ export const openEmbeddedPostgres = Effect.fn("openEmbeddedPostgres")(function* 
         )
     ),
     (store) =>
-      // Interruptible, so that the release does not wait for a statement that never finishes.
+      // The close is interruptible, so that the release does not wait for a statement that never
+      // finishes.
       Effect.interruptible(Effect.promise(() => store.close())).pipe(
         Effect.timeoutOrElse({
           duration: options.closeWithin ?? "5 seconds",
@@ -168,7 +170,8 @@ class Store {
     const connections = new Set<Duplex>()
     const { promise: ready, resolve: onReady, reject: onFailed } = Promise.withResolvers<void>()
     const { promise: exit, resolve: onExit } = Promise.withResolvers<void>()
-    // Only the first start awaits `ready`. Failures of later threads reach their connections.
+    // `ready` is awaited only at the first start. If a later thread fails, its connections report
+    // the failure.
     ready.catch(() => {})
     let reason = "its thread ended"
     let opened = false
@@ -185,7 +188,8 @@ class Store {
     })
     worker.on("exit", () => {
       this.#running = undefined
-      // Connections are closed only now, because their clients reconnect and start a new thread.
+      // The connections are closed only now, because their clients reconnect and thereby start a
+      // new thread.
       const error = new Error(`The embedded store stopped: ${reason}`)
       for (const connection of connections) connection.destroy(error)
       onFailed(new Error(reason))

@@ -6,14 +6,14 @@ import { flowClosed, flowUnread, maxUnreadBytes } from "./channel.ts"
 import type { DurableFs } from "./DurableFs.ts"
 import type { Input } from "./protocol.ts"
 import {
-  concat,
+  concatChunks,
   findError,
   InputReader,
   ProtocolViolation,
-  query,
+  queryMessage,
   quoteLiteral,
   startupSettings,
-  sync
+  syncMessage
 } from "./protocol.ts"
 
 const scratchBytes = 64 * 1024
@@ -77,8 +77,8 @@ export class Session {
     port.on("message", (chunk: Chunk) => {
       try {
         receive(chunk)
-        // Input that has already arrived shares the fsync, which doubles or triples the commits per
-        // second.
+        // Input that has already arrived shares the fsync. This doubles or triples the number of
+        // commits per second.
         for (let more = 0; more < maxChunksPerFlush; more++) {
           const next: { readonly message: Chunk } | undefined = receiveMessageOnPort(port)
           if (next === undefined) break
@@ -105,7 +105,7 @@ export class Session {
    */
   async maintain(): Promise<void> {
     if (!this.#idle) return
-    // Between the two calls, PGlite only awaits promises that are already resolved, so no statement
+    // Between the two calls, PGlite awaits only promises that are already resolved, so no statement
     // of a client runs in between.
     const [due] = await this.#pg.exec(nextVacuum)
     const command: unknown = due?.rows[0]?.["command"]
@@ -115,8 +115,8 @@ export class Session {
 
   #receive(client: Client, input: Input): void {
     switch (input._tag) {
-      // The engine cannot be interrupted. A cancel request gets no response, as from a server that
-      // finds nothing to cancel.
+      // The engine cannot be interrupted, so a cancel request is ignored. A server that finds
+      // nothing to cancel does the same.
       case "Cancel":
       case "Terminate":
         return this.#leave(client)
@@ -126,7 +126,8 @@ export class Session {
         this.#waiting.push(client)
         return
       case "Messages":
-        // Clients send messages only after the greeting, so these come from the active client.
+        // Clients send messages only after the greeting, so these messages come from the active
+        // client.
         if (client === this.#active) this.#answer(client, input.bytes, input.complete)
     }
   }
@@ -139,8 +140,8 @@ export class Session {
         ([name, value]) => `set_config(${quoteLiteral(name)}, ${quoteLiteral(value)}, false)`
       )
       const output: Array<Uint8Array> = []
-      this.#run(query(`SELECT ${calls.join(", ")}`), (bytes) => output.push(bytes.slice()))
-      const error = findError(concat(output))
+      this.#run(queryMessage(`SELECT ${calls.join(", ")}`), (bytes) => output.push(bytes.slice()))
+      const error = findError(concatChunks(output))
       if (error !== undefined) {
         client.post(error)
         return this.#leave(client)
@@ -188,20 +189,20 @@ export class Session {
 
   /** Ends the client's session: its batch, its transaction and its settings. */
   #reset(): void {
-    // Three messages, because DISCARD ALL refuses to run inside a transaction.
-    const messages = [sync, query("ROLLBACK"), query("DISCARD ALL")]
-    for (const message of messages) this.#run(message, ignore)
+    // These are three messages, because DISCARD ALL fails inside a transaction.
+    const messages = [syncMessage, queryMessage("ROLLBACK"), queryMessage("DISCARD ALL")]
+    for (const message of messages) this.#run(message, ignoreError)
     this.#idle = true
   }
 
   #checkpoint(): void {
-    this.#run(query("CHECKPOINT"), ignore)
+    this.#run(queryMessage("CHECKPOINT"), ignoreError)
     this.#disk?.resetWalBytes()
   }
 
   /**
-   * Processes the message completely. PGlite's promise is already settled then and only reports a
-   * failure.
+   * Processes the message completely. PGlite's promise is already settled when this returns, and
+   * only reports a failure.
    */
   #run(message: Uint8Array, onRawData: (bytes: Uint8Array) => void): void {
     this.#pg.execProtocolRawStream(message, { syncToFs: false, onRawData }).catch(this.#stop)
@@ -218,7 +219,7 @@ class Client {
     this.#flow = new Int32Array(flow)
   }
 
-  /** Sends a chunk, then sleeps while the client has more than `maxUnreadBytes` unread. */
+  /** Sends a chunk. Then sleeps while the client has more than `maxUnreadBytes` unread bytes. */
   post(chunk: Uint8Array<ArrayBuffer>): void {
     if (Atomics.load(this.#flow, flowClosed) === 1) return
     let unread = Atomics.add(this.#flow, flowUnread, chunk.length) + chunk.length
@@ -237,8 +238,8 @@ class Client {
 
 /**
  * Stops the thread at an error that breaks the backend. PGlite calls the main loop again after any
- * exception. After a FATAL error (a COPY that reaches the end of its input) or a WebAssembly trap,
- * that would be an endless loop.
+ * exception. After a FATAL error (such as a COPY that reaches the end of its input) or a
+ * WebAssembly trap, this would be an endless loop.
  */
 const stopAtFatalError = (pg: PGlite, stop: (cause: unknown) => never): void => {
   const engine = pg.Module
@@ -254,4 +255,4 @@ const stopAtFatalError = (pg: PGlite, stop: (cause: unknown) => never): void => 
   }
 }
 
-const ignore = (): void => {}
+const ignoreError = (): void => {}

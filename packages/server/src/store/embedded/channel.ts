@@ -17,17 +17,17 @@ export type FromWorker =
   | { readonly _tag: "Failed"; readonly reason: string }
 
 /**
- * A message on a connection's port. The store sends null before it closes a port. If a port closes
- * without null, the thread has crashed.
+ * A message on the port of a connection. The store sends null before it closes a port. If a port
+ * closes without null, the thread has crashed.
  */
 export type Chunk = Uint8Array<ArrayBuffer> | null
 
 /**
  * The indexes of two numbers in shared memory that limit the unread bytes of a connection. The
  * engine responds synchronously and cannot be paused, so a large result would pile up in the port.
- * These numbers make the store's thread sleep, like a server whose client does not read.
+ * With these numbers the store's thread sleeps until the client reads, as a server would.
  */
 export const flowUnread = 0
 export const flowClosed = 1
-export const makeFlow = (): SharedArrayBuffer => new SharedArrayBuffer(8)
+export const makeFlowCounter = (): SharedArrayBuffer => new SharedArrayBuffer(8)
 export const maxUnreadBytes = 4 * 1024 * 1024

@@ -17,7 +17,7 @@ import { writeTemplate } from "./template.ts"
 for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) v8.setFlagsFromString(flag)
 
 const createDirectory = async (directory: string): Promise<void> => {
-  // Fails if a later start has removed the directory, which NodeFS would create again.
+  // This fails if a later start has removed the directory, because NodeFS would create it again.
   fs.accessSync(directory)
   const files = new NodeFS(directory)
   const pg = await PGlite.create({

@@ -11,8 +11,8 @@ import {
 
 /**
  * Creates the files of the store if there are none yet. The finished directory is renamed to its
- * final name, so an interrupted run leaves only an unused directory. The name of that directory is
- * used only once, because the process that fills it may outlive its killed parent.
+ * final name, so an interrupted run leaves only an unused directory. Each run uses a new name for
+ * its directory, because the process that fills it may outlive its killed parent.
  */
 export const initializeDirectory = async (
   directory: string,
@@ -21,7 +21,8 @@ export const initializeDirectory = async (
   const parent = path.dirname(directory)
   const newPrefix = `${path.basename(directory)}.new-`
   for (const name of fs.readdirSync(parent).filter((name) => name.startsWith(newPrefix))) {
-    // Retried, because such a process may still add a file to the directory.
+    // The removal is retried, because an initdb whose parent was killed may still add files to the
+    // directory.
     fs.rmSync(path.join(parent, name), { recursive: true, force: true, maxRetries: 10 })
   }
   if (fs.existsSync(path.join(directory, "PG_VERSION"))) return

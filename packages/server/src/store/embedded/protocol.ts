@@ -23,7 +23,7 @@ const notSettings: ReadonlySet<string> = new Set(["user", "database", "replicati
 export type Input =
   | { readonly _tag: "Startup"; readonly packet: Uint8Array }
   | { readonly _tag: "Cancel" }
-  /** `complete` means that the engine reports that it is ready after the last message. */
+  /** `complete` is true if the engine reports after the last message that it is ready. */
   | { readonly _tag: "Messages"; readonly bytes: Uint8Array; readonly complete: boolean }
   | { readonly _tag: "Terminate" }
 
@@ -32,17 +32,17 @@ export class ProtocolViolation extends Error {
 }
 
 /**
- * Splits a byte stream into pieces that the engine can process completely, regardless of its
- * chunks. The engine runs synchronously and treats a missing byte as the end of the connection, so
- * it must never see part of a message. Complete messages that arrived together stay together, so
- * that a pipeline costs one call.
+ * Splits a byte stream into pieces that the engine can process completely, whatever chunks it
+ * arrives in. The engine runs synchronously and treats a missing byte as the end of the connection,
+ * so it must never get a part of a message. Complete messages that arrived together stay together,
+ * so that a pipeline costs one call.
  */
 export class InputReader {
   #chunks: Array<Uint8Array> = []
   #length = 0
   /**
-   * The number of bytes to wait for before the next scan, so that an incomplete large message is
-   * not scanned repeatedly.
+   * The number of bytes to wait for before the next scan. It prevents an incomplete large message
+   * from being scanned repeatedly.
    */
   #needed = 1
   #started = false
@@ -105,7 +105,7 @@ export class InputReader {
   #joined(): Uint8Array {
     const first = this.#chunks[0]
     if (this.#chunks.length === 1 && first !== undefined) return first
-    const joined = concat(this.#chunks)
+    const joined = concatChunks(this.#chunks)
     this.#chunks = [joined]
     return joined
   }
@@ -133,7 +133,7 @@ export const startupSettings = (packet: Uint8Array): ReadonlyArray<readonly [str
   return settings
 }
 
-export const query = (sql: string): Uint8Array => {
+export const queryMessage = (sql: string): Uint8Array => {
   const text = new TextEncoder().encode(sql)
   const message = new Uint8Array(6 + text.length)
   message[0] = queryType
@@ -142,8 +142,11 @@ export const query = (sql: string): Uint8Array => {
   return message
 }
 
-/** The message that ends a batch of the extended protocol, also after an error in the batch. */
-export const sync: Uint8Array = Uint8Array.of(syncType, 0, 0, 0, 4)
+/**
+ * The message that ends a batch of the extended protocol. It is needed even after an error in the
+ * batch.
+ */
+export const syncMessage: Uint8Array = Uint8Array.of(syncType, 0, 0, 0, 4)
 
 export const findError = (
   messages: Uint8Array<ArrayBuffer>
@@ -160,7 +163,7 @@ export const findError = (
 export const quoteLiteral = (text: string): string =>
   `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`
 
-export const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
+export const concatChunks = (chunks: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
   const joined = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
   let at = 0
   for (const chunk of chunks) {

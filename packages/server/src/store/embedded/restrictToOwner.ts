@@ -6,15 +6,15 @@ import * as path from "node:path"
  * files.
  */
 export const restrictToOwner = (directory: string): void => {
-  restrict(directory, 0o700)
+  setMode(directory, 0o700)
   for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
     const child = path.join(directory, entry.name)
     if (entry.isDirectory()) restrictToOwner(child)
-    else if (entry.isFile()) restrict(child, 0o600)
+    else if (entry.isFile()) setMode(child, 0o600)
   }
 }
 
 /** Restricts one file or directory. Changes nothing if the mode is already correct. */
-export const restrict = (target: string, mode: number): void => {
+export const setMode = (target: string, mode: number): void => {
   if ((fs.statSync(target).mode & 0o777) !== mode) fs.chmodSync(target, mode)
 }

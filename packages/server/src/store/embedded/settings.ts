@@ -1,6 +1,6 @@
 import { PGlite } from "@electric-sql/pglite"
 
-// The default of 128 MB is more than the memory of the rest of the service.
+// PostgreSQL's default of 128 MB is more than the memory of the rest of the service.
 const smallBuffers = ["-c", "shared_buffers=16MB"]
 
 export const initDbStartParams = ["--no-sync", "--set", "max_connections=10"]

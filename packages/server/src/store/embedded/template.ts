@@ -16,7 +16,7 @@ const digestOf = (tar: Uint8Array): Buffer => createHash("sha256").update(tar).d
 
 /**
  * Returns the path of the template. Its name contains the version of the engine and a hash of the
- * parameters, so that a template is never used with others.
+ * parameters, so that a change of either creates a new template.
  */
 export const templateFile = (directory: string): string => {
   const entry = createRequire(import.meta.url).resolve("@electric-sql/pglite")
@@ -30,8 +30,9 @@ export const templateDirectory = (): string =>
   path.join(os.tmpdir(), `scheduling-service-${process.getuid?.() ?? os.userInfo().username}`)
 
 /**
- * Creates the directory. Rejects a directory of another user, who could put a manipulated database
- * there, because the name is known and /tmp is writable for everybody.
+ * Creates the directory, or fails if it belongs to another user. The name of the directory is
+ * predictable and everybody can write to /tmp, so another user could have put a manipulated
+ * database there.
  */
 export const claimTemplateDirectory = (directory: string): void => {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -53,8 +54,8 @@ export const readDatabaseTemplate = (file: string): Uint8Array<ArrayBuffer> | un
 }
 
 /**
- * Writes a temporary file and renames it, because two processes may write the template at the same
- * time.
+ * Writes the template to a temporary file and renames the file, because two processes may write the
+ * template at the same time.
  */
 export const writeTemplate = (file: string, tar: Uint8Array): void => {
   const temporary = `${file}.${process.pid}`

@@ -13,7 +13,10 @@ if (port === null) throw new Error("worker.ts runs as a worker thread")
 
 const post = (message: FromWorker): void => port.postMessage(message)
 
-/** The last error that PostgreSQL reported: the reason why the store fails to start or stops. */
+/**
+ * The last error that PostgreSQL has reported. It explains why the store failed to start or has
+ * stopped.
+ */
 let lastError = ""
 const onStderr = (line: string): boolean => {
   if (!/ (LOG|WARNING|NOTICE|DETAIL|HINT|CONTEXT|STATEMENT): /.test(line)) lastError = line

@@ -2,7 +2,7 @@ import type { SqlClient } from "effect/sql"
 
 export interface Table {
   readonly name: string
-  /** The stored columns, without generated ones. */
+  /** The stored columns. Generated columns are left out. */
   readonly columns: ReadonlyArray<string>
   /** The tables to which the foreign keys of this table refer. */
   readonly refers_to: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface Partition {
   readonly bounds: string
 }
 
-/** Lists the tables of the service, without the table of migrations and without partitions. */
+/** Lists the tables of the service. The table of migrations and partitions are left out. */
 export const listTables = (sql: SqlClient.SqlClient) => sql<Table>`
   SELECT
     relname::text AS name,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Partition, Table } from "./catalog.ts"
 
-/** The maximum size of the rows in memory. The size of the next rows is an estimate. */
+/** The maximum size of the rows that are in memory. The size of the next rows is estimated. */
 const batchBytes = 2 * 1024 * 1024
 
 const firstBatch = 50
@@ -19,7 +19,7 @@ export const copyTable = Effect.fnUntraced(function* (
   { columns, has_triggers, name }: Table
 ) {
   const fields = columns.map((column) => to`(whole).${to(column)}`)
-  // Triggers are disabled, because the rows that they created in the source are copied too.
+  // Triggers are disabled, because the rows that they created in the source are copied as well.
   if (has_triggers) yield* to`ALTER TABLE ${to(name)} DISABLE TRIGGER USER`
   yield* from`
     DECLARE moving NO SCROLL CURSOR FOR

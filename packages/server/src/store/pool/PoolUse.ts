@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream"
 export class PoolUse {
   /** The number of open connections, including those of the engine. */
   connections = 0
-  /** The number of open transactions of requests. Each transaction has a connection of its own. */
+  /** The number of open transactions of requests. Each transaction has a separate connection. */
   transactions = 0
   waiting = 0
   readonly size: number

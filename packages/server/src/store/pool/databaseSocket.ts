@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net"
 
 /**
- * Opens the driver's connection to the server, and closes it when the server is silent for too
- * long. After a power failure, or behind a firewall that forgot the connection, Linux resends for
- * 15 minutes, and all statements on the connection wait. PostgreSQL ends a statement within its
- * `statement_timeout`, so a longer silence means that the server is gone. A connection that was
- * unused for that time is closed too, because it may be dead and a new connection costs only
- * milliseconds.
+ * Opens the driver's connection to the server, and closes it when the server has been silent for
+ * too long. After a power failure, or behind a firewall that has forgotten the connection, Linux
+ * resends for 15 minutes, and all statements on the connection wait. PostgreSQL ends a statement
+ * within its `statement_timeout`, so a longer silence means that the server is gone. A connection
+ * that was unused for that time is closed too, because it may be dead and a new connection costs
+ * only milliseconds.
  *
- * Counting bytes also works below TLS, where the driver bypasses this socket.
+ * The received bytes are counted. This works below TLS too, where the driver bypasses this socket.
  */
 export const databaseSocket = (url: string, silenceMs: number): Socket => {
   const socket = connect({
@@ -19,7 +19,10 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
   })
   let read = 0
   let written = 0
-  /** The number of checks since the last received byte, or since the first byte sent after that. */
+  /**
+   * The number of checks since the last received byte, or since the first byte that was sent after
+   * it.
+   */
   let silentChecks = 0
   let asked = false
   const watch = setInterval(() => {
@@ -40,8 +43,6 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
   return socket.on("close", () => clearInterval(watch))
 }
 
-// ---------------------------------------------------------------------------
-
 /**
  * The number of checks during a silence. A suspended process finds only one check overdue, and
  * reads from the socket before the next check.
@@ -49,8 +50,8 @@ export const databaseSocket = (url: string, silenceMs: number): Socket => {
 const checks = 5
 
 /**
- * Parses the address in the URL like the driver: parameters override the host and port, and a host
- * can be a directory.
+ * Parses the address in the URL in the same way as the driver: parameters override the host and
+ * port, and a host can be a directory.
  */
 const addressOf = (url: URL) => {
   const host =

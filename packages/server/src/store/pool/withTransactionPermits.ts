@@ -3,9 +3,9 @@ import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { PoolUse } from "./PoolUse.ts"
 
 /**
- * Gives each transaction a connection of its own, and limits the number of transactions. A
- * transaction keeps its connection until its last statement, 0.2 s on a busy node. On a shared
- * connection, other statements would wait that long.
+ * Gives each transaction a separate connection, and limits the number of transactions. A
+ * transaction keeps its connection until its last statement, which takes 0.2 s on a busy node. On a
+ * shared connection, other statements would wait that long.
  */
 export const withTransactionPermits = <Client extends SqlClient.SqlClient>(
   sql: Client,

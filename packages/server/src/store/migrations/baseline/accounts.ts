@@ -13,10 +13,10 @@ export const accounts = Effect.gen(function* () {
       created_at timestamptz NOT NULL
     )`
 
-  // Runs take turns by `lane`: see ADR 19. `disabled_at` is set when an operator disables the
-  // account. `pending_email` replaces `email` when its owner has opened a link. A service account
-  // is a user with a workspace, and without an email and a password. Without `has_password`, the
-  // hash is that of a random password that nobody knows.
+  // Accounts take turns by `lane` when runs start: see ADR 19. `disabled_at` is set when an
+  // operator disables the account. `pending_email` replaces `email` once its owner has opened the
+  // emailed link. A service account is a user with a workspace, and without an email and a
+  // password. If `has_password` is false, the hash is that of a random password that nobody knows.
   yield* sql`
     CREATE TABLE users (
       id uuid PRIMARY KEY,
@@ -61,7 +61,7 @@ export const accounts = Effect.gen(function* () {
       user_agent text,
       ip text,
       began_with text NOT NULL DEFAULT 'password'
-        CHECK (began_with IN ('password', 'provider', 'passkey', 'proxy')),
+        CHECK (began_with IN ('password', 'provider', 'passkey', 'proxy', 'link')),
       generation integer NOT NULL DEFAULT 1,
       rotated_at timestamptz NOT NULL,
       expires_at timestamptz NOT NULL,
@@ -81,8 +81,8 @@ export const accounts = Effect.gen(function* () {
       UNIQUE (user_id, issuer)
     )`
 
-  // `counter` counts the uses of a passkey on its device. It stays at 0 for passkeys that are copied
-  // to several devices.
+  // `counter` counts the uses of a passkey on its device. It stays at 0 for passkeys that are
+  // copied to several devices.
   yield* sql`
     CREATE TABLE passkeys (
       id uuid PRIMARY KEY,
@@ -104,7 +104,7 @@ export const accounts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_at)`
 
-  // A session that began at the identity provider, and when the provider was last asked about its
+  // A session that began at the identity provider, and when the provider was last asked about the
   // user. `sealed_token` is the provider's refresh token. Null if the provider gave none.
   yield* sql`
     CREATE TABLE provider_sessions (
@@ -138,21 +138,21 @@ export const accounts = Effect.gen(function* () {
       PRIMARY KEY (user_id, code_hash)
     )`
 
-  // Links that reset a password or verify an email. `token_hash` is a MAC of the token, which is
-  // not stored. `mailed` means that the token was sent by mail, so that using it verifies the
-  // email. A token from an operator verifies nothing.
+  // Links that reset a password, verify an email or sign in. `token_hash` is a MAC of the token,
+  // which is not stored. `mailed` means that the token was emailed, so that using it verifies the
+  // address. Using a token from an operator verifies nothing.
   yield* sql`
     CREATE TABLE user_links (
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
-      purpose text NOT NULL CHECK (purpose IN ('password reset', 'email')),
+      purpose text NOT NULL CHECK (purpose IN ('password reset', 'email', 'sign in')),
       token_hash text NOT NULL UNIQUE,
       mailed boolean NOT NULL DEFAULT false,
       expires_at timestamptz NOT NULL,
       PRIMARY KEY (user_id, purpose)
     )`
 
-  // A trigger copies the lane into a row, because rows are inserted in many places and a wrong lane
-  // would go unnoticed.
+  // A trigger copies the lane into each row, because rows are inserted in many places and nobody
+  // would notice a wrong lane.
   yield* sql`
     CREATE FUNCTION lane_of_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -163,8 +163,8 @@ export const accounts = Effect.gen(function* () {
     END
     $$`
 
-  // `from_claim` means that a claim of the identity provider grants the role, which ends with the
-  // claim.
+  // `from_claim` means that a claim from the identity provider granted the role. The role is
+  // revoked when the claim is gone.
   yield* sql`
     CREATE TABLE memberships (
       user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -285,9 +285,9 @@ export const accounts = Effect.gen(function* () {
     CREATE UNIQUE INDEX audit_events_by_ordinal ON audit_events (ordinal)
     WHERE ordinal IS NOT NULL`
   // Previous versions of definitions. `replaced` contains the fields that the next version changed,
-  // as they are stored, with their credentials. `shown` contains those fields as the API showed them,
-  // or null if that is the same. The current definition is only in its record. A trigger of each
-  // table with definitions removes the versions of a deleted record.
+  // as they are stored, with their credentials. `shown` contains those fields as the API showed
+  // them, or null if they are equal to `replaced`. The current definition is only in its record. A
+  // trigger of each table with definitions removes the versions of a deleted record.
   yield* sql`
     CREATE TABLE definition_versions (
       subject_id uuid NOT NULL,

@@ -8,8 +8,8 @@ export const billing = Effect.gen(function* () {
   // The usage of a workspace on a UTC day. `executions` counts executions up to `counted_up_to` of
   // execution_stats_progress. Later executions are counted as rows. A row has seats only if members
   // were added or removed that day: the highest number after a change, and the number after the
-  // last change. The columns of monitors work alike. There is no reference to workspaces, because
-  // the statement that counts would wait for a workspace that is being deleted.
+  // last change. The columns for monitors work the same way. There is no reference to workspaces,
+  // because the statement that counts would wait for a workspace that is being deleted.
   yield* sql`
     CREATE TABLE usage_days (
       workspace_id uuid NOT NULL,
@@ -65,8 +65,8 @@ export const billing = Effect.gen(function* () {
   yield* sql`CREATE INDEX plan_pauses_by_workspace ON plan_pauses (workspace_id)`
 
   // Workspaces that were notified that a quota is nearly used up, in the month or on the day that
-  // begins `since`. There is no reference to workspaces, because some statements insert here while
-  // they hold the lock of a task.
+  // begins at `since`. There is no reference to workspaces, because some statements insert here
+  // while they hold the lock of a task.
   yield* sql`
     CREATE TABLE quota_notices (
       workspace_id uuid NOT NULL,

@@ -35,6 +35,7 @@ export const history = Effect.gen(function* () {
       chain_run_id uuid,
       step_index smallint,
       step text,
+      flow_key text,
       status text NOT NULL CHECK (status IN ('succeeded', 'failed', 'cancelled', 'skipped')),
       scheduled_for timestamptz NOT NULL,
       started_at timestamptz,
@@ -46,7 +47,7 @@ export const history = Effect.gen(function* () {
       status_code integer,
       response_body text,
       error text,
-      -- Who made the last attempt, and how its exchange went: see exchangeText.ts.
+      -- The node or session that made the last attempt, and its exchange: see exchangeText.ts.
       node integer,
       worker_id uuid,
       exchange text,
@@ -54,8 +55,8 @@ export const history = Effect.gen(function* () {
       stray boolean NOT NULL GENERATED ALWAYS AS (
         time_of_id(id) - scheduled_for NOT BETWEEN interval '-5 minutes' AND interval '5 minutes'
       ) STORED,
-      -- With the columns of all filters, so that a filter that few executions match reads this index
-      -- alone, and not a million rows.
+      -- Includes the columns of all filters, so that a filter that matches few executions reads
+      -- only this index instead of a million rows.
       PRIMARY KEY (workspace_id, id)
         INCLUDE (task_id, kind, trigger, status, status_code, duration_ms, scheduled_for)
     ) PARTITION BY RANGE (id)`
@@ -124,8 +125,8 @@ export const history = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX progress_by_workspace ON progress (workspace_id)`
 
-  // The inputs of manual runs, kept like progress. The id is that of the execution, or of the chain
-  // run, which all steps share.
+  // The inputs of manual runs, kept as long as progress. The id is that of the execution, or of the
+  // chain run, which all steps share.
   yield* sql`
     CREATE TABLE run_inputs (
       id uuid PRIMARY KEY,
@@ -157,9 +158,29 @@ export const history = Effect.gen(function* () {
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX execution_stats_by_hour ON execution_stats (hour)`
 
-  // Executions up to the ordinal `rolled_up_to` are in execution_stats, and executions up to
-  // `counted_up_to` are in usage_days. Later executions are in neither. Plans with a monthly limit
-  // need the usage within seconds. Statistics cost more to update, and can lag further behind.
+  // Finished runs of cron tasks and chains, counted in buckets of `seconds` length. A run is in one
+  // row only: the row of its five minutes, which is later added to the row of its hour and then to
+  // that of its day.
+  yield* sql`
+    CREATE TABLE task_buckets (
+      workspace_id uuid NOT NULL,
+      task_id uuid NOT NULL,
+      seconds integer NOT NULL,
+      starts_at timestamptz NOT NULL,
+      succeeded integer NOT NULL,
+      failed integer NOT NULL,
+      cancelled integer NOT NULL,
+      skipped integer NOT NULL,
+      durations smallint[] NOT NULL,
+      duration_counts integer[] NOT NULL,
+      PRIMARY KEY (workspace_id, task_id, starts_at, seconds)
+    ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX task_buckets_by_time ON task_buckets (seconds, starts_at)`
+
+  // Executions up to the ordinal `rolled_up_to` are in execution_stats and task_buckets, and
+  // executions up to `counted_up_to` are in usage_days. Later executions are in none of them. Plans
+  // with a monthly limit need the usage within seconds. Statistics cost more to update, and can lag
+  // further behind.
   yield* sql`
     CREATE TABLE execution_stats_progress (
       rolled_up_to bigint NOT NULL,

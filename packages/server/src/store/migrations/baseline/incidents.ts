@@ -24,6 +24,7 @@ export const incidents = Effect.gen(function* () {
       acknowledged_by uuid,
       acknowledged_at timestamptz,
       snoozed_until timestamptz,
+      suppressed_by uuid,
       CHECK (monitor_id = subject_id)
     )`
   yield* sql`CREATE INDEX incidents_by_workspace ON incidents (workspace_id, id DESC)`
@@ -32,8 +33,49 @@ export const incidents = Effect.gen(function* () {
   yield* sql`CREATE INDEX incidents_by_end ON incidents (closed_at) WHERE closed_at IS NOT NULL`
   yield* sql`CREATE UNIQUE INDEX incidents_open ON incidents (subject_id) WHERE closed_at IS NULL`
 
-  // Times in which failures open no incident. Whether maintenance is in progress is computed from
-  // the times or the schedule.
+  yield* sql`
+    CREATE INDEX incidents_suppressed ON incidents (workspace_id, suppressed_by)
+    WHERE closed_at IS NULL AND suppressed_by IS NOT NULL`
+
+  // What monitors and tasks depend on. The rows of a monitor or task are deleted with it, on either
+  // side. There is no foreign key, because both sides can be in one of two tables.
+  yield* sql`
+    CREATE TABLE dependencies (
+      workspace_id uuid NOT NULL,
+      subject_kind text NOT NULL,
+      subject_id uuid NOT NULL,
+      on_kind text NOT NULL,
+      on_id uuid NOT NULL,
+      PRIMARY KEY (subject_id, on_id),
+      CHECK (subject_id <> on_id)
+    )`
+  yield* sql`CREATE INDEX dependencies_by_target ON dependencies (on_id, subject_id)`
+  yield* sql`CREATE INDEX dependencies_by_workspace ON dependencies (workspace_id)`
+  yield* sql`
+    CREATE FUNCTION remove_dependencies() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+    BEGIN
+      DELETE FROM dependencies
+      USING removed
+      WHERE dependencies.subject_id = removed.id;
+      DELETE FROM dependencies
+      USING removed
+      WHERE dependencies.on_id = removed.id;
+      RETURN NULL;
+    END
+    $$`
+  yield* sql`
+    CREATE TRIGGER monitors_dependencies_removed AFTER DELETE ON monitors
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_dependencies()`
+  yield* sql`
+    CREATE TRIGGER tasks_dependencies_removed AFTER DELETE ON tasks
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_dependencies()`
+
+  // Windows during which failures open no incidents. Whether a window is active is computed from its
+  // times or its schedule.
   yield* sql`
     CREATE TABLE maintenance_windows (
       id uuid PRIMARY KEY,
@@ -50,6 +92,7 @@ export const incidents = Effect.gen(function* () {
       tags text[] NOT NULL,
       monitor_ids uuid[] NOT NULL,
       task_ids uuid[] NOT NULL,
+      owner text,
       created_by jsonb,
       updated_by jsonb,
       created_at timestamptz NOT NULL,
@@ -72,7 +115,7 @@ export const incidents = Effect.gen(function* () {
       incident_id uuid NOT NULL REFERENCES incidents ON DELETE CASCADE,
       workspace_id uuid NOT NULL,
       at timestamptz NOT NULL,
-      type text NOT NULL CHECK (type IN ('acknowledged', 'snoozed', 'note', 'closed')),
+      type text NOT NULL CHECK (type IN ('acknowledged', 'snoozed', 'note', 'closed', 'escalated')),
       actor jsonb NOT NULL,
       message text,
       until timestamptz

@@ -8,8 +8,9 @@ export const monitoring = Effect.gen(function* () {
   // The columns that all kinds have. A row is written when a user changes the monitor and when its
   // status changes, but not by each ping or report, which updates a narrow row of the kind. The
   // `version` of that row shows whether a decision that was based on an earlier read still holds.
-  // `withheld_cause` says why the monitor is down, if maintenance keeps it from opening an incident.
-  // `late` is not stored, because a monitor becomes late when time passes.
+  // `withheld_cause` says why the monitor is down, if maintenance keeps it from opening an
+  // incident. `has_dependencies` is true if there may be rows in `dependencies`. The status `late`
+  // is not stored, because a monitor becomes late just by the passing of time.
   yield* sql`
     CREATE TABLE monitors (
       id uuid PRIMARY KEY,
@@ -24,6 +25,7 @@ export const monitoring = Effect.gen(function* () {
       changed_at timestamptz NOT NULL,
       open_incident_id uuid,
       withheld_cause jsonb,
+      has_dependencies boolean NOT NULL DEFAULT false,
       created_by jsonb,
       updated_by jsonb,
       created_at timestamptz NOT NULL,
@@ -43,8 +45,8 @@ export const monitoring = Effect.gen(function* () {
     WHERE owner IS NOT NULL`
 
   // `check_at` is when to check the monitor, and never later than its deadline `alert_at`. A ping
-  // moves only the deadline, so that it writes no index. `runs` are the job runs that have started
-  // and not finished.
+  // changes only the deadline, so that no index has to be updated. `runs` are the job runs that
+  // have started and not finished.
   yield* sql`
     CREATE TABLE heartbeats (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -125,10 +127,10 @@ export const monitoring = Effect.gen(function* () {
     CREATE INDEX ssl_monitors_by_check ON ssl_monitors (check_at)
     WHERE check_at IS NOT NULL`
 
-  // Monitors of all kinds whose targets are checked at an interval. `target` contains the settings
-  // of the kind. `check_at` is when to check next. A check that begins moves it to the time after
-  // which the next one may begin, usually the next regular one, so that an ordinary result writes
-  // no index. `recorded_at` is when a check was last written to the events.
+  // Monitors of all kinds whose targets are checked regularly. `target` contains the settings of
+  // the kind. `check_at` is when to check next. The start of a check moves `check_at` to the
+  // earliest start of the next check, usually the next regular time, so that an ordinary result
+  // updates no index. `recorded_at` is when a check was last written to the events.
   yield* sql`
     CREATE TABLE checked_monitors (
       monitor_id uuid PRIMARY KEY REFERENCES monitors ON DELETE CASCADE,
@@ -138,6 +140,8 @@ export const monitoring = Effect.gen(function* () {
       timeout_seconds integer NOT NULL,
       confirm_after smallint NOT NULL,
       recover_after smallint NOT NULL,
+      places jsonb,
+      down_when text NOT NULL DEFAULT 'majority' CHECK (down_when IN ('any', 'majority', 'all')),
       target jsonb NOT NULL,
       secret_names text[],
       check_at timestamptz,
@@ -156,6 +160,32 @@ export const monitoring = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX checked_monitors_by_secrets ON checked_monitors (workspace_id)
     WHERE secret_names IS NOT NULL`
+
+  // The latest result of a monitor from each place, and the place's open probe, if there is one:
+  // the worker `worker_id` must make the probe before `ends_at`, and has received it if `is_given`
+  // is true. `round` is the version of the monitor when the check began, so a result of an earlier
+  // check finds no row.
+  yield* sql`
+    CREATE TABLE monitor_places (
+      monitor_id uuid NOT NULL REFERENCES checked_monitors ON DELETE CASCADE,
+      place smallint NOT NULL,
+      workspace_id uuid NOT NULL,
+      labels jsonb NOT NULL,
+      round integer NOT NULL,
+      worker_id uuid,
+      is_open boolean NOT NULL,
+      is_given boolean NOT NULL DEFAULT false,
+      ends_at timestamptz NOT NULL,
+      unreached boolean NOT NULL DEFAULT false,
+      status text NOT NULL CHECK (status IN ('up', 'down', 'unknown')),
+      reason text,
+      checked_at timestamptz,
+      last_check jsonb,
+      PRIMARY KEY (monitor_id, place)
+    ) WITH (fillfactor = 70)`
+  yield* sql`
+    CREATE INDEX monitor_places_open ON monitor_places (worker_id)
+    WHERE is_open AND NOT is_given`
 
   // A process monitor watches one worker, or all workers with these labels. `check_at` is the
   // latest time at which its status is computed. Reports from before `since` are ignored. `failing`
@@ -220,8 +250,8 @@ export const monitoring = Effect.gen(function* () {
     CREATE TABLE monitor_events_ahead PARTITION OF monitor_events
     FOR VALUES FROM (MINVALUE) TO (MAXVALUE)`
 
-  // Deleted monitors whose events have not been deleted yet. A trigger inserts them, because
-  // monitors are also deleted with their workspace, by cascade.
+  // The checks of monitors and the times that they were down or not watched, added up in buckets of
+  // `seconds` length.
   yield* sql`
     CREATE TABLE uptime_buckets (
       monitor_id uuid NOT NULL,

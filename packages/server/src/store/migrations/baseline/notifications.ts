@@ -46,7 +46,7 @@ export const notifications = Effect.gen(function* () {
   yield* sql`
     CREATE INDEX notification_channels_by_owner ON notification_channels (workspace_id, owner)
     WHERE owner IS NOT NULL`
-  // Addresses that have unsubscribed from the mails of a workspace, even if the channels to them
+  // Addresses that have unsubscribed from the emails of a workspace, even if the channels to them
   // are deleted. Only a MAC of the address is stored. `asked_at` is when the address was asked to
   // confirm once more.
   yield* sql`
@@ -63,12 +63,14 @@ export const notifications = Effect.gen(function* () {
       workspace_id uuid PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
       version integer NOT NULL,
       settings jsonb NOT NULL,
+      updated_by jsonb,
       updated_at timestamptz NOT NULL
     )`
 
   // Tasks that are failing and monitors that are down. `notified_at` is null until there are enough
   // failures for a notification. `incident_id` is null until then for a task. `withheld` problems
-  // have enough failures, but are in maintenance. `check_at` is when to check whether a run of the task has
+  // have enough failures, but are in maintenance, are suppressed by the incident of a dependency,
+  // or wait until `hold_until` for one. `check_at` is when to check whether a run of the task has
   // succeeded since, in case the event of the recovery was lost.
   yield* sql`
     CREATE TABLE problems (
@@ -82,6 +84,7 @@ export const notifications = Effect.gen(function* () {
       check_at timestamptz,
       incident_id uuid,
       withheld boolean NOT NULL DEFAULT false,
+      hold_until timestamptz,
       tags text[] NOT NULL,
       data jsonb NOT NULL
     ) WITH (fillfactor = 80)`
@@ -106,6 +109,46 @@ export const notifications = Effect.gen(function* () {
   yield* sql`CREATE INDEX notified_channels_by_subject ON notified_channels (subject_id)`
   yield* sql`
     CREATE INDEX notified_channels_by_incident ON notified_channels (channel_id, incident_key)`
+
+  // Whom to notify of a problem, step by step. `steps` contains the ids of channels and members.
+  yield* sql`
+    CREATE TABLE escalation_policies (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      key text NOT NULL,
+      version integer NOT NULL DEFAULT 1,
+      name text NOT NULL,
+      steps jsonb NOT NULL,
+      repeat_count integer NOT NULL,
+      repeat_after_seconds integer NOT NULL,
+      owner text,
+      created_by jsonb,
+      updated_by jsonb,
+      created_at timestamptz NOT NULL,
+      updated_at timestamptz NOT NULL,
+      UNIQUE (workspace_id, key)
+    )`
+  yield* sql`
+    CREATE INDEX escalation_policies_by_workspace ON escalation_policies (workspace_id, id DESC)`
+  yield* sql`
+    CREATE TRIGGER escalation_policies_versions_removed AFTER DELETE ON escalation_policies
+    REFERENCING OLD TABLE AS removed
+    FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions()`
+
+  // The next step of a policy for a problem that nobody has acknowledged. `due_at` is null while
+  // the step is in the outbox.
+  yield* sql`
+    CREATE TABLE escalations (
+      subject_id uuid NOT NULL REFERENCES problems ON DELETE CASCADE,
+      policy_id uuid NOT NULL REFERENCES escalation_policies ON DELETE CASCADE,
+      workspace_id uuid NOT NULL,
+      step integer NOT NULL,
+      round integer NOT NULL,
+      due_at timestamptz,
+      PRIMARY KEY (subject_id, policy_id)
+    )`
+  yield* sql`CREATE INDEX escalations_by_policy ON escalations (policy_id)`
+  yield* sql`CREATE INDEX escalations_due ON escalations (due_at) WHERE due_at IS NOT NULL`
 
   // One message to a channel, or to the `target` of a task's callback, which has no channel.
   // `shown` contains the first of the message's events. `after` contains the deliveries of this

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
  * of a record is covered. It is a separate table because a task changes with each run: an index on
  * its name and URL would be written every time.
  *
- * A search reads all entries of a workspace in the index, which contains nothing else: 100,000 of
+ * A search reads the entries of a workspace in the index, which contains nothing else: 100,000 of
  * them take a few hundredths of a second. A trigram index would make the creation of a task much
  * slower.
  */
@@ -14,7 +14,7 @@ export const search = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // `text` contains the name, the key, the tags and the target in lower case, with a line break
-  // before and after each. An index entry may have at most 2,700 bytes.
+  // before and after each. It is truncated, because an index entry may have at most 2,700 bytes.
   yield* sql`
     CREATE TABLE search_entries (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -93,7 +93,7 @@ export const search = Effect.gen(function* () {
         FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries()`
     })
 
-  // Most delayed tasks have no name and finish soon. They are found by id.
+  // Most delayed tasks have neither a name nor a key and finish soon, so they are found only by id.
   yield* keep("tasks", {
     of: "name, key, tags, url, version_id",
     isSearched: "NEW.kind <> 'delayed' OR NEW.name IS NOT NULL OR NEW.key IS NOT NULL",
@@ -101,8 +101,8 @@ export const search = Effect.gen(function* () {
       NEW.url, (SELECT string_agg(DISTINCT url, ' ') FROM chain_steps WHERE version_id = NEW.version_id)
     )`
   })
-  // The target of a monitor is in the table of its kind, whose row is written after that of the
-  // monitor.
+  // The target of a monitor is in the table of its kind. The row of the kind is written after the
+  // row of the monitor.
   yield* sql`
     CREATE FUNCTION target_of_monitor(monitor uuid) RETURNS text
     LANGUAGE sql
@@ -137,13 +137,19 @@ export const search = Effect.gen(function* () {
     of: "name, key, tags",
     entry: "NEW.kind, NEW.name, NEW.key, NEW.tags, target_of_monitor(NEW.id)"
   })
+  // Queues without a workspace are the keys of flows. They are not searched.
   yield* keep("queues", {
     of: "name, key, tags",
+    isSearched: "NEW.workspace_id IS NOT NULL",
     entry: "'queue', NEW.name, NEW.key, NEW.tags, NULL"
   })
   yield* keep("notification_channels", {
     of: "name, key, tags",
     entry: "'channel', NEW.name, NEW.key, NEW.tags, NULL"
+  })
+  yield* keep("escalation_policies", {
+    of: "name, key",
+    entry: "'escalation_policy', NEW.name, NEW.key, '{}', NULL"
   })
   yield* keep("workers", {
     of: "name, labels",

@@ -14,6 +14,8 @@ export const secrets = Effect.gen(function* () {
       allowed_hosts text[] NOT NULL,
       sealed_value text NOT NULL,
       value_set_at timestamptz NOT NULL,
+      created_by jsonb,
+      updated_by jsonb,
       created_at timestamptz NOT NULL,
       updated_at timestamptz NOT NULL,
       UNIQUE (workspace_id, name)
@@ -34,7 +36,7 @@ export const secrets = Effect.gen(function* () {
     $$`
 
   // The id is a keyed hash of the token request. Until `asking_until`, one node is requesting a
-  // token, or no node is because the last request failed, for the reason in `error`.
+  // token, or all nodes wait because the last request failed for the reason in `error`.
   yield* sql`
     CREATE TABLE access_tokens (
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Public status pages. Slugs are unique among all workspaces, because they are public addresses. */
+/**
+ * Public status pages. Slugs are unique among all workspaces, because they are part of public URLs.
+ */
 export const statusPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -14,8 +16,10 @@ export const statusPages = Effect.gen(function* () {
       title text NOT NULL,
       description text,
       published boolean NOT NULL,
+      sealed_password text,
       groups jsonb NOT NULL,
       notices jsonb NOT NULL,
+      owner text,
       created_by jsonb,
       updated_by jsonb,
       created_at timestamptz NOT NULL,

@@ -4,9 +4,9 @@ import type { SqlError, Statement } from "effect/sql"
 
 /**
  * Runs a statement on exactly this connection. The driver's client cannot run a statement on a
- * connection that listens, because it would first wait until the listening ends.
+ * connection that listens: it would wait until the listening ends.
  */
-export const onConnection =
+export const runOnConnection =
   (connection: PgConnection.PgConnection) =>
   <A>(statement: Statement.Statement<A>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> => {
     const [text, parameters] = statement.compile()

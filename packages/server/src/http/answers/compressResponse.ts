@@ -3,10 +3,10 @@ import { Effect } from "effect"
 
 /**
  * Compresses JSON responses of more than a kilobyte if the client accepts it. Event streams are
- * sent event by event, and files are compressed at build time. A higher quality would cost more
- * processor time than it saves.
+ * sent event by event, and files are compressed at build time. A higher quality would cost more CPU
+ * time than it saves.
  */
-export const compressed = HttpMiddleware.compression({
+export const compressResponse = HttpMiddleware.compression({
   algorithms: ["br", "gzip"],
   minSize: 1_024,
   compressible: (contentType) => contentType.startsWith("application/json"),
@@ -18,6 +18,6 @@ export const compressed = HttpMiddleware.compression({
  * compressed response, its length reveals information about the secret. The header is removed
  * before the response is sent.
  */
-export const uncompressed = HttpEffect.appendPreResponseHandler((_request, response) =>
+export const preventCompression = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "content-encoding", "identity"))
 )

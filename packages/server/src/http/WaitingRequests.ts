@@ -3,14 +3,14 @@ import { Principal, principalId } from "@scheduling/domain/auth/Principal"
 import { Clock, Context, Effect, Layer, type Scope, Semaphore } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { EndSignals } from "../events/index.ts"
-import { AccountShares, add } from "./fairness/AccountShares.ts"
+import { AccountShares, changeHeld } from "./fairness/AccountShares.ts"
 import { Permit } from "./fairness/Capacity.ts"
 import { elapsedMs } from "../core/index.ts"
-import { expectSilence } from "./server/NodeServer.ts"
-import { Stopping } from "./Stopping.ts"
+import { allowSilence } from "./server/NodeServer.ts"
+import { Shutdown } from "./Shutdown.ts"
 
 /**
- * How many requests may wait on this node. A request beyond the limit gets its response
+ * The limits of requests that wait on this node. A request beyond a limit gets its response
  * immediately.
  */
 export interface WaitingLimits {
@@ -35,34 +35,35 @@ interface Wait<E> {
 }
 
 /**
- * All waiting requests may wake at the same time, and their reads must not delay other requests.
+ * The maximum number of concurrent reads. All waiting requests may wake at the same time, and their
+ * reads must not delay other requests.
  */
 const maxConcurrentReads = 16
 
 /**
- * Requests that wait until an execution finishes. They read it when they arrive, when they are
- * notified and when their timeout expires. Between reads they hold only a connection and little
- * memory.
+ * Requests that wait until an execution finishes. A request reads the execution when it arrives,
+ * when it is notified, and when its timeout expires. Between reads it holds only a connection and
+ * little memory.
  */
-export class Waiting extends Context.Service<
-  Waiting,
+export class WaitingRequests extends Context.Service<
+  WaitingRequests,
   {
     /**
-     * Returns the record that `read` finds as soon as it has finished, or its state after
-     * `seconds`. Returns earlier if too many requests wait or the process stops. After a wait,
+     * Returns the record from `read` as soon as it has finished, or its state after `seconds`.
+     * Returns earlier if too many requests are waiting or the process is stopping. After a wait,
      * `decideAgain` checks whether the request may still see the result.
      */
-    readonly untilEnded: <A extends { readonly finished_at: string | null }, E, R, E2>(
+    readonly untilFinished: <A extends { readonly finished_at: string | null }, E, R, E2>(
       read: Effect.Effect<A, E, R>,
       wait: Wait<E2> & { readonly seconds: number | undefined }
     ) => Effect.Effect<A, E | E2, R | Principal | HttpServerRequest.HttpServerRequest>
   }
->()("@scheduling/server/http/Waiting") {
-  static readonly layer: Layer.Layer<Waiting, never, EndSignals | Stopping> = Layer.effect(
-    Waiting,
+>()("@scheduling/server/http/WaitingRequests") {
+  static readonly layer: Layer.Layer<WaitingRequests, never, EndSignals | Shutdown> = Layer.effect(
+    WaitingRequests,
     Effect.gen(function* () {
       const endSignals = yield* EndSignals
-      const stopping = yield* Stopping
+      const stopping = yield* Shutdown
       const clock = yield* Clock.Clock
       const permits = makeWaitPermits(yield* WaitingLimits)
       const reads = yield* Semaphore.make(maxConcurrentReads)
@@ -79,7 +80,7 @@ export class Waiting extends Context.Service<
         const seen = yield* read
         if (
           seen.finished_at !== null ||
-          !(yield* permits.take(holderOf(yield* Principal, wait.workspace_id)))
+          !(yield* permits.take(waitPermitHolderOf(yield* Principal, wait.workspace_id)))
         ) {
           return seen
         }
@@ -103,8 +104,8 @@ export class Waiting extends Context.Service<
         return yield* Effect.tap(waited, () => Effect.flatten(wait.decideAgain))
       })
 
-      return Waiting.of({
-        untilEnded: (read, { seconds, ...wait }) =>
+      return WaitingRequests.of({
+        untilFinished: (read, { seconds, ...wait }) =>
           seconds === undefined || seconds === 0
             ? read
             : Effect.scoped(waitAndRead(read, { ...wait, seconds }))
@@ -113,29 +114,33 @@ export class Waiting extends Context.Service<
   )
 }
 
-// ---------------------------------------------------------------------------
-
 /** A waiting principal and its workspace. */
-export interface Holder {
+export interface WaitPermitHolder {
   readonly lane: bigint
   /** The ids of the principal and the workspace. */
   readonly ids: ReadonlyArray<string>
 }
 
-export const holderOf = (principal: Principal["Service"], workspaceId: string): Holder => ({
+export const waitPermitHolderOf = (
+  principal: Principal["Service"],
+  workspaceId: string
+): WaitPermitHolder => ({
   lane: principal.lane,
   ids: [workspaceId, principalId(principal)]
 })
 
-/** Permits to wait. A principal, a workspace and an account each have a limit. */
+/** Creates the permits to wait. A principal, a workspace and an account each have a limit. */
 export const makeWaitPermits = ({ all, each }: WaitingLimits) => {
   const held = new Map<string, number>()
   const shares = new AccountShares(all)
-  const change = ({ ids, lane }: Holder, by: 1 | -1) => {
+  const change = ({ ids, lane }: WaitPermitHolder, by: 1 | -1) => {
     shares.change(lane, by)
-    for (const id of ids) add(held, id, by)
+    for (const id of ids) changeHeld(held, id, by)
   }
-  const reachedLimit = ({ ids, lane }: Holder): "node" | "account" | "each" | undefined => {
+  const reachedLimit = ({
+    ids,
+    lane
+  }: WaitPermitHolder): "node" | "account" | "each" | undefined => {
     if (shares.free <= 0) return "node"
     if (ids.some((id) => (held.get(id) ?? 0) >= each)) return "each"
     return shares.mayHold(lane) ? undefined : "account"
@@ -145,7 +150,7 @@ export const makeWaitPermits = ({ all, each }: WaitingLimits) => {
     reachedLimit,
     count: () => shares.held,
     /** Takes a permit until the scope closes. Returns false if none is left. */
-    take: (holder: Holder): Effect.Effect<boolean, never, Scope.Scope> =>
+    take: (holder: WaitPermitHolder): Effect.Effect<boolean, never, Scope.Scope> =>
       Effect.acquireRelease(
         Effect.sync(() => {
           const isFree = reachedLimit(holder) === undefined
@@ -158,8 +163,8 @@ export const makeWaitPermits = ({ all, each }: WaitingLimits) => {
 }
 
 /**
- * Waits without counting as a request in progress, on a connection that may be silent in the
- * meantime.
+ * Waits without holding the permit of a request in progress. The connection may be silent during
+ * the wait.
  */
 export const waitWithoutPermit = Effect.fnUntraced(function* <A, E, R>(
   ms: number,
@@ -169,8 +174,8 @@ export const waitWithoutPermit = Effect.fnUntraced(function* <A, E, R>(
     yield* HttpServerRequest.HttpServerRequest
   )
   const permit = Permit.of(incoming)
-  expectSilence(incoming, ms)
+  allowSilence(incoming, ms)
   const waited = yield* permit === undefined ? wait : permit.waiting(wait)
-  expectSilence(incoming, 0)
+  allowSilence(incoming, 0)
   return waited
 })

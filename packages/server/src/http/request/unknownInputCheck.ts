@@ -9,9 +9,10 @@ type Request = HttpServerRequest.HttpServerRequest
 type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
 
 /**
- * Rejects input that an endpoint does not declare at all: a query if it has no parameters, a body
- * if it takes none. If the endpoint declares some, the framework rejects the others. Returns
- * undefined for nearly every request: there is nothing to reject and nothing to wait for.
+ * Rejects input that an endpoint does not declare at all: a query if it has no parameters, or a
+ * body if it takes none. If the endpoint declares a query or a body, the framework rejects unknown
+ * fields in it. The check returns undefined for nearly every request, because there is nothing to
+ * reject and no body to read.
  */
 export const unknownInputCheck = ({
   payload,
@@ -26,8 +27,6 @@ export const unknownInputCheck = ({
     return checksBody && hasBody(request) ? refuseBody(request) : undefined
   }
 }
-
-// ---------------------------------------------------------------------------
 
 type Issues = ReadonlyArray<ValidationIssue>
 
@@ -49,7 +48,7 @@ const unknownParameters = (url: string): Issues => {
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
-/** Many clients send `{}` with every POST, which is harmless. */
+/** Rejects every body except an empty one and `{}`, which many clients send with every POST. */
 const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
   HttpMethod.hasBody(request.method)
     ? Effect.flatMap(Effect.orDie(request.text), (text) => {
@@ -66,8 +65,8 @@ const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
     : refuse(takesNoBody)
 
 /**
- * Returns the field names. Undefined if the text is not a JSON object. A chunked body may turn out
- * to be empty.
+ * Returns the names of the fields, or undefined if the text is not a JSON object. An empty text has
+ * no fields, because a chunked body may turn out to be empty.
  */
 const fieldsIn = (text: string): ReadonlyArray<string> | undefined => {
   try {

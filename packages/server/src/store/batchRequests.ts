@@ -2,18 +2,18 @@ import { Effect, Exit } from "effect"
 
 /**
  * Serves concurrent requests with one statement, so that they share its fixed cost. `answerAll`
- * returns a result for each request, in order. A full batch is sent immediately, so that
- * PostgreSQL works on the first requests while the others are read, which makes a list 1.1 times as
- * fast. The statement runs outside any transaction of the requests.
+ * returns a result for each request, in order. A full batch is sent immediately, so that PostgreSQL
+ * works on the first requests while further requests are read; this makes list requests 1.1 times
+ * as fast. The statement runs outside of any transaction of the requests.
  *
  * The framework's `RequestResolver` does the same, but clears its sets of entries and reuses them.
- * V8 links a cleared table to its successor, so once one table is old, every later request is kept
- * until the next full collection, which made a list 25 µs slower.
+ * V8 links a cleared table to its successor. Once one table is old, every later request is
+ * therefore kept until the next full collection, which made a list 25 µs slower.
  *
- * With `apartMs`, batches are at least this far apart. A request after a longer pause is not
- * delayed.
+ * With `apartMs`, batches are at least this far apart. A request that arrives after a longer pause
+ * is not delayed.
  */
-export const batched = <Asked, Answer>(
+export const batchRequests = <Asked, Answer>(
   answerAll: (asked: ReadonlyArray<Asked>) => Effect.Effect<ReadonlyArray<Answer>>,
   { apartMs = 0, maxBatch = 32 }: { readonly apartMs?: number; readonly maxBatch?: number } = {}
 ): Effect.Effect<(asked: Asked) => Effect.Effect<Answer>> =>
@@ -56,9 +56,7 @@ export const batched = <Asked, Answer>(
       })
   })
 
-// ---------------------------------------------------------------------------
-
-/** Waits in real time, even on a test clock, because the pause limits load. */
+/** Waits in real time, even with a test clock, because the pause limits the load. */
 const pause = (ms: number) =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), ms)

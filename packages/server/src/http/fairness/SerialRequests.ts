@@ -4,14 +4,14 @@ import type { Duplex } from "node:stream"
 type Answer = ServerResponse<IncomingMessage>
 
 /** A request as Node emits it. */
-export interface Turn {
+export interface SerialRequest {
   readonly event: "request" | "checkContinue"
   readonly request: IncomingMessage
   readonly answer: Answer
 }
 
 /**
- * Limits for waiting pipelined requests, per connection and in total. Each request takes about 3
+ * The limits of waiting pipelined requests, per connection and in total. Each request takes about 3
  * kB.
  */
 const maxWaiting = 250
@@ -19,22 +19,22 @@ const maxWaitingInAll = 10_000
 
 /**
  * Handles one request per connection at a time. A client may send further requests before it has
- * the response to the last one. They start after that response is sent, so a connection never has
- * more than one response in memory. Node has already read the requests that arrived in one packet;
- * further requests stay with the client.
+ * the response to the previous request. They start after that response is sent, so a connection
+ * never has more than one response in memory. Node has already read the requests that arrived in
+ * one packet; later requests are not read until then.
  */
-export class Turns {
+export class SerialRequests {
   readonly #lines = new WeakMap<Duplex, Line>()
-  readonly #begin: (turn: Turn) => void
+  readonly #begin: (turn: SerialRequest) => void
   readonly #all = { waiting: 0 }
 
   /** `begin` is called for each request that had to wait, when it is its turn. */
-  constructor(begin: (turn: Turn) => void) {
+  constructor(begin: (turn: SerialRequest) => void) {
     this.#begin = begin
   }
 
   /** Returns true if the request can start immediately. */
-  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+  take(event: SerialRequest["event"], request: IncomingMessage, answer: Answer): boolean {
     const { socket } = request
     let line = this.#lines.get(socket)
     if (line === undefined) {
@@ -45,9 +45,9 @@ export class Turns {
   }
 
   /**
-   * Calls `act` once all complete requests have their responses. A request that is still incomplete
-   * is passed as `unfinished`. An error about the next request must not replace the response to the
-   * last one.
+   * Calls `act` once all complete requests have their responses, because an error about the next
+   * request must not replace the response to the previous one. A request that is still incomplete
+   * is passed as `unfinished`.
    */
   whenGiven(socket: Duplex, act: (unfinished: Answer | undefined) => void): void {
     const line = this.#lines.get(socket)
@@ -56,35 +56,35 @@ export class Turns {
   }
 }
 
-/** Swallows socket errors, because the responses report them too. */
-const ignore = () => {}
+/** Ignores the errors of a socket, because the responses report them too. */
+const ignoreError = () => {}
 
 class Line {
   #current: Answer | undefined
-  readonly #waiting: Array<Turn> = []
+  readonly #waiting: Array<SerialRequest> = []
   /**
    * True if too many requests were pipelined. The connection closes after the last accepted one.
    */
   #isCut = false
-  /** Runs once all responses are sent. No input is parsed as HTTP before that. */
+  /** Called once all responses are sent. No input is parsed as HTTP before that. */
   #afterwards: ((unfinished: Answer | undefined) => void) | undefined
   readonly #socket: Duplex
-  readonly #begin: (turn: Turn) => void
+  readonly #begin: (turn: SerialRequest) => void
   readonly #all: { waiting: number }
 
-  constructor(socket: Duplex, begin: (turn: Turn) => void, all: { waiting: number }) {
+  constructor(socket: Duplex, begin: (turn: SerialRequest) => void, all: { waiting: number }) {
     this.#socket = socket
     this.#begin = begin
     this.#all = all
   }
 
   whenGiven(act: (unfinished: Answer | undefined) => void): void {
-    this.#socket.on("error", ignore)
+    this.#socket.on("error", ignoreError)
     this.#afterwards = act
     this.#finish()
   }
 
-  take(event: Turn["event"], request: IncomingMessage, answer: Answer): boolean {
+  take(event: SerialRequest["event"], request: IncomingMessage, answer: Answer): boolean {
     if (this.#current === undefined) {
       this.#start(answer)
       return true
@@ -114,7 +114,7 @@ class Line {
     if (this.#afterwards !== undefined) this.#finish()
   }
 
-  #go(turn: Turn): void {
+  #go(turn: SerialRequest): void {
     this.#all.waiting--
     if (this.#socket.destroyed) return this.#leave()
     if (this.#waiting.length === 0) {
@@ -130,7 +130,7 @@ class Line {
     if (this.#waiting.length > 0 || this.#current?.req.complete === true) return
     const act = this.#afterwards
     this.#afterwards = undefined
-    this.#socket.off("error", ignore)
+    this.#socket.off("error", ignoreError)
     act?.(this.#current)
   }
 

@@ -3,10 +3,10 @@ import { HttpServerRequest } from "effect/http"
 import { AppConfig } from "../../core/index.ts"
 
 /**
- * Checks whether a request used HTTPS, according to the operator's settings or a trusted proxy. A
- * header of the client itself does not count.
+ * Returns whether a request used HTTPS, according to the operator's settings or to a trusted proxy.
+ * A header that the client has set itself does not count.
  */
-export const httpsCheck = Effect.map(
+export const isHttpsRequest = Effect.map(
   AppConfig,
   ({ publicUrl, trustProxy }) =>
     (request: HttpServerRequest.HttpServerRequest): boolean => {

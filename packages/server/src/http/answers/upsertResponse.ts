@@ -6,7 +6,7 @@ const created = HttpEffect.appendPreResponseHandler((_request, response) =>
 )
 
 /** Responds with 201 for a new record, and with 200 for an existing one. */
-export const createdIfNew = <Record, E, R>(
+export const upsertResponse = <Record, E, R>(
   upsert: Effect.Effect<{ readonly isNew: boolean; readonly record: Record }, E, R>
 ) =>
   Effect.flatMap(upsert, ({ isNew, record }) =>

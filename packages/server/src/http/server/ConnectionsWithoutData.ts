@@ -1,11 +1,11 @@
 import type { Socket } from "node:net"
 
 /**
- * Tracks connections that have not sent a byte, which browsers and load balancers keep open. Node
- * counts a connection as idle only after its first request, so a stopping server would wait for
- * unused connections until they time out.
+ * Tracks connections on which no byte has arrived. Browsers and load balancers keep such
+ * connections open. Node counts a connection as idle only after its first request, so a stopping
+ * server would wait for these connections until they time out.
  */
-export class UnusedConnections {
+export class ConnectionsWithoutData {
   readonly #open = new Set<Socket>()
 
   watch(socket: Socket): void {

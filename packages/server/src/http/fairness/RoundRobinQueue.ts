@@ -2,7 +2,7 @@
  * A queue in which keys take turns, so that a key with a thousand items delays another key by only
  * one item.
  */
-export class FairLine<Key, Item> {
+export class RoundRobinQueue<Key, Item> {
   #size = 0
   /** The items by key, in the order of the keys' turns. No list is empty. */
   readonly #items = new Map<Key, Array<Item>>()
@@ -25,7 +25,7 @@ export class FairLine<Key, Item> {
     const [key, items] = first
     const item = items.shift()
     this.#size--
-    // The key was served and moves to the end.
+    // The key has had its turn and moves to the end.
     this.#items.delete(key)
     if (items.length > 0) this.#items.set(key, items)
     return item
