@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "./transitions/inState.ts"
-import { findLastDowntimeEnd, removeAbsences } from "../../src/engine/Absences.ts"
+import { findLastDowntimeEnd, removeOldAbsences } from "../../src/engine/Absences.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { checkNodes } from "../../src/engine/Nodes.ts"
 import { callLayer, nodeLayer } from "./runner/support/engine.ts"
@@ -12,8 +12,8 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 const OneNode = nodeLayer(callLayer(() => Effect.succeed({})))
 
 /**
- * Simulates an absence of the service. Null: the service has just come back, and no node has
- * noticed.
+ * Simulates a time when the service was not running. If `endedSecondsAgo` is null, the service has
+ * just started again and no node has recorded the absence yet.
  */
 const away = Effect.fnUntraced(function* (beganSecondsAgo: number, endedSecondsAgo: number | null) {
   const sql = yield* SqlClient.SqlClient
@@ -33,7 +33,7 @@ const forget = Effect.flatMap(
     DELETE FROM runs`
 )
 
-/** Inserts a run that is due for a worker, or whose job must report within that time. */
+/** Inserts a run that is due on a worker, or whose job must report within this time. */
 const wait = Effect.fnUntraced(function* (secondsAgo: number, forSeconds: number, on: string) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace
@@ -69,16 +69,16 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
         yield* forget
         yield* wait(3_600, 60, on)
         assert.isTrue(yield* isOver)
-        // The service was running for twenty seconds, and again for the last thirty.
+        // The service ran for twenty seconds, and has been running again for the last thirty.
         yield* away(3_580, 30)
         assert.isFalse(yield* isOver)
         yield* forget
         yield* wait(3_600, 60, on)
         yield* away(3_580, 45)
         assert.isTrue(yield* isOver)
-        // Agents and jobs have not had time to reconnect.
+        // Agents and jobs have not had enough time to reconnect.
         assert.isFalse((yield* checkNodes(sql))[column])
-        // Ten of those seconds were an absence too.
+        // For ten of those seconds, the service was absent again.
         yield* away(20, 10)
         assert.isFalse(yield* isOver)
       })
@@ -96,21 +96,21 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("while the service is aw
       yield* forget
       yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
-      // A restart or a late node does not count as an absence.
+      // A restart or a delayed node does not count as an absence.
       yield* away(12, null)
       yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [null])
       assert.isNull(yield* findLastDowntimeEnd(sql))
       yield* away(100, null)
       yield* wait(70, 60, "worker")
-      // The absence counts before it is recorded.
+      // The absence counts even before it is recorded.
       assert.isFalse((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
       assert.deepStrictEqual(yield* seconds, [100, null])
       yield* checkNodes(sql)
       assert.deepStrictEqual(yield* seconds, [100, null])
       assert.closeTo((yield* findLastDowntimeEnd(sql))?.getTime() ?? 0, Date.now(), 60_000)
       yield* away(40 * 86_400, 35 * 86_400)
-      yield* removeAbsences(sql)
+      yield* removeOldAbsences(sql)
       assert.deepStrictEqual(yield* seconds, [100])
     })
   )

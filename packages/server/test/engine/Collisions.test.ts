@@ -2,7 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { retryAfterDeadlock, transactionOf } from "../../src/store/transactionOf.ts"
-import { register } from "../../src/engine/Nodes.ts"
+import { registerNode } from "../../src/engine/Nodes.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
@@ -25,10 +25,10 @@ const TestLayer = Layer.mergeAll(QueueLayer, WorkspacesRepo.layer).pipe(
 /** The embedded store has only one session, so nothing can deadlock. */
 describe.skipIf(!onPostgres)("settling", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
-    /** Starts all runs of a workspace on one node. Returns their settlements in random order. */
+    /** Starts all of a workspace's runs on one node. Returns their settlements in random order. */
     const startAll = Effect.fnUntraced(function* (workspace_id: string) {
       const sql = yield* SqlClient.SqlClient
-      const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
       const runs = yield* sql<{
         readonly id: string
         readonly kind: "cron" | "delayed" | "chain"

@@ -9,11 +9,11 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const queue = yield* RunQueue
   const workspace_id = yield* insertWorkspace
   const task = { workspace_id, task_id: yield* insertTask(workspace_id), kind: "cron" as const }
-  // The first count decides how many runs can follow without another count.
+  // The first count determines how many runs can be added before the runs are counted again.
   yield* queue.enqueue(task)
   return { queue, task, workspace_id }
 })
@@ -23,7 +23,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   (it) => {
     it.effect("is like a run that is added with the task locked", () =>
       Effect.gen(function* () {
-        const { queue, task, workspace_id } = yield* begin
+        const { queue, task, workspace_id } = yield* setUp
         const run = yield* queue.enqueueInOneStatement(task)
         const [before, after] = yield* unfinished(workspace_id)
         assert.strictEqual(after?.id, run?.id)
@@ -34,7 +34,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("is not added if the statement cannot decide", () =>
       Effect.gen(function* () {
-        const { queue, task, workspace_id } = yield* begin
+        const { queue, task, workspace_id } = yield* setUp
         const attempts = {
           "of another kind": { ...task, kind: "chain" as const },
           "of another workspace": { ...task, workspace_id: yield* insertWorkspace }
@@ -51,7 +51,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("is not added if the task is deleted while the statement waits for it", () =>
       Effect.gen(function* () {
-        const { queue, task, workspace_id } = yield* begin
+        const { queue, task, workspace_id } = yield* setUp
         const sql = yield* SqlClient.SqlClient
         const isLocked = yield* Deferred.make<void>()
         const mayDelete = yield* Deferred.make<void>()

@@ -52,7 +52,7 @@ describe("workspaces whose calls never end", () => {
   )
 })
 
-/** Runs one task in each of many new workspaces. Each must succeed. */
+/** Runs one task in each of many new workspaces. Every run must succeed. */
 const newcomersAreServed = Effect.fnUntraced(function* (count: number, path: string) {
   const queue = yield* RunQueue
   for (let newcomer = 0; newcomer < count; newcomer++) {
@@ -122,7 +122,8 @@ describe("an account with thousands of tasks at one moment", () => {
               SELECT count(*)::integer AS count
               FROM runs
               WHERE workspace_id = ${many}`
-            // Two batches: the first in order, the second in turns. A third may be in progress.
+            // Two batches are claimed: the first in order of time, the second in turn across
+            // accounts. A third batch may be in progress.
             assert.isAtMost(fired[0]?.count ?? 0, 1_500)
             yield* newcomersAreServed(3, "/now")
             yield* eventually(history(few), (rows) => rows.length === 10)

@@ -12,11 +12,11 @@ import {
 } from "./runner/support/tasks.ts"
 
 /**
- * The number of failed attempts after which a single result counts as one that cannot be stored.
+ * The number of failed attempts after which an individual result is considered impossible to store.
  */
 const failures = 5
 
-/** Makes the next inserts into the history fail with the error of a full disk. */
+/** Makes subsequent inserts into the history fail with the error that a full disk causes. */
 const fillDisk = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE SEQUENCE tries`

@@ -24,6 +24,11 @@ const insertHistory = Effect.fnUntraced(function* (workspaceId: string, count: n
       (workspace_id, task_id, hour, succeeded, failed, cancelled, skipped,
        durations, duration_counts, latenesses, lateness_counts)
     VALUES (${workspaceId}, NULL, now(), 0, ${count}, 0, 0, '{}', '{}', '{}', '{}')`
+  yield* sql`
+    INSERT INTO task_buckets
+      (workspace_id, task_id, seconds, starts_at, succeeded, failed, cancelled, skipped,
+       durations, duration_counts)
+    VALUES (${workspaceId}, ${workspaceId}, 300, now(), 0, ${count}, 0, 0, '{}', '{}')`
 })
 
 const left = (workspaceId: string) =>
@@ -34,6 +39,7 @@ const left = (workspaceId: string) =>
         (SELECT count(*)::int FROM executions WHERE workspace_id = ${workspaceId}) AS executions,
         (SELECT count(*)::int FROM attempts WHERE workspace_id = ${workspaceId}) AS attempts,
         (SELECT count(*)::int FROM execution_stats WHERE workspace_id = ${workspaceId}) AS stats,
+        (SELECT count(*)::int FROM task_buckets WHERE workspace_id = ${workspaceId}) AS buckets,
         (SELECT count(*)::int FROM removed_workspaces WHERE id = ${workspaceId}) AS noted`
   )
 
@@ -51,10 +57,10 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* deleteHistoryOfDeletedWorkspaces(sql)
 
         assert.deepStrictEqual(yield* left(gone), [
-          { executions: 0, attempts: 0, stats: 0, noted: 0 }
+          { executions: 0, attempts: 0, stats: 0, buckets: 0, noted: 0 }
         ])
         assert.deepStrictEqual(yield* left(other), [
-          { executions: 2, attempts: 2, stats: 1, noted: 0 }
+          { executions: 2, attempts: 2, stats: 1, buckets: 1, noted: 0 }
         ])
       })
     )
@@ -74,12 +80,12 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* maintain
         assert.strictEqual((yield* left(gone))[0]?.["noted"], 1)
 
-        // The last run finishes, and leaves history that must be removed.
+        // The last run finishes and adds history, which must be removed.
         yield* sql`DELETE FROM runs WHERE workspace_id = ${gone}`
         yield* insertHistory(gone, 1)
         yield* maintain
         assert.deepStrictEqual(yield* left(gone), [
-          { executions: 0, attempts: 0, stats: 0, noted: 0 }
+          { executions: 0, attempts: 0, stats: 0, buckets: 0, noted: 0 }
         ])
       })
     )

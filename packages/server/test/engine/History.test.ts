@@ -2,18 +2,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { checkNodes, register } from "../../src/engine/Nodes.ts"
+import { checkNodes, registerNode } from "../../src/engine/Nodes.ts"
 import {
-  aheadOf,
-  attach,
-  beforeOf,
+  aheadPartitionName,
+  attachPartition,
+  beforePartitionName,
   findToday,
-  listParts,
-  makePart,
-  nameOfDay,
+  listHistoryPartitions,
+  createHistoryPartition,
+  dayPartitionName,
   type HistoryTable,
-  tables
-} from "../../src/engine/history/tables.ts"
+  historyTables
+} from "../../src/engine/history/historyTables.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { recover } from "../../src/engine/transitions/recover.ts"
 import { firstIdAt, makeRunId } from "../../src/engine/RunId.ts"
@@ -24,7 +24,7 @@ import { startOfTime } from "../../src/engine/laneTurns.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
 import { settlement } from "./runner/support/settlement.ts"
-import { migrateBare } from "../support/emptyDatabase.ts"
+import { migrateEmptyDatabase } from "../support/emptyDatabase.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { history, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
 
@@ -39,33 +39,32 @@ const explain = (query: string) =>
     sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${query}`)
   ).pipe(Effect.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n")))
 
-/**
- * Creates these partitions of the tables, as earlier nodes left them. Days are counted from today.
- */
+/** Creates these partitions, as earlier nodes could have left them. Days are relative to today. */
 const leave = Effect.fnUntraced(function* (parts: ReadonlyArray<readonly [number, number]>) {
   const sql = yield* SqlClient.SqlClient
   const today = yield* findToday(sql)
-  for (const table of tables) {
-    for (const { name } of yield* listParts(sql, table)) yield* sql`DROP TABLE ${sql(name)}`
+  for (const table of historyTables) {
+    for (const { name } of yield* listHistoryPartitions(sql, table))
+      yield* sql`DROP TABLE ${sql(name)}`
     for (const [from, to] of parts) {
       const part = { name: nameOf(table, today, from, to), from: today + from, to: today + to }
-      yield* makePart(sql, table, part.name)
-      yield* attach(sql, table, part)
+      yield* createHistoryPartition(sql, table, part.name)
+      yield* attachPartition(sql, table, part)
     }
   }
 })
 
 const nameOf = (table: HistoryTable, today: number, from: number, to: number) => {
-  if (to === Infinity) return aheadOf(table)
-  return from === -Infinity ? beforeOf(table) : nameOfDay(table, today + from)
+  if (to === Infinity) return aheadPartitionName(table)
+  return from === -Infinity ? beforePartitionName(table) : dayPartitionName(table, today + from)
 }
 
-/** Lists the partitions of each table in order. */
+/** Lists each table's partitions in order. */
 const parts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const today = yield* findToday(sql)
-  return yield* Effect.forEach(tables, (table) =>
-    Effect.map(listParts(sql, table), (found) =>
+  return yield* Effect.forEach(historyTables, (table) =>
+    Effect.map(listHistoryPartitions(sql, table), (found) =>
       found
         .map(({ from, to }): readonly [number, number] => [from - today, to - today])
         .toSorted(([one], [other]) => one - other)
@@ -77,9 +76,9 @@ const range = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => [from + index, from + index + 1] as const)
 
 const daysOfAll = (from: number, to: number) =>
-  tables.map(() => [[-Infinity, from], ...range(from, to), [to, Infinity]])
+  historyTables.map(() => [[-Infinity, from], ...range(from, to), [to, Infinity]])
 
-/** Settles a run whose id belongs to another day. */
+/** Settles a run whose id contains a different day. */
 const settleRunOf = Effect.fnUntraced(function* (
   workspace_id: Effect.Success<typeof insertWorkspace>,
   ms: number
@@ -99,10 +98,10 @@ const settleRunOf = Effect.fnUntraced(function* (
 layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
   it.effect("has its partitions created by the first node of a new database", () =>
     Effect.gen(function* () {
-      yield* migrateBare
+      yield* migrateEmptyDatabase
       assert.deepStrictEqual<unknown>(
         yield* parts,
-        tables.map(() => [[-Infinity, Infinity]])
+        historyTables.map(() => [[-Infinity, Infinity]])
       )
       assert.isTrue(yield* (yield* Partitions).maintain(30))
       assert.deepStrictEqual(yield* parts, daysOfAll(-1, 4))
@@ -135,7 +134,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       const partitions = yield* Partitions
       const workspace_id = yield* insertWorkspace
       const now = Date.now()
-      // Days in the middle are missing, as earlier versions left them.
+      // Partitions are missing in the middle, as earlier versions could have left them.
       yield* leave([[-Infinity, -20], ...range(-20, -14), ...range(-11, -5), [-5, Infinity]])
       assert.isTrue(yield* partitions.maintain(30))
       assert.deepStrictEqual(yield* parts, daysOfAll(-20, 4))
@@ -168,7 +167,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           (left(${firstIdAt(now - dayMs)}, 18) || '-8' || lpad(to_hex(i), 3, '0') || '-' || lpad(to_hex(i), 12, '0'))::uuid,
           gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()
         FROM generate_series(1, 10001) AS i`
-      // Inserts an execution of a future day.
+      // Inserts an execution for a future day.
       yield* sql`
         INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at)
         SELECT ${makeRunId(now + 99 * dayMs, now)}, gen_random_uuid(), gen_random_uuid(), 'check', 'up', now()`
@@ -188,7 +187,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
       assert.strictEqual(rows[0]?.part, "monitor_events_ahead")
       assert.isTrue(yield* partitions.maintain(30))
       assert.deepStrictEqual((yield* parts)[2], events)
-      // The partition is dropped when its last day is beyond the retention, and not before.
+      // The partition is dropped once its last day is older than the retention, and not earlier.
       assert.isTrue(yield* partitions.maintain(1))
       assert.deepStrictEqual((yield* parts)[2], [
         [-Infinity, -5],
@@ -198,7 +197,10 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
     })
   )
 
-  /** `pg_dump` locks the tables in this way while it reads. Only a server has a second session. */
+  /**
+   * `pg_dump` holds this lock on the tables while reading them. Only a PostgreSQL server has a
+   * second session.
+   */
   it.effect.runIf(onPostgres)("blocks no statement while a reader locks its partitions", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -256,7 +258,7 @@ layer(TestLayer, { excludeTestServices: true })("the history", (it) => {
           (rows) => rows.map(({ part }) => part)
         )
         assert.deepStrictEqual(yield* where, ["executions_ahead"])
-        // The time at which the day is nearly due.
+        // A time shortly before that day.
         const soon = Date.now() + 3 * dayMs
         yield* sql`
           UPDATE executions
@@ -296,7 +298,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
     const workspace_id = yield* insertWorkspace
     const task_id = yield* insertTask(workspace_id)
     const run = yield* (yield* RunQueue).enqueue({ workspace_id, task_id, kind: "cron" })
-    const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
+    const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 1_000 })
     return { sql, workspace_id, run, node }
   })
 
@@ -345,7 +347,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
         (yield* unfinished(workspace_id)).map(({ id }) => id),
         [other.id]
       )
-      // An update changes the position of the row.
+      // An update moves the row to a different position.
       yield* sql`
         UPDATE runs
         SET lane = lane + 1
@@ -380,7 +382,7 @@ layer(TestLayer, { excludeTestServices: true })("the fence", (it) => {
     Effect.gen(function* () {
       const { sql, workspace_id } = yield* prepare
       for (let death = 0; death < 5; death++) {
-        const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
+        const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 1_000 })
         yield* take(sql, node)
         yield* recover(sql, node, "gone")
       }

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { maxTaskRuns, selfHosted } from "../../src/core/config/plans.ts"
+import { maxTaskRuns, selfHostedPlan } from "../../src/core/config/plans.ts"
 import { fire } from "../../src/engine/transitions/fire.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
@@ -18,7 +18,7 @@ import {
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-const maxWorkspaceRuns = selfHosted.limits.unfinished_runs
+const maxWorkspaceRuns = selfHostedPlan.limits.unfinished_runs
 
 layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
   "the queue of a task",
@@ -92,7 +92,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    // The embedded store takes half a minute to insert so many runs.
+    // On the embedded store, inserting this many runs takes half a minute.
     it.effect.runIf(onPostgres)("and those of other tasks are full together at 200,000", () =>
       Effect.gen(function* () {
         const queue = yield* RunQueue

@@ -2,9 +2,10 @@
 import { jitterMs } from "@scheduling/domain/cron/jitterMs"
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
+import { insertQueue } from "./queues/queues.ts"
 import { nodeLayer } from "./runner/support/engine.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { failing, makeFakeCalls, urlOf } from "./runner/support/fakeCalls.ts"
@@ -35,7 +36,8 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         assert.strictEqual(execution?.trigger, "schedule")
         assert.strictEqual(execution?.status, "succeeded")
         assert.isAtLeast(execution?.lateness_ms ?? -1, 0)
-        // The bench measures lateness exactly. Here, other tests use the machine at the same time.
+        // The benchmark measures lateness exactly. Here, other tests use the machine at the same
+        // time.
         assert.isBelow(execution?.lateness_ms ?? 1e9, 5_000)
         const attempts = yield* sql`
           SELECT number, status_code, response_body
@@ -251,6 +253,101 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         })
     )
 
+    for (const overlap of ["skip", "queue", "allow"] as const) {
+      it.effect(`that passed while no node was running are all made up for, with ${overlap}`, () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const workspace_id = yield* insertWorkspace
+          const path = `/${workspace_id}`
+          const released = yield* Deferred.make<void>()
+          const held = () => Effect.as(Deferred.await(released), {})
+          answers.set(path, held)
+          answers.set(`${path}/queued`, held)
+          const queue_id = yield* insertQueue(workspace_id, { max_concurrency: 2 })
+          const past = {
+            missed: "all",
+            fires_in: -250_000,
+            schedule: "* * * * *",
+            overlap
+          } as const
+          const plain = yield* insertTask(workspace_id, { ...past, url: urlOf(path) })
+          const queued = yield* insertTask(workspace_id, { ...past, url: urlOf(`${path}/queued`) })
+          yield* sql`
+            UPDATE tasks
+            SET
+              next_fire_at = date_trunc('minute', next_fire_at),
+              queue_id = CASE WHEN id = ${queued}::uuid THEN ${queue_id}::uuid END
+            WHERE workspace_id = ${workspace_id}`
+          yield* (yield* RunQueue).wake(new Date())
+          yield* eventually(
+            sql`
+              SELECT id
+              FROM tasks
+              WHERE workspace_id = ${workspace_id}
+                AND next_fire_at > now()`,
+            (rows) => rows.length === 2
+          )
+          yield* Deferred.succeed(released, undefined)
+          const lateOf = (task: string, rows: Effect.Success<ReturnType<typeof history>>) =>
+            rows.filter(
+              ({ lateness_ms, task_id }) => task_id === task && (lateness_ms ?? 0) > 60_000
+            )
+          const rows = yield* eventually(history(workspace_id), (rows) =>
+            [plain, queued].every((task) => lateOf(task, rows).length >= 3)
+          )
+          for (const task of [plain, queued]) {
+            const late = lateOf(task, rows)
+            const times = new Set(late.map((row) => row.scheduled_for.getTime()))
+            assert.isAtLeast(times.size, 3)
+            assert.strictEqual(times.size, late.length)
+            assert.deepStrictEqual([...new Set(late.map(({ status }) => status))], ["succeeded"])
+            if (overlap === "allow") continue
+            const started = late.toSorted((a, b) => +(a.started_at ?? 0) - +(b.started_at ?? 0))
+            const due = started.map((row) => row.scheduled_for.getTime())
+            assert.deepStrictEqual(due, due.toSorted())
+          }
+        })
+      )
+    }
+
+    it.effect("of a backfill runs after the previous one, in order", () =>
+      Effect.gen(function* () {
+        const workspace_id = yield* insertWorkspace
+        const path = `/${workspace_id}`
+        const started: Array<string> = []
+        let inProgress = 0
+        answers.set(path, ({ execution_id }) =>
+          Effect.gen(function* () {
+            assert.strictEqual(++inProgress, 1)
+            started.push(execution_id)
+            yield* Effect.yieldNow
+            inProgress--
+            return {}
+          })
+        )
+        const task_id = yield* insertTask(workspace_id, { url: urlOf(path), status: "paused" })
+        const times = [5, 4, 3].map((days) => new Date(Date.now() - days * 86_400_000))
+        yield* (yield* RunQueue).backfill(workspace_id, task_id, times)
+        const rows = yield* eventually(history(workspace_id), (rows) => rows.length === 3)
+        assert.deepStrictEqual(
+          rows.map(({ id, lateness_ms, scheduled_for, status, trigger }) => ({
+            id,
+            lateness_ms,
+            scheduled_for,
+            status,
+            trigger
+          })),
+          times.map((scheduled_for, index) => ({
+            id: started[index] ?? "",
+            lateness_ms: null,
+            scheduled_for,
+            status: "succeeded" as const,
+            trigger: "backfill"
+          }))
+        )
+      })
+    )
+
     it.effect("that passed while no node was running is made up for once, or not at all", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -274,7 +371,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const rows = yield* eventually(history(workspace_id), (rows) => rows.length >= 1)
         const late = rows.filter((row) => row.task_id === once)
         assert.strictEqual(late.length, 1)
-        // Exactly on the hour, the slot of the task with `skip` is not late.
+        // Exactly on the hour, the slot of the task with `skip` is still on time.
         assert.isAtMost(rows.length, 2)
         assert.isBelow(late[0]?.lateness_ms ?? 1e9, 3_600_000 + 60_000)
       })

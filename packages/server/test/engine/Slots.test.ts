@@ -8,6 +8,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../../src/accounts/audit/AuditLog.ts"
 import { ChangeLog } from "../../src/accounts/audit/ChangeLog.ts"
+import { AppConfig } from "../../src/core/config/Config.ts"
 import { makeSecrets, Secrets } from "../../src/core/Secrets.ts"
 import { CronTasks } from "../../src/tasks/cron/CronTasks.ts"
 import { DelayedTasks } from "../../src/tasks/delayed/DelayedTasks.ts"
@@ -20,6 +21,7 @@ import { fire } from "../../src/engine/transitions/fire.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { offsetClock } from "../support/offsetClock.ts"
+import { testConfig } from "../support/TestApp.ts"
 import { testSecret } from "../support/testSecret.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { limitsLayer, QueueLayer } from "./runner/support/engine.ts"
@@ -33,6 +35,10 @@ const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
       Layer.provide(AuditLog.layer),
       Layer.provide([Ids.layer, Layer.succeed(Secrets, makeSecrets([testSecret]))])
     ),
+    AuditLog.layer.pipe(
+      Layer.provide([Ids.layer, Layer.succeed(Secrets, makeSecrets([testSecret]))])
+    ),
+    Layer.succeed(AppConfig, testConfig),
     ExecutionsRepo.layer,
     ExecutionStatsRepo.layer,
     Ids.layer,
@@ -42,7 +48,7 @@ const Tasks = Layer.merge(CronTasks.layer, DelayedTasks.layer).pipe(
   ])
 )
 
-/** Creates the services of a node whose clock is ahead of the database's by this time. */
+/** Creates a node's services. The node's clock is ahead of the database's by this time. */
 const nodeOf = (aheadMs: number) => {
   const { clock } = offsetClock(aheadMs)
   return Effect.map(
@@ -80,7 +86,7 @@ interface Slot {
   readonly duration_ms: number | null
 }
 
-/** Lists all runs and executions of a task's slots. Jitter stays within the minute. */
+/** Lists all runs and executions for a task's slots. Jitter stays within the minute. */
 const slotsOf = (taskId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -178,7 +184,8 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
         yield* changeIt(0)
         const { leased } = yield* fireUntil(minuteMs)
         const own = leased.filter((run) => run.workspace_id === workspace)
-        // The first slot has passed its guard, so a change comes too late for it or aborts it.
+        // The first slot's run has passed its start check, so a change is either too late for the
+        // run or aborts it.
         const { started } = yield* start(sql, owner, own)
         yield* changeIt(1)
         yield* finish(
@@ -236,7 +243,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("through nodes with wron
           WHERE task_id = ${task.id}`
         const delayMs = run?.delay_ms ?? assert.fail("no run")
         assert.isAtMost(delayMs, 6_000)
-        // The delay is at least the duration of the request.
+        // The delay is at least as long as the one that was requested.
         assert.isAbove(delayMs, 3_000)
       })
   )

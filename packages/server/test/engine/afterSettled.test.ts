@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { RunState } from "../../src/engine/RunState.ts"
 import { recover } from "../../src/engine/transitions/recover.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
-import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
+import { finishUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
 import { history, insertTask, insertWorkspace } from "./runner/support/tasks.ts"
@@ -12,7 +12,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "./queues/queues.ts"
 import { inState } from "./transitions/inState.ts"
 
-/** Records the signals that the runner of this process receives. */
+/** Records the signals that this process's runner receives. */
 const listening = Effect.gen(function* () {
   const heard: Array<string> = []
   yield* (yield* Signals).listen({
@@ -24,7 +24,7 @@ const listening = Effect.gen(function* () {
   return heard
 })
 
-/** Creates a run with a slot in a queue, and a run that waits for the slot. */
+/** Creates a run that holds a slot in a queue, and a run that waits for that slot. */
 const runInQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace
@@ -44,7 +44,7 @@ const runInQueue = Effect.gen(function* () {
 })
 
 layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a queue", (it) => {
-  it.effect("of a cancelled run that awaited its completion is handed over at once", () =>
+  it.effect("of a cancelled run that awaited its completion is handed over immediately", () =>
     Effect.gen(function* () {
       const { change, queueId, task } = yield* runInQueue
       const [run] = yield* change("awaiting", { status_code: 202 })
@@ -66,7 +66,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
     })
   )
 
-  it.effect("of a run that no worker took is handed over at once", () =>
+  it.effect("of a run that no worker claimed is handed over immediately", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { change, queueId, task } = yield* runInQueue
@@ -76,7 +76,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))("the slot in a que
         due_at: new Date(0)
       })
       const heard = yield* listening
-      yield* endUnclaimed(sql, true)
+      yield* finishUnclaimed(sql, true)
       assert.include(heard, queueId)
       const [ended] = yield* history(task.workspace_id)
       assert.match(ended?.error ?? "", /^no_worker/)
@@ -116,7 +116,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)))(
           state = 'ready', run_on = '{"labels":["moon"]}', worker_wait_seconds = 0, due_at = 'epoch'
         WHERE id = (SELECT min(id::text)::uuid FROM runs WHERE task_id = ${task_id})`
         const heard = yield* listening
-        yield* endUnclaimed(sql, true)
+        yield* finishUnclaimed(sql, true)
         assert.lengthOf(yield* history(workspace_id), 1)
         assert.include(heard, "wake")
       })

@@ -21,7 +21,7 @@ const calls = makeFakeCalls()
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
 /** Creates a task whose calls fail while `broken` is true. */
-const begin = Effect.fnUntraced(function* (
+const setUp = Effect.fnUntraced(function* (
   path: string,
   options: FiringOptions,
   fields: Parameters<typeof insertTask>[1] = {}
@@ -43,7 +43,7 @@ const begin = Effect.fnUntraced(function* (
     workspace,
     task_id,
     state,
-    /** Runs the task several times, one run after the other. */
+    /** Runs the task the given number of times, one run after another. */
     run: (times: number) =>
       Effect.repeat(
         Effect.andThen(
@@ -93,9 +93,9 @@ const paused = (failures: number, task: { readonly id: string; readonly kind: st
 }
 
 layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
-  it.effect("is paused at its limit of failures in a row, and people are notified", () =>
+  it.effect("is paused at its limit of consecutive failures, and its recipients are notified", () =>
     Effect.gen(function* () {
-      const { run, task, task_id } = yield* begin(
+      const { run, task, task_id } = yield* setUp(
         "/broken",
         { pause_after_failures: 3 },
         { fires_in: 3_600_000 }
@@ -105,7 +105,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
       yield* run(1)
       yield* eventually(task, ({ status }) => status === "paused")
       assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
-      // Manual runs work while the task is paused, and do not pause it again.
+      // Manual runs are allowed while the task is paused, and do not pause it again.
       yield* run(3)
       assert.deepStrictEqual(yield* task, paused(3, { id: task_id, kind: "cron" }))
     })
@@ -113,8 +113,8 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
 
   it.effect("continues if a run between succeeds, and by default", () =>
     Effect.gen(function* () {
-      const flaky = yield* begin("/flaky", { pause_after_failures: 2 })
-      const silent = yield* begin("/silent", {})
+      const flaky = yield* setUp("/flaky", { pause_after_failures: 2 })
+      const silent = yield* setUp("/silent", {})
       yield* flaky.run(1)
       flaky.state.broken = false
       yield* flaky.run(1)
@@ -131,7 +131,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
   it.effect("starts counting again after a change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { run, task, task_id } = yield* begin("/changed", { pause_after_failures: 2 })
+      const { run, task, task_id } = yield* setUp("/changed", { pause_after_failures: 2 })
       yield* run(1)
       yield* sql`
         UPDATE tasks
@@ -150,7 +150,7 @@ layer(OneNode, { excludeTestServices: true })("a task that fails", (it) => {
         step("first", { url: urlOf("/chain") }),
         step("tidy", { url: urlOf("/tidy"), run_if: "always" })
       ]
-      const chain = yield* begin(
+      const chain = yield* setUp(
         "/chain",
         { pause_after_failures: 2 },
         { kind: "chain", steps, schedule: "0 0 1 1 *" }

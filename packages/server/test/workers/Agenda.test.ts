@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Agenda } from "../../src/workers/protocol/Agenda.ts"
+import { KnownDueRuns } from "../../src/workers/protocol/KnownDueRuns.ts"
 
 const due = (labels: ReadonlyArray<string>, count: number, upcoming_ms: Array<number> = []) => ({
   workspace_id: "one",
@@ -12,7 +12,7 @@ const all = () => true
 
 describe("an agenda", () => {
   it("gives each run once, up to the number of slots", () => {
-    const agenda = new Agenda()
+    const agenda = new KnownDueRuns()
     agenda.learn(["one"], [due(["a"], 3), due(["b"], 1)])
     assert.deepStrictEqual(agenda.take("two", all, 9), [])
     assert.deepStrictEqual(agenda.take("one", all, 2), [["a"]])
@@ -21,7 +21,7 @@ describe("an agenda", () => {
   })
 
   it("gives only runs whose labels the agent has", () => {
-    const agenda = new Agenda()
+    const agenda = new KnownDueRuns()
     agenda.learn(["one"], [due(["a"], 1), due(["b"], 1)])
     const has = (labels: ReadonlyArray<string>) => labels.includes("b")
     assert.deepStrictEqual(agenda.take("one", has, 9), [["b"]])
@@ -30,7 +30,7 @@ describe("an agenda", () => {
   })
 
   it("gives no run before its due time, and returns the next due time", () => {
-    const agenda = new Agenda()
+    const agenda = new KnownDueRuns()
     agenda.learn(["one"], [due(["a"], 0, [100, 100, 300]), due(["b"], 0, [200])])
     assert.strictEqual(agenda.nextMs, 100)
     agenda.pass(99)
@@ -46,7 +46,7 @@ describe("an agenda", () => {
   })
 
   it("replaces the runs of the given workspaces, and drops other workspaces unless the caller keeps them", () => {
-    const agenda = new Agenda()
+    const agenda = new KnownDueRuns()
     agenda.learn(["one"], [due(["a"], 1, [100])])
     agenda.learn(["two"], [], true)
     assert.strictEqual(agenda.nextMs, 100)

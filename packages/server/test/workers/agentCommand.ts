@@ -15,7 +15,7 @@ export interface Command {
   readonly exited: Effect.Effect<number | null>
 }
 
-/** Starts the real command with these arguments and only these environment variables. */
+/** Starts the real command with these arguments and with exactly these environment variables. */
 export const startCommand = Effect.fnUntraced(function* (
   words: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {}

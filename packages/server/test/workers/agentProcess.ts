@@ -19,7 +19,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../support/TestDatabase.ts"
 
 const main = path.resolve(import.meta.dirname, "../../../agent/src/main.ts")
 
-/** Starts a server with a database of its own, and creates an account. */
+/** Starts a server with its own database, and creates an account. */
 export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
   const folder = yield* temporaryFolder("agents")
   if (testDatabaseUrl === undefined) {
@@ -36,12 +36,12 @@ export const beginWith = Effect.fnUntraced(function* (env: Readonly<Record<strin
   const user = yield* newUser(server)
   const ask = (method: string, at: string, body?: object) =>
     call(server, method, user.workspace + at, { token: user.token, body })
-  return { folder, server, ask }
+  return { folder, server, user, ask, databaseUrl: store["DATABASE_URL"] }
 })
 
-export type Scene = Effect.Success<ReturnType<typeof beginWith>>
+export type Fixture = Effect.Success<ReturnType<typeof beginWith>>
 
-export const worker = ({ ask }: Scene) =>
+export const worker = ({ ask }: Fixture) =>
   Effect.promise(async () => {
     const { body } = await ask("POST", "/workers", { name: "Office", labels: ["office"] })
     return { id: String(body.id), token: String(body.token) }
@@ -56,8 +56,8 @@ export interface AgentProcess {
 const statusFileOf = (folder: string, token: string) =>
   path.join(folder, `status-${token.slice(-8)}`)
 
-/** Returns the output of the status command about an agent that was started here. */
-export const statusOf = ({ folder }: Pick<Scene, "folder">, token: string) =>
+/** Returns the status command's output for an agent that this fixture started. */
+export const statusOf = ({ folder }: Pick<Fixture, "folder">, token: string) =>
   Effect.promise(async () => {
     const words = [main, "status", "--status-file", statusFileOf(folder, token)]
     const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] })
@@ -66,12 +66,12 @@ export const statusOf = ({ folder }: Pick<Scene, "folder">, token: string) =>
     return { code, said: (await Promise.all(said)).join("") }
   })
 
-/** Starts the real agent with these flags and an empty environment. */
+/** Starts the real agent with these flags, in an empty environment. */
 export const startAgent = Effect.fnUntraced(function* (
   { folder, server }: { readonly folder: string; readonly server: Pick<ServerProcess, "url"> },
   token: string,
   flags: ReadonlyArray<string> = ["--allow", "127.0.0.0/8"],
-  /** A command that runs the agent's command, such as `ip netns exec`. */
+  /** A command used to run the agent, such as `ip netns exec`. */
   within: ReadonlyArray<string> = []
 ): Effect.fn.Return<AgentProcess, never, Scope.Scope> {
   const file = statusFileOf(folder, token)
@@ -104,25 +104,25 @@ export const startAgent = Effect.fnUntraced(function* (
   }
 })
 
-export const cronTask = ({ ask }: Scene, url: string, options: object = {}) =>
+export const cronTask = ({ ask }: Fixture, url: string, options: object = {}) =>
   Effect.promise(async () => {
     const task = { name: "job", url, schedule: "0 0 1 1 *", run_on: { labels: ["office"] } }
     const { body } = await ask("POST", "/cron", { ...task, overlap: "allow", ...options })
     return String(body.id)
   })
 
-export const runTask = ({ ask }: Scene, id: string) =>
+export const runTask = ({ ask }: Fixture, id: string) =>
   Effect.promise(async () => String((await ask("POST", `/cron/${id}/run`)).body.id))
 
-export const ended = ({ ask }: Scene, runId: string) =>
+export const ended = ({ ask }: Fixture, runId: string) =>
   eventually("the end of a run", async () => {
     const { body } = await ask("GET", `/executions/${runId}?wait_seconds=30`)
     return body.finished_at === null ? undefined : body
   })
 
 /**
- * A proxy to the server that can be cut like a cable: connections stay open, but no byte passes
- * until it is mended.
+ * Starts a proxy to the server that can be cut like a cable: connections stay open, but no data
+ * passes until the cable is restored.
  */
 export const cable = Effect.fnUntraced(function* ({ port }: Pick<ServerProcess, "port">) {
   let isCut = false

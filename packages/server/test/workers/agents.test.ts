@@ -11,13 +11,13 @@ import {
   cronTask,
   ended,
   runTask,
-  type Scene,
+  type Fixture,
   startAgent,
   statusOf,
   worker
 } from "./agentProcess.ts"
 
-/** Starts a server that answers `afterMs` after `mayAnswer`, and records its calls. */
+/** Starts a server that records its calls and responds `afterMs` after `mayAnswer`. */
 const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise.resolve()) {
   const calls: Array<{ readonly id: string; open: boolean }> = []
   const server = yield* Effect.acquireRelease(
@@ -37,21 +37,21 @@ const target = Effect.fnUntraced(function* (afterMs: number, mayAnswer = Promise
   return { calls, url: `http://127.0.0.1:${port}/` }
 })
 
-/** Starts a process that a monitor finds by its command line. */
+/** Starts a process that a monitor can find by its command line. */
 const startMarked = (mark: string) =>
   Effect.acquireRelease(
     Effect.sync(() => spawn("sleep", ["600"], { argv0: mark, stdio: "ignore" })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-/** Creates a process monitor with a short interval and without grace. */
-const watch = ({ ask }: Scene, fields: object) =>
+/** Creates a process monitor with a short interval and no grace period. */
+const watch = ({ ask }: Fixture, fields: object) =>
   Effect.promise(async () => {
     const input = { name: "job", interval_seconds: 10, grace_seconds: 0, ...fields }
     return String((await ask("POST", "/monitors/process", input)).body.id)
   })
 
-const waitForStatus = ({ ask }: Scene, monitor: string, status: string) =>
+const waitForStatus = ({ ask }: Fixture, monitor: string, status: string) =>
   eventually(`a monitor that is ${status}`, async () => {
     const { body } = await ask("GET", `/monitors/process/${monitor}`)
     return body.status === status ? body : undefined
@@ -62,22 +62,22 @@ describe("agents", () => {
     "lose and repeat no recorded run when they are killed, frozen, disconnected and resumed under load",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
+        const fixture = yield* beginWith()
         const { promise: failed, resolve: fail } = Promise.withResolvers<void>()
         const { calls, url } = yield* target(400, failed)
         const [killed, frozen, cutOff, kept] = [
-          yield* worker(scene),
-          yield* worker(scene),
-          yield* worker(scene),
-          yield* worker(scene)
+          yield* worker(fixture),
+          yield* worker(fixture),
+          yield* worker(fixture),
+          yield* worker(fixture)
         ]
-        const way = yield* cable(scene.server)
-        const first = yield* startAgent(scene, killed.token)
-        const second = yield* startAgent(scene, frozen.token)
-        const third = yield* startAgent({ ...scene, server: way }, cutOff.token)
-        const task = yield* cronTask(scene, url, { timeout_seconds: 300 })
+        const way = yield* cable(fixture.server)
+        const first = yield* startAgent(fixture, killed.token)
+        const second = yield* startAgent(fixture, frozen.token)
+        const third = yield* startAgent({ ...fixture, server: way }, cutOff.token)
+        const task = yield* cronTask(fixture, url, { timeout_seconds: 300 })
         const runs = yield* Effect.all(
-          Array.from({ length: 60 }, () => runTask(scene, task)),
+          Array.from({ length: 60 }, () => runTask(fixture, task)),
           { concurrency: 10 }
         )
         yield* eventually(
@@ -89,9 +89,9 @@ describe("agents", () => {
         way.cut()
         fail()
         const goneAtMs = Date.now()
-        yield* startAgent(scene, kept.token)
+        yield* startAgent(fixture, kept.token)
         const results = yield* Effect.all(
-          runs.map((run) => ended(scene, run)),
+          runs.map((run) => ended(fixture, run)),
           { concurrency: 10 }
         )
         second.kill("SIGCONT")
@@ -107,7 +107,7 @@ describe("agents", () => {
           assert.strictEqual(last.status_code, 200)
           const [, elsewhere] = attempts
           if (elsewhere !== undefined) {
-            // The service promises 20 s. Other tests on the machine can slow this one down.
+            // The service promises 20 s, but other tests on this machine can slow down this one.
             assert.isBelow(Date.parse(elsewhere.started_at) - goneAtMs, 25_000)
           }
           for (const lost of attempts.slice(0, -1)) {
@@ -115,7 +115,7 @@ describe("agents", () => {
           }
         }
         assert.isTrue(results.some(({ attempts }) => attempts.length > 1))
-        const list = yield* Effect.promise(() => scene.ask("GET", "/executions?limit=100"))
+        const list = yield* Effect.promise(() => fixture.ask("GET", "/executions?limit=100"))
         const recorded = list.body.data.map(({ id }: { readonly id: string }) => id)
         assert.sameMembers(recorded, runs)
         assert.deepStrictEqual(new Set(calls.map(({ id }) => id)), new Set(runs))
@@ -127,25 +127,25 @@ describe("agents", () => {
     "return runs claimed ahead that wait behind a hanging call",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const { token } = yield* worker(scene)
-        const other = yield* worker(scene)
+        const fixture = yield* beginWith()
+        const { token } = yield* worker(fixture)
+        const other = yield* worker(fixture)
         const quick = yield* target(0)
         const hanging = yield* target(600_000)
         const runsOf = Effect.fnUntraced(function* (url: string, count: number) {
-          const task = yield* cronTask(scene, url, { timeout_seconds: 300 })
+          const task = yield* cronTask(fixture, url, { timeout_seconds: 300 })
           const runs: Array<string> = []
-          for (let n = 0; n < count; n++) runs.push(yield* runTask(scene, task))
+          for (let n = 0; n < count; n++) runs.push(yield* runTask(fixture, task))
           return runs
         })
         const before = yield* runsOf(quick.url, 40)
         yield* runsOf(hanging.url, 1)
         const after = yield* runsOf(quick.url, 10)
-        yield* startAgent(scene, token, ["--allow", "127.0.0.0/8", "--slots", "1"])
+        yield* startAgent(fixture, token, ["--allow", "127.0.0.0/8", "--slots", "1"])
         yield* eventually("the call that hangs", async () => hanging.calls.length > 0)
-        yield* startAgent(scene, other.token)
+        yield* startAgent(fixture, other.token)
         for (const run of [...before, ...after]) {
-          const { attempts } = yield* ended(scene, run)
+          const { attempts } = yield* ended(fixture, run)
           assert.lengthOf(attempts, 1)
         }
         assert.lengthOf(quick.calls, 50)
@@ -158,35 +158,35 @@ describe("agents", () => {
     "cut off cancelled calls, reject private addresses, finish their calls on SIGTERM, and exit when replaced or rejected",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const { id, token } = yield* worker(scene)
+        const fixture = yield* beginWith()
+        const { id, token } = yield* worker(fixture)
         const hanging = yield* target(600_000)
-        const careful = yield* startAgent(scene, token, [])
-        const toHanging = yield* cronTask(scene, hanging.url)
-        const refused = yield* ended(scene, yield* runTask(scene, toHanging))
+        const careful = yield* startAgent(fixture, token, [])
+        const toHanging = yield* cronTask(fixture, hanging.url)
+        const refused = yield* ended(fixture, yield* runTask(fixture, toHanging))
         assert.strictEqual(refused.error.message, "address 127.0.0.1 is loopback and not allowed")
         assert.lengthOf(hanging.calls, 0)
 
-        const agent = yield* startAgent(scene, token)
+        const agent = yield* startAgent(fixture, token)
         assert.strictEqual(yield* careful.exited, 3)
         assert.include(careful.output(), "Another agent has started")
 
-        const run = yield* runTask(scene, toHanging)
+        const run = yield* runTask(fixture, toHanging)
         yield* eventually("a call", async () => hanging.calls.length === 1)
-        yield* Effect.promise(() => scene.ask("POST", `/executions/${run}/cancel`))
+        yield* Effect.promise(() => fixture.ask("POST", `/executions/${run}/cancel`))
         yield* eventually("the end of the call", async () => !hanging.calls[0]?.open, 2_000)
-        assert.strictEqual((yield* ended(scene, run)).status, "cancelled")
+        assert.strictEqual((yield* ended(fixture, run)).status, "cancelled")
 
         const slow = yield* target(1_500)
-        const last = yield* runTask(scene, yield* cronTask(scene, slow.url))
+        const last = yield* runTask(fixture, yield* cronTask(fixture, slow.url))
         yield* eventually("a call", async () => slow.calls.length === 1)
         agent.kill("SIGTERM")
         assert.strictEqual(yield* agent.exited, 0)
-        const done = yield* ended(scene, last)
+        const done = yield* ended(fixture, last)
         assert.deepStrictEqual([done.status, done.attempts_count], ["succeeded", 1])
 
-        const next = yield* startAgent(scene, token)
-        yield* Effect.promise(() => scene.ask("POST", `/workers/${id}/rotate`, {}))
+        const next = yield* startAgent(fixture, token)
+        yield* Effect.promise(() => fixture.ask("POST", `/workers/${id}/rotate`, {}))
         assert.strictEqual(yield* next.exited, 2)
         assert.include(next.output(), "the service rejected the token")
       }),
@@ -197,15 +197,15 @@ describe("agents", () => {
     "show in their status since when the service is unreachable",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const { token } = yield* worker(scene)
-        const agent = yield* startAgent(scene, token)
-        const online = yield* statusOf(scene, token)
+        const fixture = yield* beginWith()
+        const { token } = yield* worker(fixture)
+        const agent = yield* startAgent(fixture, token)
+        const online = yield* statusOf(fixture, token)
         assert.deepInclude(online, { code: 0 })
         assert.match(online.said, /^worker +Office$/m)
-        scene.server.kill("SIGKILL")
+        fixture.server.kill("SIGKILL")
         const failed = yield* eventually("a status with a problem", async () => {
-          const status = await Effect.runPromise(statusOf(scene, token))
+          const status = await Effect.runPromise(statusOf(fixture, token))
           return status.code === 1 && status
         })
         assert.match(failed.said, /^Office: has not reached the service since 20/m)
@@ -219,9 +219,9 @@ describe("agents", () => {
     "classify a response by the success rules of its task",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
+        const fixture = yield* beginWith()
         const { url } = yield* target(0)
-        yield* startAgent(scene, (yield* worker(scene)).token)
+        yield* startAgent(fixture, (yield* worker(fixture)).token)
         for (const [rule, status, error] of [
           [{ body_contains: "OK" }, "succeeded", null],
           [
@@ -235,8 +235,8 @@ describe("agents", () => {
             { code: "response_rule", message: 'the response contains "OK"' }
           ]
         ] as const) {
-          const run = yield* runTask(scene, yield* cronTask(scene, url, rule))
-          assert.deepInclude(yield* ended(scene, run), { status, status_code: 200, error })
+          const run = yield* runTask(fixture, yield* cronTask(fixture, url, rule))
+          assert.deepInclude(yield* ended(fixture, run), { status, status_code: 200, error })
         }
       }),
     120_000
@@ -246,22 +246,22 @@ describe("agents", () => {
     "count separately or together in monitors with their labels, while they are online",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const [one, other] = [yield* worker(scene), yield* worker(scene)]
+        const fixture = yield* beginWith()
+        const [one, other] = [yield* worker(fixture), yield* worker(fixture)]
         const mark = `watched-${crypto.randomUUID()}`
-        yield* startAgent(scene, one.token, ["--watch-command", mark])
-        const second = yield* startAgent(scene, other.token, ["--watch-command", mark])
+        yield* startAgent(fixture, one.token, ["--watch-command", mark])
+        const second = yield* startAgent(fixture, other.token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
-        // Both agents run on this machine, so both find the process.
+        // Both agents run on this machine, so both of them find the process.
         const monitor = (judge: string) =>
-          watch(scene, {
+          watch(fixture, {
             labels: ["office"],
             match: { command_contains: mark },
             judge,
             max_count: 1
           })
         const [each, together] = [yield* monitor("each"), yield* monitor("together")]
-        const comesTo = (id: string, status: string) => waitForStatus(scene, id, status)
+        const comesTo = (id: string, status: string) => waitForStatus(fixture, id, status)
         const up = yield* comesTo(each, "up")
         assert.include([one.id, other.id], up.last_report.worker_id)
         assert.deepInclude(up.last_report, { count: 1, pids: [child.pid] })
@@ -272,9 +272,12 @@ describe("agents", () => {
         child.kill("SIGKILL")
         yield* comesTo(each, "down")
         const incidents = yield* Effect.promise(() =>
-          scene.ask("GET", `/incidents?subject_id=${each}`)
+          fixture.ask("GET", `/incidents?subject_id=${each}`)
         )
-        assert.match(incidents.body.data[0].cause.message, /^On Office: 0 matching processes run/)
+        assert.match(
+          incidents.body.data[0].cause.message,
+          /^On Office: 0 matching processes are running/
+        )
       }),
     120_000
   )
@@ -283,22 +286,22 @@ describe("agents", () => {
     "report that a process was killed and that it runs again",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const { id, token } = yield* worker(scene)
+        const fixture = yield* beginWith()
+        const { id, token } = yield* worker(fixture)
         const mark = `watched-${crypto.randomUUID()}`
-        yield* startAgent(scene, token, ["--watch-command", mark])
+        yield* startAgent(fixture, token, ["--watch-command", mark])
         const first = yield* startMarked(mark)
-        const monitor = yield* watch(scene, {
+        const monitor = yield* watch(fixture, {
           worker_id: id,
           match: { command_contains: mark }
         })
-        const comesTo = (status: string) => waitForStatus(scene, monitor, status)
+        const comesTo = (status: string) => waitForStatus(fixture, monitor, status)
         const up = yield* comesTo("up")
         assert.deepInclude(up.last_report, { count: 1, pids: [first.pid] })
         assert.isAbove(up.last_report.rss_bytes, 0)
         first.kill("SIGKILL")
         yield* comesTo("down")
-        const incidents = yield* Effect.promise(() => scene.ask("GET", "/incidents"))
+        const incidents = yield* Effect.promise(() => fixture.ask("GET", "/incidents"))
         assert.strictEqual(incidents.body.data[0].cause.code, "too_few")
         yield* startMarked(mark)
         yield* comesTo("up")
@@ -310,26 +313,26 @@ describe("agents", () => {
     "search command lines only for texts that they allow",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const [one, other] = [yield* worker(scene), yield* worker(scene)]
+        const fixture = yield* beginWith()
+        const [one, other] = [yield* worker(fixture), yield* worker(fixture)]
         const mark = `watched-${crypto.randomUUID()}`
         yield* startMarked(mark)
-        yield* startAgent(scene, one.token, ["--watch-command", mark])
-        yield* startAgent(scene, other.token)
-        const monitor = (fields: object) => watch(scene, { max_count: 9, ...fields })
+        yield* startAgent(fixture, one.token, ["--watch-command", mark])
+        yield* startAgent(fixture, other.token)
+        const monitor = (fields: object) => watch(fixture, { max_count: 9, ...fields })
         const by = (command_contains: string) => ({ match: { command_contains } })
         const guess = yield* monitor({ worker_id: one.id, ...by(mark.slice(0, -1)) })
         const given = yield* monitor({ worker_id: one.id, ...by(mark) })
         const without = yield* monitor({ worker_id: other.id, min_count: 0, ...by(mark) })
         const together = { labels: ["office"], judge: "together" }
         const many = yield* monitor({ ...together, ...by(mark) })
-        yield* waitForStatus(scene, given, "up")
+        yield* waitForStatus(fixture, given, "up")
         for (const id of [guess, without]) {
-          const { last_report } = yield* waitForStatus(scene, id, "down")
+          const { last_report } = yield* waitForStatus(fixture, id, "down")
           assert.deepInclude(last_report, { count: 0, pids: [], refused: "not_allowed" })
         }
-        yield* waitForStatus(scene, many, "down")
-        const { body } = yield* Effect.promise(() => scene.ask("GET", "/incidents"))
+        yield* waitForStatus(fixture, many, "down")
+        const { body } = yield* Effect.promise(() => fixture.ask("GET", "/incidents"))
         for (const { cause } of body.data) assert.strictEqual(cause.code, "not_allowed")
         assert.match(body.data[0].cause.message, /Start it with --watch-command/)
       }),
@@ -340,14 +343,14 @@ describe("agents", () => {
     "continue to send beats if a pid file hangs",
     () =>
       Effect.gen(function* () {
-        const scene = yield* beginWith()
-        const { id, token } = yield* worker(scene)
+        const fixture = yield* beginWith()
+        const { id, token } = yield* worker(fixture)
         const mark = `watched-${crypto.randomUUID()}`
-        yield* startAgent(scene, token, ["--watch-command", mark])
+        yield* startAgent(fixture, token, ["--watch-command", mark])
         const child = yield* startMarked(mark)
-        const monitor = (match: object) => watch(scene, { worker_id: id, match })
-        const comesTo = (of: string, status: string) => waitForStatus(scene, of, status)
-        const pipe = path.join(scene.folder, "pipe")
+        const monitor = (match: object) => watch(fixture, { worker_id: id, match })
+        const comesTo = (of: string, status: string) => waitForStatus(fixture, of, status)
+        const pipe = path.join(fixture.folder, "pipe")
         execFileSync("mkfifo", [pipe])
         const others = yield* Effect.forEach(["/dev/ptmx", "/dev/zero", pipe], (pid_file) =>
           monitor({ pid_file })

@@ -1,18 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { begin as beginWithTasks } from "../tasks/delayed/tasks.ts"
+import { setUpDelayed } from "../tasks/delayed/tasks.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentOf, workersOf } from "./workers.ts"
 
-const begin = Effect.gen(function* () {
-  const { member } = yield* beginWithTasks
+const setUp = Effect.gen(function* () {
+  const { member } = yield* setUpDelayed
   const { body } = yield* workersOf(member).create({ labels: ["office"] })
   const agent = agentOf(body.token)
   const session = Number((yield* agent.hello()).body.session)
   const sql = yield* SqlClient.SqlClient
-  /** Sets the remaining seconds of the session. */
+  /** Sets the number of seconds until the session expires. */
   const leave = (seconds: number) => sql`
     UPDATE nodes
     SET lease_until = now() + ${seconds} * interval '1 second'
@@ -30,7 +30,7 @@ const begin = Effect.gen(function* () {
 layer(testAppLayer())("claims of workers", (it) => {
   it.effect("renew the session, also when no run is due", () =>
     Effect.gen(function* () {
-      const { agent, leave, left, session } = yield* begin
+      const { agent, leave, left, session } = yield* setUp
       for (const input of [{}, { idle: true }]) {
         yield* leave(3)
         assert.deepStrictEqual((yield* agent.claim(session, input)).body, { calls: [] })
@@ -41,8 +41,8 @@ layer(testAppLayer())("claims of workers", (it) => {
 
   it.effect("renew only the current session of their worker", () =>
     Effect.gen(function* () {
-      const mine = yield* begin
-      const other = yield* begin
+      const mine = yield* setUp
+      const other = yield* setUp
       yield* other.leave(3)
       const refused = yield* mine.agent.claim(other.session, { idle: true })
       assert.strictEqual(outcome(refused), "409 session_ended")
@@ -59,7 +59,7 @@ layer(testAppLayer())("claims of workers", (it) => {
 
   it.effect("are rejected with invalid parameters, after the token was checked", () =>
     Effect.gen(function* () {
-      const { agent, session } = yield* begin
+      const { agent, session } = yield* setUp
       for (const input of [
         { slots: 0 },
         { slots: "many" },
@@ -80,9 +80,9 @@ layer(testAppLayer())("claims of workers", (it) => {
     })
   )
 
-  it.effect("get their response at once when the watched processes change", () =>
+  it.effect("get their response immediately when the watched processes change", () =>
     Effect.gen(function* () {
-      const { agent, member, session, worker } = yield* begin
+      const { agent, member, session, worker } = yield* setUp
       const token = member.access_token
       const monitors = `${member.workspace}/monitors/process`
       const input = { name: "db", worker_id: worker, match: { name: "postgres" } }

@@ -10,7 +10,7 @@ import { startCommand, token } from "./agentCommand.ts"
 
 const escape = "\u001b]0;owned\u0007\u001b[2J"
 
-/** Characters that control a terminal, except line ends. */
+/** Characters that control a terminal, except line breaks. */
 const controlCharacters = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
 
 const welcome = {
@@ -63,7 +63,7 @@ const serve = Effect.fnUntraced(function* (listener: RequestListener) {
   return `http://127.0.0.1:${port}`
 })
 
-/** Starts the real agent with a service that gives these answers and counts requests. */
+/** Starts the real agent with a service that returns these responses and counts the requests. */
 const agentOf = Effect.fnUntraced(function* (answers: Answers, flags: ReadonlyArray<string> = []) {
   const usual: Answers = {
     hello: json(() => welcome),
@@ -87,7 +87,9 @@ const agentOf = Effect.fnUntraced(function* (answers: Answers, flags: ReadonlyAr
     SCHEDULING_WORKER_TOKEN: token
   }
   const agent = yield* startCommand(["run", "--slots", "4", ...flags], env)
-  /** Measures the time from the first request of a kind until there were this many. */
+  /**
+   * Measures how long it takes from the first request of a kind until there have been this many.
+   */
   const takesMs = (what: string, requests: number) =>
     Effect.map(
       eventually(`${requests} requests for ${what}`, async () => {
@@ -272,7 +274,7 @@ describe("an agent whose service is hostile", () => {
   )
 })
 
-/** Returns the peak memory of a process, or undefined if the kernel does not report it. */
+/** Returns a process's peak memory, or undefined if the kernel does not report it. */
 const peakMebibytes = (pid: number | undefined): number | undefined => {
   if (process.platform !== "linux") return undefined
   const status = fs.readFileSync(`/proc/${pid}/status`, "utf8")

@@ -10,7 +10,7 @@ const ip = (...args: ReadonlyArray<string>) => {
   return error?.message ?? (status === 0 ? undefined : stderr.trim())
 }
 
-/** The reason why this machine has no network namespaces, or undefined. */
+/** Why this machine does not support network namespaces. Undefined if it supports them. */
 const missing = (() => {
   if (process.platform !== "linux") return "they are a thing of Linux"
   if (process.getuid?.() !== 0) return "they take root"
@@ -32,8 +32,8 @@ const inner = `10.203.${block}.2`
 const hidden = `10.204.${block}.1`
 
 /**
- * Creates a network namespace with one link to this machine, and an address that only the namespace
- * knows.
+ * Creates a network namespace that is linked to this machine, and an address that is known only in
+ * the namespace.
  */
 const network = Effect.acquireRelease(
   Effect.sync(() => {
@@ -49,7 +49,7 @@ const network = Effect.acquireRelease(
       inside("link", "set", far, "up")
       inside("link", "set", "lo", "up")
       inside("address", "add", `${hidden}/32`, "dev", "lo")
-      // No other host may answer for this address.
+      // Keeps other hosts from answering for this address.
       mustWork("route", "replace", "unreachable", `${hidden}/32`)
     } catch (error) {
       ip("netns", "delete", name)
@@ -64,7 +64,7 @@ const network = Effect.acquireRelease(
     })
 )
 
-/** A server that responds with its word and prints who called. */
+/** The program for a server that responds with this word and prints each caller's address. */
 const program = `
   const [word, address] = process.argv.slice(1)
   const server = require("node:http").createServer((request, response) => {
@@ -102,22 +102,22 @@ describe.skipIf(missing !== undefined)("an agent", () => {
     () =>
       Effect.gen(function* () {
         const { within } = yield* network
-        const scene = yield* beginWith({ HOST: "0.0.0.0", EGRESS_ALLOW: "10.204.0.0/16" })
-        const { token } = yield* worker(scene)
+        const fixture = yield* beginWith({ HOST: "0.0.0.0", EGRESS_ALLOW: "10.204.0.0/16" })
+        const { token } = yield* worker(fixture)
         const word = crypto.randomUUID()
         const { calls, url } = yield* target(within, word)
-        const server = { url: `http://${outer}:${scene.server.port}` }
+        const server = { url: `http://${outer}:${fixture.server.port}` }
         const allow = ["--allow", `${hidden}/32`]
-        yield* startAgent({ folder: scene.folder, server }, token, allow, within)
+        yield* startAgent({ folder: fixture.folder, server }, token, allow, within)
 
-        const direct = yield* cronTask(scene, url, { run_on: null, timeout_seconds: 5 })
-        const lost = yield* ended(scene, yield* runTask(scene, direct))
+        const direct = yield* cronTask(fixture, url, { run_on: null, timeout_seconds: 5 })
+        const lost = yield* ended(fixture, yield* runTask(fixture, direct))
         assert.strictEqual(lost.status, "failed")
         assert.notInclude(JSON.stringify(lost), word)
         assert.deepStrictEqual(calls(), [])
 
-        const there = yield* runTask(scene, yield* cronTask(scene, url))
-        const made = yield* ended(scene, there)
+        const there = yield* runTask(fixture, yield* cronTask(fixture, url))
+        const made = yield* ended(fixture, there)
         assert.deepInclude(made, { status: "succeeded", status_code: 200, attempts_count: 1 })
         assert.strictEqual(made.attempts[0].response_body, word)
         assert.deepStrictEqual(calls(), [there])

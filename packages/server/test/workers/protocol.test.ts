@@ -10,13 +10,13 @@ import { TestClock } from "effect/testing"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { checkNodes } from "../../src/engine/Nodes.ts"
 import { recover } from "../../src/engine/transitions/recover.ts"
-import { endUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
+import { finishUnclaimed } from "../../src/engine/workers/Unclaimed.ts"
 import { claimForWorker } from "../../src/engine/workers/WorkerClaim.ts"
 import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { AgentSessionsRepo } from "../../src/workers/protocol/AgentSessionsRepo.ts"
 import { WorkerTokensRepo } from "../../src/workers/protocol/WorkerTokensRepo.ts"
-import { begin as beginWithTasks, delayedOf } from "../tasks/delayed/tasks.ts"
+import { setUpDelayed, delayedOf } from "../tasks/delayed/tasks.ts"
 import { chainsOf } from "../tasks/chains/chains.ts"
 import { accessStatus, ask, createKey, type Member, outcome } from "../support/http.ts"
 import { testNodesLayer } from "../support/TestApp.ts"
@@ -24,8 +24,8 @@ import { agentOf, success, workersOf } from "./workers.ts"
 
 const onOffice = { run_on: { labels: ["office"] }, url: "http://10.1.2.3/job", delay_seconds: 0 }
 
-const begin = Effect.gen(function* () {
-  const { member } = yield* beginWithTasks
+const setUp = Effect.gen(function* () {
+  const { member } = yield* setUpDelayed
   const workers = workersOf(member)
   const created = (yield* workers.create({ labels: ["office", "gpu"] })).body
   return {
@@ -40,9 +40,9 @@ const begin = Effect.gen(function* () {
 
 /** Creates a worker whose agent is online. */
 const beginOnline = Effect.gen(function* () {
-  const scene = yield* begin
-  const { body } = yield* scene.agent.hello()
-  return { ...scene, session: Number(body.session) }
+  const fixture = yield* setUp
+  const { body } = yield* fixture.agent.hello()
+  return { ...fixture, session: Number(body.session) }
 })
 
 const executionOf = Effect.fnUntraced(function* (member: Member, runId: string) {
@@ -50,7 +50,7 @@ const executionOf = Effect.fnUntraced(function* (member: Member, runId: string) 
   return (yield* ask("GET", path, { token: member.access_token })).body
 })
 
-/** Lets the agent's session expire, and recovers its runs. */
+/** Makes the agent's session expire, and recovers the runs that it held. */
 const fallSilent = Effect.fnUntraced(function* (session: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -61,7 +61,7 @@ const fallSilent = Effect.fnUntraced(function* (session: number) {
   yield* recover(sql, "dead", "perhaps going on").pipe(Effect.provide(silentSignals))
 })
 
-/** Services that recovery notifies, without listeners. */
+/** Provides the services that recovery notifies, but without any listeners. */
 const silentSignals = Layer.merge(
   Signals.layer,
   Layer.succeed(
@@ -73,7 +73,7 @@ const silentSignals = Layer.merge(
 layer(testNodesLayer())("the worker protocol", (it) => {
   it.effect("accepts only worker tokens, and other endpoints reject worker tokens", () =>
     Effect.gen(function* () {
-      const { agent, member, token } = yield* begin
+      const { agent, member, token } = yield* setUp
       const { key } = yield* createKey(member)
       for (const other of [member.access_token, key, "pwk_nonsense", `${token}x`, undefined]) {
         for (const what of ["hello", "claim", "beat", "results"]) {
@@ -95,7 +95,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
 
   it.effect("starts with a hello, whose fields the worker record shows", () =>
     Effect.gen(function* () {
-      const { agent, worker, workers } = yield* begin
+      const { agent, worker, workers } = yield* setUp
       const welcome = (yield* agent.hello({ labels: ["gpu", "moon"], slots: 7 })).body
       assert.deepInclude(welcome, { worker_id: worker, name: "Office", labels: ["gpu"] })
       const shown = (yield* workers.get(worker)).body
@@ -115,7 +115,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     "welcomes an agent with the labels that it offers, not those of the previous agent",
     () =>
       Effect.gen(function* () {
-        const { agent } = yield* begin
+        const { agent } = yield* setUp
         const welcomed = Effect.fnUntraced(function* (input: object) {
           return (yield* agent.hello(input)).body.labels
         })
@@ -225,7 +225,8 @@ layer(testNodesLayer())("the worker protocol", (it) => {
     Effect.gen(function* () {
       const { member, session, tasks, token, worker, workers } = yield* beginOnline
       const sql = yield* SqlClient.SqlClient
-      // Claims as a waiting claim does, with the labels from its start.
+      // Claims runs as a waiting claim does, with the labels that the agent had when the claim
+      // started.
       const claimed = Effect.map(
         claimForWorker(sql, {
           workspace_id: authorize(member.workspace_id),
@@ -462,7 +463,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       yield* tasks.cancel(call.run_id)
       yield* fallSilent(session)
       assert.isTrue((yield* checkNodes(sql, { forMs: 60_000, isLong: true })).unclaimed)
-      yield* endUnclaimed(sql, true).pipe(Effect.provide(silentSignals))
+      yield* finishUnclaimed(sql, true).pipe(Effect.provide(silentSignals))
       const failed = yield* executionOf(
         member,
         last_run?.execution_id ?? (yield* runOf(nowhere, member))
@@ -560,7 +561,7 @@ layer(testNodesLayer())("the worker protocol", (it) => {
   )
 })
 
-/** Returns the id of the run of the task with these labels. */
+/** Returns the id of the run whose task has these labels. */
 const runOf = Effect.fnUntraced(function* (
   { run_on }: { readonly run_on: object },
   { workspace_id }: Member
@@ -575,7 +576,7 @@ const runOf = Effect.fnUntraced(function* (
   return row?.id ?? assert.fail("there is no run")
 })
 
-/** Moves the clock until the request is answered. */
+/** Advances the clock until the request has been answered. */
 const waitMovingClock = <A, E>(fiber: Fiber.Fiber<A, E>): Effect.Effect<A, E> =>
   Effect.raceFirst(
     Fiber.join(fiber),

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { selfHosted } from "../../src/core/config/plans.ts"
-import { ask, joined, outcome, readPages, signUp, times } from "../support/http.ts"
+import { selfHostedPlan } from "../../src/core/config/plans.ts"
+import { ask, newMember, outcome, readPages, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { workersOf } from "./workers.ts"
 
@@ -112,13 +112,13 @@ layer(testAppLayer())("a worker", (it) => {
       yield* sql`
         INSERT INTO workers (id, workspace_id, name, labels, created_at, updated_at)
         SELECT gen_random_uuid(), workspace_id, name, labels, created_at, updated_at
-        FROM workers, generate_series(2, ${selfHosted.limits.workers})
+        FROM workers, generate_series(2, ${selfHostedPlan.limits.workers})
         WHERE id = ${id}`
       const refused = yield* workers.create()
       assert.strictEqual(outcome(refused), "402 quota_exceeded")
       assert.deepInclude(refused.body.detail, {
         quota: "workers",
-        limit: selfHosted.limits.workers
+        limit: selfHostedPlan.limits.workers
       })
     })
   )
@@ -131,7 +131,7 @@ layer(testAppLayer())("a worker", (it) => {
         ["viewer", ["200", "403 forbidden", "403 forbidden"]],
         ["admin", ["200", "201", "201"]]
       ] as const) {
-        const member = yield* joined(owner, role)
+        const member = yield* newMember(owner, role)
         const workers = workersOf({ ...owner, access_token: member.access_token })
         const given = [
           outcome(yield* workers.list()),

@@ -6,7 +6,7 @@ import { ask, createKey, outcome, signUp, times } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { agentOf, workersOf } from "./workers.ts"
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const workers = workersOf(member)
   const { id, token } = (yield* workers.create({ labels: ["office"] })).body
@@ -20,9 +20,9 @@ const report = (token: string) =>
   })
 
 layer(testAppLayer())("a leaked token of a worker", (it) => {
-  it.effect("is revoked by anybody who has it, and other texts get the same response", () =>
+  it.effect("can be revoked by anybody who has it, and other strings get the same response", () =>
     Effect.gen(function* () {
-      const { agent, id, member, token, workers } = yield* begin
+      const { agent, id, member, token, workers } = yield* setUp
       const { key } = yield* createKey(member)
       const { session } = (yield* agent.hello()).body
       for (const other of [`pwk_${"A".repeat(43)}`, "junk", "", token.slice(0, -1), key]) {
@@ -54,8 +54,8 @@ layer(testAppLayer())("a leaked token of a worker", (it) => {
 layer(testAppLayer({ rateLimit: 1 }))("the rate limit of a worker", (it) => {
   it.effect("is twenty times the limit of an API key, and separate for each worker", () =>
     Effect.gen(function* () {
-      const { agent, token } = yield* begin
-      const other = yield* begin
+      const { agent, token } = yield* setUp
+      const other = yield* setUp
       yield* TestClock.adjust("1 minute")
       const { session } = (yield* agent.hello()).body
       const answers = yield* Effect.forEach(

@@ -1,6 +1,6 @@
 import { ask, type Member } from "../support/http.ts"
 
-/** The requests about workers, with the token of an admin. */
+/** Returns functions that send requests for workers, with an admin's token. */
 export const workersOf = ({
   access_token: token,
   workspace
@@ -19,26 +19,30 @@ export const workersOf = ({
   }
 }
 
-/** The requests of an agent, with the token of its worker. */
-export const agentOf = (token: string) => {
+/**
+ * Returns functions that send an agent's requests to the node `home`, with the token of the agent's
+ * worker.
+ */
+export const agentOf = (token: string, home: "url" | "otherUrl" = "url") => {
   const claimed = (query: object) =>
     `claim?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`
-  const say = (what: string, body: object, at: "url" | "otherUrl" = "url") =>
+  const say = (what: string, body: object, at = home) =>
     ask("POST", `/v1/worker/${what}`, { token, body, at })
   return {
     hello: (input: object = {}) =>
       say("hello", { protocol: 1, version: "0.1.0", host: "rack2", slots: 4, ...input }),
     claim: (session: number, input: object = {}) =>
       ask("POST", `/v1/worker/${claimed({ session, slots: 4, wait_seconds: 0, ...input })}`, {
-        token
+        token,
+        at: home
       }),
     beat: (session: number, input: object = {}) => say("beat", { session, running: [], ...input }),
-    results: (session: number, results: ReadonlyArray<object>, at: "url" | "otherUrl" = "url") =>
+    results: (session: number, results: ReadonlyArray<object>, at = home) =>
       say("results", { session, results }, at)
   }
 }
 
-/** Creates the result of a call with a 200 response. */
+/** Creates the result of a call that was answered with 200. */
 export const success = (call: { readonly run_id: string; readonly lease: string }) => ({
   run_id: call.run_id,
   lease: call.lease,

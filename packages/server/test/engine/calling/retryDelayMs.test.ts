@@ -50,7 +50,7 @@ describe("retryDelayMs", () => {
       const chosenMs = Math.min(10 * 1.5 ** (failures - 1), max_seconds) * 1_000
       assert.isAtLeast(delay, Math.floor(chosenMs / 2))
       assert.isAtMost(delay, Math.ceil(chosenMs))
-      // `Retry-After` has the same effect as without these options.
+      // `Retry-After` works the same as without these options.
       const asked = retryDelayMs({ ...retry, retry_after_seconds: 7_200 }, random) ?? -1
       assert.strictEqual(asked, Math.max(delay, hourMs))
     }

@@ -25,7 +25,7 @@ const Nodes = nodes
 
 const steps = Array.from({ length: 50 }, (_, index) => `s${index}`)
 
-/** Starts a chain of short steps, and waits for its `goal`-th step. */
+/** Starts a chain with short steps, and waits until its `goal`-th step has started. */
 const underWay = Effect.fnUntraced(function* (goal: number) {
   const workspace_id = yield* insertWorkspace
   const path = `/${workspace_id}`
@@ -46,7 +46,7 @@ const underWay = Effect.fnUntraced(function* (goal: number) {
 
 type Chain = Effect.Success<ReturnType<typeof underWay>>
 
-/** The call of the step in flight may still be sent. */
+/** One more call is permitted, because the current step's call could already be in flight. */
 const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
   yield* eventually(unfinished(chain.workspace_id), (runs) => runs.length === 0)
   assert.isAtMost(chain.made(), made + 1)
@@ -57,7 +57,9 @@ const assertStopped = Effect.fnUntraced(function* (chain: Chain, made: number) {
 
 const stops = 100
 
-/** Several chains at once, so that results are written while stops wait for their rows. */
+/**
+ * Several chains run concurrently, so that results are written while stops wait for the same rows.
+ */
 const atOnce = { concurrency: 10, discard: true }
 
 const goals = Array.from({ length: stops }, (_, index) => 1 + (index % 10))
@@ -83,7 +85,7 @@ layer(Nodes, { excludeTestServices: true })("a chain", (it) => {
           const queue = yield* RunQueue
           const chain = yield* underWay(goal)
           let { execution_id } = chain
-          // If this step has finished already, the next one is cancelled.
+          // If this step has already finished, cancel the next one.
           while ((yield* queue.cancel(chain.workspace_id, execution_id)) === null) {
             const [run] = yield* unfinished(chain.workspace_id)
             execution_id = run?.id ?? execution_id

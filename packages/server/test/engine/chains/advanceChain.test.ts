@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { advanceChain, type StepOutcome } from "../../../src/engine/chains/advanceChain.ts"
-import type { RunIf } from "@scheduling/domain/chains/Chain"
+import type { RunIf } from "@scheduling/domain/chains/ChainStep"
 import { Schema } from "effect"
 
 type Ending = "succeeded" | "failed" | "cancelled"
 
-/** Runs a chain to its end. `endings` has the result of each step, if the step runs. */
+/** Runs a chain until it finishes. `endings` contains each step's result, used if the step runs. */
 const play = (conditions: ReadonlyArray<RunIf>, endings: ReadonlyArray<Ending>) => {
   const steps = conditions.map((run_if) => ({ run_if }))
   const outcomes: Array<StepOutcome> = []

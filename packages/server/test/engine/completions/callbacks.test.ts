@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { ask, times } from "../../support/http.ts"
 import { eventually } from "../../support/ServerProcess.ts"
 import {
-  begin,
+  setUpJobs,
   contradicted,
   elsewhere,
   late,
@@ -25,7 +25,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     it.effect("ends the execution, which is running until then and holds no node", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url, urls } = yield* target(accepted)
         const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 86_400 })
         const waiting = yield* jobs.awaiting(id)
@@ -46,7 +46,8 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
         assert.strictEqual(ended.attempts[0].response_body, "42 rows")
         assert.isAtLeast(ended.duration_ms, 0)
 
-        // A repeated report is accepted, and any other report comes too late. Nothing changes.
+        // A repeated report is accepted, and a different report is too late. Neither changes
+        // anything.
         assert.strictEqual(yield* say(urls[0], "43 rows"), ok)
         assert.strictEqual(yield* say(`${urls[0]}/fail`), contradicted)
         assert.strictEqual(yield* say(`${urls[0]}/log`, "hello?"), late)
@@ -56,7 +57,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("that arrives before the response is not lost, and counts once", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const said: Array<string> = []
         const { url, urls } = yield* target(async (completeUrl) => {
           said.push(await send(completeUrl ?? "", "done already"))
@@ -77,7 +78,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("decides, whatever the later response is", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url } = yield* target(async (completeUrl) => {
           await send(completeUrl ?? "")
           return { status: 500 }
@@ -89,7 +90,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("that reports a failure leads to a retry, and the old URL reports it", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url, urls } = yield* target(accepted)
         const retry = { count: 1, first_seconds: 1, factor: 1 }
         const id = yield* jobs.begin({ url, completion: "callback", retry })
@@ -119,7 +120,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("fails for good once no attempt is left", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url, urls } = yield* target(accepted)
         const id = yield* jobs.begin({ url, completion: "callback" })
         yield* jobs.awaiting(id)
@@ -138,7 +139,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("that does not arrive in time fails the attempt, and later ones get a 410", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url, urls } = yield* target(accepted)
         const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 })
         const ended = yield* jobs.ended(id)
@@ -157,7 +158,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
     it.effect("counts once if many arrive at both nodes at the same time", () =>
       Effect.gen(function* () {
-        const jobs = yield* begin
+        const jobs = yield* setUpJobs
         const { url, urls } = yield* target(accepted)
         const id = yield* jobs.begin({ url, completion: "callback" })
         yield* jobs.awaiting(id)
@@ -176,7 +177,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("is requested by the target, if the task lets the target decide", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const replies = [
         later,
         { status: 202 },
@@ -196,7 +197,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("has no URL and no effect if the task does not use it", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(() => later)
       const id = yield* jobs.begin({ url })
       assert.deepInclude(yield* jobs.ended(id), { status: "succeeded", status_code: 202 })
@@ -206,7 +207,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("is not awaited if the response is not a success by the rules of the task", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url } = yield* target(() => ({ status: 200, body: "queue full" }))
       const id = yield* jobs.begin({ url, completion: "callback", body_lacks: "full" })
       assert.deepInclude(yield* jobs.ended(id), { status: "failed", status_code: 200 })
@@ -215,7 +216,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("is rejected without a right token, and changes nothing", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
@@ -240,7 +241,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("comes too late for a run that was cancelled, paused or deleted before", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const cron = { name: "a", schedule: "0 0 1 1 *", url, completion: "callback" }
       const stops = [
@@ -265,7 +266,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("keeps other runs of the task from starting until it arrives", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const cron = { name: "a", schedule: "0 0 1 1 *", url, completion: "callback" }
       const beginSlot = Effect.fnUntraced(function* (overlap: string) {
@@ -303,7 +304,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
   it.effect("arrives too late for a deleted workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
@@ -322,7 +323,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("starts the next step of a chain, which may use its body", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { bodies, url, urls } = yield* target(accepted)
       const chain = yield* jobs.request("POST", "/chains", {
         name: "a",
@@ -353,9 +354,9 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
     })
   )
 
-  it.effect("that arrives before the response of a step starts the next step at once", () =>
+  it.effect("that arrives before a step's response starts the next step immediately", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(async (completeUrl) => {
         if (completeUrl !== undefined) await send(completeUrl, "early")
         return accepted()
@@ -377,7 +378,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("keeps the last lines of progress that the job reported before", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
@@ -400,18 +401,18 @@ layer(runningNodesLayer, { excludeTestServices: true })("a completion", (it) => 
 
   it.effect("may send at most 60 lines in a minute", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)
       const answers = yield* Effect.forEach(times(130, String), (n) => say(`${urls[0]}/log`, n))
-      assert.include(answers, "429 too many lines: at most 60 per minute")
+      assert.include(answers, "429 too many progress lines: at most 60 per minute")
     })
   )
 
   it.effect("keeps 10,000 bytes of a long body", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url, urls } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback" })
       yield* jobs.awaiting(id)

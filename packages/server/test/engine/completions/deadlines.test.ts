@@ -3,18 +3,18 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { checkNodes } from "../../../src/engine/Nodes.ts"
 import { times } from "../../support/http.ts"
-import { begin, target } from "./jobs.ts"
+import { setUpJobs, target } from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
 
-// The nodes have just started, so they do not decide yet about jobs that were awaited before.
+// The nodes have just started, so they do not give up on jobs that were already running yet.
 layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its deadline", (it) => {
   it.effect("fails within a second of it, even right after the start of the service", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url } = yield* target(accepted)
-      // On PostgreSQL, a new node decides nothing in its first three seconds.
+      // On PostgreSQL, a new node does not fail overdue jobs during its first three seconds.
       yield* jobs.ended(yield* jobs.begin({ url, completion: "callback", timeout_seconds: 1 }))
       const ids = yield* Effect.forEach(
         times(3, () => 2),
@@ -38,7 +38,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("a job that misses its d
   it.effect("is not decided if the node was not running all the time", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const jobs = yield* begin
+      const jobs = yield* setUpJobs
       const { url } = yield* target(accepted)
       const id = yield* jobs.begin({ url, completion: "callback", timeout_seconds: 3_600 })
       yield* jobs.awaiting(id)

@@ -15,7 +15,7 @@ import { ok, repeated, say, target } from "./jobs.ts"
 
 type User = Effect.Success<ReturnType<typeof newUser>>
 
-/** The requests of a user to a server that may later be replaced by another one. */
+/** Sends a user's requests to a server that can be replaced by another one later. */
 const jobsOf = ({ token, workspace }: User) => {
   const request = (server: ServerProcess, method: string, at: string, body?: object) =>
     call(server, method, workspace + at, { token, ...(body !== undefined && { body }) })
@@ -86,7 +86,7 @@ it.live(
       assert.strictEqual(ended.attempts[0].response_body, "survived")
       assert.lengthOf(answered.urls, 1)
 
-      // The job of the call that was cut off may continue, so its slot stays taken.
+      // The job whose call was interrupted may still be running, so it keeps its slot.
       yield* jobs.awaiting(server, cutOff)
       yield* jobs.running(server, queue_id, 2)
       assert.strictEqual(yield* say(silent.urls[0]), repeated)
@@ -111,7 +111,7 @@ describe.skipIf(!onPostgres)("of two nodes", () => {
         const waiting = yield* jobs.begin(nodes[0], { url, queue_id })
         yield* jobs.awaiting(nodes[0], waiting)
 
-        // Without `PUBLIC_URL`, the URL names the node that made the call.
+        // Without `PUBLIC_URL`, the completion URL points to the node that made the call.
         const isOf = ({ url }: ServerProcess) => urls[0]?.startsWith(`${url}/`) === true
         const [caller, other] = isOf(nodes[0]) ? nodes : [nodes[1], nodes[0]]
         assert.isTrue(isOf(caller))

@@ -5,7 +5,7 @@ import { ask, type Member, signUp } from "../../support/http.ts"
 import { eventually } from "../../support/ServerProcess.ts"
 import { TestApp } from "../../support/TestApp.ts"
 
-/** The response of a target to a call. */
+/** A target's response to a call. */
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -15,8 +15,8 @@ export interface Reply {
 export const later: Reply = { status: 202, headers: { "scheduling-complete": "later" } }
 
 /**
- * Starts a target that records the completion URLs of its calls in order. `reply` may be slow, and
- * may report that the job is done before it responds.
+ * Starts a target that records its calls' completion URLs in order. `reply` can be slow, and can
+ * report the job as done before the target responds.
  */
 export const target = Effect.fnUntraced(function* (
   reply: (url: string | undefined, n: number) => Reply | Promise<Reply>
@@ -35,7 +35,7 @@ export const target = Effect.fnUntraced(function* (
   return { url: `http://127.0.0.1:${port}/job`, urls, bodies }
 })
 
-/** Sends the report of a job. */
+/** Sends a job's report to its completion URL. */
 export const send = async (url: string, body = "") => {
   const response = await fetch(url, { method: "POST", body })
   const { headers, status } = response
@@ -47,7 +47,7 @@ export const send = async (url: string, body = "") => {
 export const say = (url: string | undefined, body?: string) =>
   Effect.promise(() => send(url ?? "", body))
 
-/** Returns the same URL at the other node. */
+/** Returns the equivalent URL on the other node. */
 export const elsewhere = Effect.fnUntraced(function* (url: string | undefined) {
   const app = yield* TestApp
   return (url ?? "").replace(app.url, app.otherUrl)
@@ -61,7 +61,7 @@ export const late = "410 too late: this attempt has already finished"
 export const jobsOf = ({ access_token: token, workspace }: Member) => {
   const request = (method: string, at: string, body?: object) =>
     ask(method, workspace + at, { token, ...(body !== undefined && { body }) })
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   const until = (at: string, holds: (body: any) => boolean) =>
     Effect.flatMap(TestApp, ({ url }) =>
       eventually(
@@ -92,4 +92,4 @@ export const jobsOf = ({ access_token: token, workspace }: Member) => {
   }
 }
 
-export const begin = Effect.map(signUp(), (member) => ({ member, ...jobsOf(member) }))
+export const setUpJobs = Effect.map(signUp(), (member) => ({ member, ...jobsOf(member) }))

@@ -2,14 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { times } from "../../support/http.ts"
-import { begin as beginWithJobs, elsewhere, ok, say, send, target } from "./jobs.ts"
+import { setUpJobs, elsewhere, ok, say, send, target } from "./jobs.ts"
 import { runningNodesLayer } from "../../support/TestApp.ts"
 
 const accepted = () => ({ status: 202 })
 
-const begin = Effect.map(beginWithJobs, (jobs) => ({
+const setUp = Effect.map(setUpJobs, (jobs) => ({
   ...jobs,
-  /** A queue with one slot. */
+  /** Creates a queue with one slot. */
   queue: Effect.gen(function* () {
     const created = yield* jobs.request("POST", "/queues", { name: "one", max_concurrency: 1 })
     assert.strictEqual(created.status, 201, created.text)
@@ -28,7 +28,7 @@ const begin = Effect.map(beginWithJobs, (jobs) => ({
 layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (it) => {
   it.effect("is kept until the completion, and then goes to the next run", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUp
       const queue = yield* jobs.queue
       const { url, urls } = yield* target(accepted)
       const first = yield* queue.begin({ url })
@@ -36,7 +36,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
       const second = yield* queue.begin({ url })
       yield* queue.holds(1, 1)
 
-      // Meanwhile, runs of other queues are admitted.
+      // Runs in other queues still receive slots.
       const other = yield* jobs.queue
       const quick = yield* target(() => ({ status: 200 }))
       yield* jobs.ended(yield* other.begin({ url: quick.url, completion: null }))
@@ -54,7 +54,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
 
   it.effect("is free while a failed job waits for another attempt", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUp
       const queue = yield* jobs.queue
       const { url, urls } = yield* target(accepted)
       const failing = yield* queue.begin({ url, retry: { count: 1, first_seconds: 1 } })
@@ -73,7 +73,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
 
   it.effect("is free once the job is too late or cancelled", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUp
       const queue = yield* jobs.queue
       const { url } = yield* target(accepted)
       const late = yield* queue.begin({ url, timeout_seconds: 1 })
@@ -91,7 +91,7 @@ layer(runningNodesLayer, { excludeTestServices: true })("the slot in a queue", (
 
   it.effect("is given once if jobs report before their calls get a response", () =>
     Effect.gen(function* () {
-      const jobs = yield* begin
+      const jobs = yield* setUp
       const queue = yield* jobs.queue
       let working = 0
       let most = 0

@@ -50,6 +50,41 @@ describe("decideFire", () => {
     })
   })
 
+  it("makes up for each of them in order if missed is all, and then goes on", () => {
+    let next_fire_ms: number | null = at("09:00:00")
+    const slots: Array<number | null> = []
+    while (next_fire_ms !== null && next_fire_ms <= at("12:30:00")) {
+      const fire = decideFire(due({ missed: "all", now_ms: at("12:30:00"), next_fire_ms }))
+      slots.push(fire.slot_ms)
+      next_fire_ms = fire.next_fire_ms
+    }
+    assert.deepStrictEqual(slots, [at("09:00:00"), at("10:00:00"), at("11:00:00"), at("12:00:00")])
+    assert.strictEqual(next_fire_ms, at("13:00:00"))
+  })
+
+  it("makes up for each slot of the last 24 hours only, and for older ones with the latest", () => {
+    const day = 86_400_000
+    const all = { missed: "all", now_ms: at("12:30:00") + 3 * day } as const
+    assert.deepStrictEqual(decideFire(due(all)), {
+      slot_ms: at("13:00:00") + 2 * day,
+      fired_until_ms: at("13:00:00") + 2 * day,
+      next_fire_ms: at("14:00:00") + 2 * day
+    })
+    const firing_options = { ends_at: "2026-03-02T11:30:00Z" }
+    assert.deepStrictEqual(decideFire(due({ ...all, firing_options })), {
+      slot_ms: at("11:00:00"),
+      fired_until_ms: at("11:00:00"),
+      next_fire_ms: null
+    })
+    const excluded = { excluded_days: ["2026-03-02"] }
+    const now_ms = at("01:30:00") + day
+    assert.deepStrictEqual(decideFire(due({ ...all, now_ms, firing_options: excluded })), {
+      slot_ms: at("00:00:00") + day,
+      fired_until_ms: at("00:00:00") + day,
+      next_fire_ms: at("01:00:00") + day
+    })
+  })
+
   it("fires a slot that is due at this very moment once", () => {
     assert.deepStrictEqual(decideFire(due({ now_ms: at("10:00:00") })), {
       slot_ms: at("10:00:00"),

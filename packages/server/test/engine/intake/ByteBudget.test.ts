@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ByteBudget } from "../../../src/engine/intake/ByteBudget.ts"
 
-/** Requests bytes, and records the calls that got them. */
+/** Requests bytes, and records which calls received them. */
 const asking = (budget: ByteBudget) => {
   const granted: Array<number> = []
   return {
@@ -12,7 +12,7 @@ const asking = (budget: ByteBudget) => {
 }
 
 describe("the bytes of calls in flight", () => {
-  it("are limited to four fifths of the budget for one share, so that a newcomer finds room", () => {
+  it("are limited to four fifths of the budget for one account, so that a newcomer finds capacity", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     for (let call = 0; call < 20; call++) ask(1, 10)
@@ -23,7 +23,7 @@ describe("the bytes of calls in flight", () => {
     assert.strictEqual(budget.taken, 95)
   })
 
-  it("go to waiting shares in turns as they are released", () => {
+  it("go to waiting accounts in turn as they are released", () => {
     const budget = new ByteBudget(100)
     const { ask, granted } = asking(budget)
     for (let call = 0; call < 8; call++) ask(1, 10)

@@ -8,7 +8,7 @@ interface Hostile {
   readonly target: string
 }
 
-/** Starts all calls that find room, for a period of time, and finishes none of them. */
+/** Starts all calls that there is capacity for during a period, and finishes none of them. */
 const flood = (
   slots: CallSlots,
   hostile: ReadonlyArray<Hostile>,
@@ -51,7 +51,7 @@ describe("CallSlots", () => {
     }
   }
 
-  it("are available to a newcomer although shares whose calls never end arrived one after another", () => {
+  it("are available to a newcomer although accounts whose calls never end arrived one after another", () => {
     const slots = new CallSlots(limits)
     for (let share = 0; share < 1_500; share++) {
       flood(slots, [{ share, target: `https://hangs-${share}` }], 2, `${share} `)
@@ -62,7 +62,7 @@ describe("CallSlots", () => {
     }
   })
 
-  it("are available for targets that respond, beside shares whose calls never end at ever new targets", () => {
+  it("are available for targets that respond, although other accounts keep calling new targets that never respond", () => {
     const slots = new CallSlots(limits)
     let nowMs = 0
     let id = 0
@@ -95,7 +95,7 @@ describe("CallSlots", () => {
     flood(slots, [{ share: 1, target: "https://slow" }, ...other], 30)
     assert.isFalse(slots.hasRoom(1, "https://slow", 30_000))
     assert.isTrue(slots.hasRoom(2, "https://slow", 30_000))
-    // While slots are scarce, two concurrent calls exceed the limit of the target.
+    // While slots are scarce, two concurrent calls exceed the target's limit.
     slots.occupy("second", 2, "https://slow", 30_000)
     assert.isFalse(slots.hasRoom(2, "https://slow", 30_000))
   })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Intake, type IntakeLimits } from "../../../src/engine/intake/Intake.ts"
 import type { LeasedRun } from "../../../src/engine/Run.ts"
 
-/** The first letter of the workspace is its share. */
+/** Creates runs. The first letter of a workspace's name identifies the workspace's account. */
 const runs = (
   workspace_id: string,
   count: number,
@@ -62,7 +62,7 @@ describe("Intake", () => {
     assert.isAtMost(intake.running, 85)
   })
 
-  it("takes turns even if slots become free one by one", () => {
+  it("alternates between accounts even if slots become free one by one", () => {
     const intake = makeIntake(1)
     intake.add([...runs("a", 3), ...runs("b", 3)], 0)
     const order: Array<string> = []
@@ -155,7 +155,7 @@ describe("Intake", () => {
     assert.strictEqual(intake.held, 0)
   })
 
-  it("grants a share half of the free slots, so that others find room", () => {
+  it("grants an account half of the free slots, so that others find capacity", () => {
     const intake = makeIntake(80)
     assert.strictEqual(intake.room, 40)
     for (let round = 0; round < 10; round++) intake.admit(runs("greedy", intake.room, round), 0)
@@ -164,7 +164,7 @@ describe("Intake", () => {
     assert.isAtLeast(intake.room, 3)
   })
 
-  it("gives the workspaces of a share the slots of one, and turns within it", () => {
+  it("gives an account's workspaces the slots of one workspace, and alternates between them", () => {
     const intake = makeIntake(100)
     for (const workspace of ["a1", "a2", "a3", "b"]) intake.add(runs(workspace, 500), 0)
     const counts = workspacesOf(intake.take(0, 1_000))
@@ -173,7 +173,7 @@ describe("Intake", () => {
     assert.isAtMost(Math.max(a1, a2, a3) - Math.min(a1, a2, a3), 1)
   })
 
-  it("skips runs whose target has no slot, and takes turns for its slots", () => {
+  it("skips runs whose target has no slot, and alternates between accounts for its slots", () => {
     const intake = makeIntake(1_000, { perTarget: 20 })
     intake.add([...runs("a", 100, 0, "https://slow"), ...runs("a", 10, 0, "https://other")], 0)
     const first = intake.take(0, 1_000)
@@ -211,7 +211,7 @@ describe("Intake", () => {
     assert.isAbove(intake.likelyRoom(10), 200)
   })
 
-  it("requests runs again for a share that called a full target, because the next run may have another target", () => {
+  it("requests runs again for an account that called a full target, because the next run can have another target", () => {
     const intake = makeIntake(1_000, { perTarget: 100 })
     intake.admit(runs("a", 80, 0, "https://full"), 0)
     assert.deepStrictEqual(intake.saturated(1_999), [shareOf("a")])

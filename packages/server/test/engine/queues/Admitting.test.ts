@@ -24,7 +24,7 @@ const { answers } = calls
 
 const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Responds to calls of the path after a delay, and measures them. */
+/** Responds to calls to this path after a delay, and measures the calls. */
 const gaugeOf = (path: string, ms: number) => {
   const gauge = new Gauge()
   answers.set(path, () =>
@@ -76,7 +76,8 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
       yield* (yield* RunQueue).admit(workspace, queueId)
       yield* eventually(history(workspace), ({ length }) => length === 60)
       const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
-      // A late call is closer to the next one, by the time by which runs are admitted ahead.
+      // Runs are admitted ahead of time, so a delayed call can be closer to the next one by up to
+      // that time.
       assert.isAtLeast(took, 59 * 50 - admitAheadMs)
       assert.isAtMost(gauge.mostWithin(1_000), 20 * (1 + admitAheadMs / 1_000) + 1)
     })
@@ -104,7 +105,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("gives each step of a chain its turn, ahead of runs that have not begun", () =>
+  it.effect("admits each step of a chain ahead of runs that have not started", () =>
     Effect.gen(function* () {
       const workspace = yield* insertWorkspace
       const queueId = yield* insertQueue(workspace, { max_concurrency: 1 })
@@ -170,7 +171,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
     })
   )
 
-  it.effect("lets a run wait for the previous one without a slot, and then for its turn", () =>
+  it.effect("lets a run wait without a slot for the previous one, and then for its own slot", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const workspace = yield* insertWorkspace
@@ -210,7 +211,7 @@ layer(OneNode, { excludeTestServices: true })("a named queue", (it) => {
         VALUES (false, 'infinity', now())
         RETURNING id`
       yield* enqueueOverdue(task, 10)
-      // The call continues for at most 30 s after its start, the timeout of the task.
+      // The call continues for at most 30 s after its start, which is the task's timeout.
       yield* sql`
         UPDATE runs
         SET

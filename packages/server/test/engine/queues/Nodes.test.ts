@@ -11,7 +11,7 @@ import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks
 import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, Gauge, insertQueue, setQueue } from "./queues.ts"
 
-/** Real processes on a real server. The tests run in order and share the nodes. */
+/** Real processes on a real server. The tests run in order and share these nodes. */
 class Cluster extends Context.Service<
   Cluster,
   { readonly url: string; readonly first: ChildProcess; readonly second: ChildProcess }
@@ -30,7 +30,7 @@ const ClusterLayer = Layer.unwrap(
   })
 )
 
-/** A server whose work continues although its caller is gone. */
+/** Starts a server that continues processing a call after its caller has disconnected. */
 const startWorking = (msOf: (call: number) => number) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly gauge: Gauge; readonly close: () => void }>(
@@ -95,7 +95,7 @@ const succeeded = (workspaceId: string) =>
 /** Polls for up to five minutes. */
 const patiently = 15_000
 
-/** Some calls take longer, so that calls that must not run beside them are noticed. */
+/** Some calls take longer, so that the test notices calls that must not overlap. */
 const mostlyFast = (call: number) => (call % 50 === 0 ? 50 : 1)
 
 describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () => {
@@ -107,7 +107,7 @@ describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () =
           const { first, second, url } = yield* Cluster
           const { gauge, url: target } = yield* startWorking(mostlyFast)
           const { task, workspace } = yield* queuedTask(target, { max_concurrency: 2 })
-          // Nodes check each other after their sessions have been healthy for three seconds.
+          // Nodes check each other once their sessions have been healthy for three seconds.
           yield* Effect.sleep(3_000)
           yield* enqueueOverdue(task, 10_000)
           yield* eventually(left(workspace), (runs) => runs < 6_000, patiently)
@@ -121,7 +121,7 @@ describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () =
           yield* eventually(left(workspace), (runs) => runs === 0, patiently)
           assert.strictEqual(yield* succeeded(workspace), 10_000)
           assert.strictEqual(gauge.most, 2)
-          // The calls in flight on the killed and the frozen node were repeated.
+          // The calls in flight on the killed node and on the frozen node were repeated.
           assert.isAtMost(gauge.began.length, 10_000 + 4)
         }),
       320_000
@@ -134,7 +134,8 @@ describe.skipIf(testDatabaseUrl === undefined)("named queues of two nodes", () =
         yield* enqueueOverdue(task, 160)
         yield* eventually(left(workspace), (runs) => runs === 0)
         const took = (gauge.began.at(-1) ?? 0) - (gauge.began[0] ?? 0)
-        // A late call is closer to the next one, by the time by which runs are admitted ahead.
+        // Runs are admitted ahead of time, so a delayed call can be closer to the next one by up to
+        // that time.
         assert.isAtLeast(took, (159 * 1_000) / 40 - admitAheadMs)
         assert.isAtMost(gauge.mostWithin(2_000), 40 * (2 + admitAheadMs / 1_000) + 1)
       })

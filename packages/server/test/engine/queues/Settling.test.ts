@@ -20,7 +20,7 @@ import { enqueueOverdue, insertQueue, setQueue } from "./queues.ts"
 const calls = makeFakeCalls()
 const { answers } = calls
 
-/** Overdue runs of a task, in a queue that runs one at a time. */
+/** Creates overdue runs of a task, in a queue that executes one run at a time. */
 const queuedRuns = Effect.fnUntraced(function* (
   path: string,
   count: number,
@@ -39,7 +39,7 @@ const queuedRuns = Effect.fnUntraced(function* (
   return { workspace, queueId, task }
 })
 
-/** Makes updates of rows that meet the condition fail until the end of the test. */
+/** Makes updates fail for rows that meet the condition, until the test ends. */
 const refuseUpdates = (table: "runs" | "tasks", condition: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,7 @@ const OneNode = nodeLayer(calls.layer).pipe(Layer.provideMerge(TestDatabaseLayer
 layer(OneNode, { excludeTestServices: true })("the result of a run in a named queue", (it) => {
   it.effect("is written with its response, although its slot cannot be handed over", () =>
     Effect.gen(function* () {
-      // Only a hand-over starts a run in the statement that gives it its slot.
+      // Only when a slot is handed over does one statement both assign the slot and start the run.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state = 'running'")
       const { queueId, workspace } = yield* queuedRuns("/refused", 3)
       yield* (yield* RunQueue).admit(workspace, queueId)
@@ -125,7 +125,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
           SELECT queue_id, slot_queue_id, state
           FROM runs
           WHERE task_id = ${task_id}`
-        // Its slot stays taken until the attempt has finished.
+        // The run keeps its slot until the attempt has finished.
         assert.deepStrictEqual(yield* queuesOf, [
           { queue_id: paused, slot_queue_id: first, state: "running" }
         ])
@@ -152,7 +152,7 @@ layer(OneNode, { excludeTestServices: true })("the result of a run in a named qu
         runs.some(({ state }) => state === "running")
       )
       yield* refuseUpdates("tasks", "NEW.status = 'paused'")
-      // The other runs can start only in the slot of a finished one.
+      // The other runs can start only in the slot that a finished run releases.
       yield* refuseUpdates("runs", "OLD.state = 'parked' AND NEW.state IN ('ready', 'leased')")
       yield* Deferred.succeed(ends, undefined)
       const rows = yield* eventually(history(workspace), ({ length }) => length === 3)
@@ -195,7 +195,7 @@ describe("a node that stops", () => {
       yield* aheadOf(true)
 
       const stopping = yield* Effect.forkChild(Scope.close(own, Exit.void))
-      // Runs that the node held for later are released first. Only then does the call finish.
+      // Runs that the node holds for later are released first. Only then does the call finish.
       yield* aheadOf(false)
       yield* Deferred.succeed(ends, {})
       yield* Fiber.join(stopping)

@@ -29,7 +29,7 @@ export const insertQueue = Effect.fnUntraced(function* (
   return id
 })
 
-/** Assigns a queue to tasks without runs. */
+/** Assigns a queue to tasks that have no runs. */
 export const setQueue = (taskIds: ReadonlyArray<string>, queueId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -39,7 +39,7 @@ export const setQueue = (taskIds: ReadonlyArray<string>, queueId: string) =>
       WHERE id = ANY (${taskIds}::uuid[])`
   )
 
-/** Inserts overdue runs of a task into its queue, as after an absence of the service. */
+/** Inserts overdue runs of a task into the task's queue, as if the service had not been running. */
 export const enqueueOverdue = (taskId: string, count: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -60,7 +60,7 @@ export const enqueueOverdue = (taskId: string, count: number) =>
       WHERE tasks.id = ${taskId}`
   )
 
-/** Counts the calls in progress, and records when each began. */
+/** Counts the calls in progress, and records when each call started. */
 export class Gauge {
   open = 0
   most = 0
@@ -75,7 +75,7 @@ export class Gauge {
     this.open--
   }
 
-  /** Returns the highest number of calls that began within any period of this length. */
+  /** Returns the highest number of calls that started within any period of this length. */
   mostWithin(ms: number): number {
     let first = 0
     return this.began.reduce((most, at, index) => {

@@ -8,12 +8,15 @@ import { eventually, history, insertTasks, insertWorkspace, unfinished } from ".
 const count = 5_000
 
 /**
- * The limit on a busy machine. The goal is 150 ms for the last run, on a quiet machine after a
+ * The limit for a busy machine. On a quiet machine, the goal for the last run is 150 ms after a
  * first burst, which `support/measure.ts burst` measures.
  */
 const boundMs = 1_000
 
-/** A node knows the database's clock to half a round trip; here it is compared with the machine's. */
+/**
+ * A node knows the database's clock only to within half a round trip. This test compares it with
+ * the machine's clock.
+ */
 const clockErrorMs = 10
 
 describe.skipIf(testDatabaseUrl === undefined)("a burst", () => {

@@ -36,10 +36,10 @@ const started = (path: string): StartedRun & Claimant => ({
   withheld: 0
 })
 
-/** Creates the calls of node 7, and records their results. */
+/** Creates node 7's calls service, and records the results. */
 const makeNode = Effect.gen(function* () {
   const engine = yield* makeEngine
-  engine.enroll(7)
+  engine.enroll(7, Number.POSITIVE_INFINITY)
   const calls = yield* makeCalls(engine)
   return { calls, engine }
 })
@@ -51,7 +51,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const run = started("/prompt")
-      yield* calls.begin(engine.intake.admit([run], 0), 7, engine.clock.now())
+      yield* calls.begin(engine.intake.admit([run], 0), 7)
       yield* eventually(
         Effect.sync(() => engine.results.count),
         (count) => count === 1
@@ -66,14 +66,31 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     })
   )
 
-  it.effect("are checked again if the response took so long that other nodes may have them", () =>
+  it.effect("are checked again if the lease of the node may have ended", () =>
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
-      const { clock, intake, options } = engine
-      yield* calls.begin(intake.admit([started("/late")], 0), 7, clock.now() - options.leaseMs)
-      assert.deepInclude(intake, { running: 0, held: 1 })
+      engine.endLeaseIn(0)
+      yield* calls.begin(engine.intake.admit([started("/late")], 0), 7)
+      assert.deepInclude(engine.intake, { running: 0, held: 1 })
       assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/late"))
+    })
+  )
+
+  it.effect("are checked again if the lease may have ended before the request is written", () =>
+    Effect.gen(function* () {
+      const { calls, engine } = yield* makeNode
+      fakeCalls.answers.set("/frozen", ({ maySend }) => {
+        engine.endLeaseIn(0)
+        return maySend?.() === false ? Effect.interrupt : Effect.succeed({})
+      })
+      yield* calls.begin(engine.intake.admit([started("/frozen")], 0), 7)
+      yield* eventually(
+        Effect.sync(() => engine.intake.running),
+        (running) => running === 0
+      )
+      assert.strictEqual(engine.intake.held, 1)
+      assert.strictEqual(engine.results.count, 0)
     })
   )
 
@@ -81,7 +98,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })("started 
     Effect.gen(function* () {
       const { calls, engine } = yield* makeNode
       const run = started("/gone")
-      yield* calls.begin(engine.intake.admit([run], 0), 6, engine.clock.now())
+      yield* calls.begin(engine.intake.admit([run], 0), 6)
       assert.deepInclude(engine.intake, { running: 0, held: 0 })
       assert.strictEqual(engine.results.count, 0)
       assert.isEmpty(fakeCalls.to("/gone"))

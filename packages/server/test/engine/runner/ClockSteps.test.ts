@@ -8,7 +8,7 @@ import { eventually } from "./support/tasks.ts"
 
 const hourMs = 3_600_000
 
-// The embedded store has only one node, which checks no other.
+// The embedded store has only one node, so no other node needs to be checked.
 describe.skipIf(!onPostgres)("a node whose clock was set back", () => {
   const { clock, step } = offsetClock()
   const NodeLayer = nodeLayer(callLayer(() => Effect.succeed({}))).pipe(
@@ -16,7 +16,7 @@ describe.skipIf(!onPostgres)("a node whose clock was set back", () => {
     Layer.provide(Layer.succeed(Clock.Clock, clock))
   )
 
-  it.live("notices at once that another node is dead", () =>
+  it.live("notices immediately that another node is dead", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const nodesWithSession = sql`

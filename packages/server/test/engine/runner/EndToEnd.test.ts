@@ -1,5 +1,5 @@
 // @tags idle
-import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
+import { findVerificationProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
@@ -9,7 +9,7 @@ import { endless, Service, ServiceLayer } from "./support/service.ts"
 const minute = 60_000
 
 layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
-  // The tests run concurrently: one process runs the tasks of all of them.
+  // The tests run concurrently and share one service, which runs the tasks of all of them.
   describe.concurrent("and what it calls", () => {
     it.effect("a call to a hanging target is aborted at its timeout", () =>
       Effect.gen(function* () {
@@ -21,8 +21,8 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           code: "timeout",
           message: "timeout after 1 s while waiting for the response"
         })
-        // A timer starts at the beginning of the event loop's turn, a few milliseconds before the
-        // call.
+        // A timer counts from the start of the event loop's current iteration, which is a few
+        // milliseconds before the call.
         assert.isAtLeast(outcome.duration_ms, 950)
         assert.isBelow(outcome.duration_ms, 3_000)
       })
@@ -58,7 +58,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           assert.deepInclude(outcome, { status, status_code: code, error })
           assert.strictEqual(outcome.attempts[0].response_body, "a".repeat(10_000))
         }
-        // The kernel buffers of both sides hold less than this.
+        // The kernel buffers on both sides hold less than this.
         assert.isBelow(written, 32 * 1024 * 1024)
         assert.strictEqual((yield* request("GET", "/executions")).status, 200)
         assert.strictEqual(server.stderr(), "")
@@ -133,7 +133,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
           return Date.parse(outcome.scheduled_for) - connectedAt
         })
         assert.isAtMost(yield* aheadMs, 0)
-        // A stalled machine may connect late, but not each time.
+        // A stalled machine can connect late, but is unlikely to do so every time.
         const best = yield* Effect.repeat(aheadMs, { until: (ms) => ms > 20, times: 10 })
         assert.isAbove(best, 20)
       })
@@ -157,7 +157,8 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         ])
         const [first, second] = calls
         assert(first !== undefined && second !== undefined)
-        // A node knows the database's clock, by which it waits, to half a round trip.
+        // A node waits according to the database's clock, which it knows only to within half a
+        // round trip.
         assert.isAtLeast(second.at - first.at, 990)
         for (const [index, { headers }] of calls.entries()) {
           assert.deepInclude(headers, {
@@ -240,7 +241,7 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const next = Date.parse(task.next_run_at)
         assert.strictEqual(next, Math.floor(Date.parse(task.created_at) / minute + 1) * minute)
         const fires = body.data.map((fire: { readonly at: string }) => Date.parse(fire.at))
-        // The minute may have ended between the two responses.
+        // A new minute can start between the two responses.
         assert.include([next, next + minute], fires[0])
         assert.deepStrictEqual(
           fires,
@@ -279,9 +280,9 @@ layer(ServiceLayer, { excludeTestServices: true })("a server", (it) => {
         const { call_secret: secret, message_secret } = yield* secretsAt(`http://127.0.0.1:${port}`)
         const nowSeconds = (yield* Clock.currentTimeMillis) / 1_000
         const problemOf = (received: typeof message, using = secret) =>
-          Effect.promise(() => findProblem(received, [using], { nowSeconds }))
+          Effect.promise(() => findVerificationProblem(received, [using], { nowSeconds }))
         assert.isUndefined(yield* problemOf(message))
-        // Neither the secret of another recipient nor the one for messages verifies it.
+        // Neither another recipient's secret nor the messages' secret verifies the signature.
         const { call_secret: another } = yield* secretsAt(`http://127.0.0.1:${port + 1}`)
         for (const foreign of [message_secret, another]) {
           assert.strictEqual(yield* problemOf(message, foreign), "no_matching_signature")

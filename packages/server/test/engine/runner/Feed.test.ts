@@ -3,7 +3,7 @@ import { sleepMs } from "../../../src/engine/runner/Feed.ts"
 
 const look = { horizonMs: 12_000, pollMs: 500 }
 
-describe("a node that looks for work", () => {
+describe("a node that polls for runs", () => {
   it.each([
     ["rests until it has to look again where no task has a schedule", null, 500],
     ["does so too where the next fire is far away", 3_600_000, 500],

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../../src/engine/transitions/claim.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
-import { declareAllDead, register } from "../../../src/engine/Nodes.ts"
+import { declareAllNodesDead, registerNode } from "../../../src/engine/Nodes.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { Runner } from "../../../src/engine/runner/Runner.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
@@ -32,7 +32,7 @@ const OneNode = nodeLayer(calls.layer, { callBytes }).pipe(Layer.provideMerge(Te
 
 const letters = (bytes: number) => "x".repeat(bytes)
 
-/** Calls to the path wait until they are released. */
+/** Makes calls to this path wait until they are released. */
 const hold = (path: string) => {
   const open: Array<() => void> = []
   let most = 0
@@ -68,7 +68,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       body,
       count
     })
-    // All runs are due at the same time, so that one claim finds all of them.
+    // All runs are due at the same time, so that a single claim finds all of them.
     yield* Effect.forEach(
       tasks,
       (task_id) => queue.schedule({ workspace_id, task_id, run_at: new Date(0) }),
@@ -82,7 +82,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       const body = letters(255 * kib)
       const held = hold("/heavy")
       const greedy = yield* delayed(30, body, "/heavy")
-      // Four fifths of two megabytes.
+      // Six calls fill four fifths of the two megabytes, which is the maximum for one workspace.
       yield* eventually(Effect.sync(held.open), (open) => open === 6)
 
       const modest = yield* delayed(1, body, "/modest")
@@ -112,7 +112,8 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       const queue = yield* RunQueue
       const called = new Set(calls.to("/stuck").map(({ execution_id }) => execution_id))
       const runs = yield* unfinished(workspace_id)
-      // Waiting runs are cancelled first, because they would otherwise get the room of the others.
+      // Waiting runs are cancelled first. Otherwise, they would start as the others release their
+      // capacity.
       for (const { task_id } of runs.toSorted((a) => (called.has(a.id) ? 1 : -1))) {
         yield* queue.stop({ workspace_id, task_id })
         yield* eventually(unfinished(workspace_id), (left) =>
@@ -121,7 +122,7 @@ layer(OneNode, { excludeTestServices: true, timeout: "120 seconds" })("large cal
       }
       const rows = yield* settled(workspace_id, 10)
       assert.isTrue(rows.every((row) => row.status === "cancelled"))
-      // The waiting runs made no call, so there is no attempt to record.
+      // The waiting runs made no calls, so no attempts were recorded.
       assert.strictEqual(rows.filter((row) => row.attempts_count === 0).length, 4)
       assert.strictEqual((yield* stats).bytes, 0)
     })
@@ -192,7 +193,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         yield* queue.enqueue({ workspace_id, task_id: chain, kind: "chain" })
 
         for (let loss = 1; loss <= 5; loss++) {
-          const node = yield* register(sql, { holdsLock: false, leaseMs: 1_000 })
+          const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 1_000 })
           const claimed = yield* claim(sql, {
             node,
             limit: 10,
@@ -210,7 +211,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             ]
           )
           for (const run of started) assert.isAtLeast(run.withheld, 100 * kib)
-          yield* declareAllDead(sql)
+          yield* declareAllNodesDead(sql)
           yield* recover(sql, "dead", "perhaps going on")
         }
 
@@ -228,7 +229,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
     )
   })
 
-  // On a server, other tests write WAL too.
+  // On a PostgreSQL server, other tests write WAL at the same time.
   describe.skipIf(onPostgres)("a run of a chain of a megabyte", () => {
     it.effect("writes no more than one of a small chain", () =>
       Effect.gen(function* () {
@@ -269,7 +270,7 @@ const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
 const byStep = (a: { readonly step: string | null }, b: { readonly step: string | null }) =>
   (a.step ?? "").localeCompare(b.step ?? "")
 
-/** Returns text that does not compress. */
+/** Returns text that cannot be compressed. */
 const noise = (bytes: number) => {
   let state = 1
   let text = ""

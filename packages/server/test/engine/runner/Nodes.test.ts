@@ -11,7 +11,7 @@ import { databaseLayer, freshDatabaseUrl, testDatabaseUrl } from "../../support/
 import { exitOf, startNode, startSink } from "./support/processes.ts"
 import { enqueueAll, eventually, insertTasks, insertWorkspace, yearly } from "./support/tasks.ts"
 
-/** Real processes on a real server. The tests run in order and share the nodes. */
+/** Real processes on a real server. The tests run in order and share these nodes. */
 class Cluster extends Context.Service<
   Cluster,
   {
@@ -69,7 +69,7 @@ const totals = (workspaceId: string) =>
     })
   )
 
-/** Counts the nodes that have more calls in flight than they can finish at once. */
+/** Counts the nodes that have more calls in flight than they can process at the same time. */
 const busyNodes = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -91,7 +91,7 @@ const liveNodes = Effect.flatMap(
       AND lease_until > now()`
 )
 
-/** Rolls up new executions piece by piece. */
+/** Rolls up new executions in small batches. */
 const meter = Effect.gen(function* () {
   const repo = yield* StatsRollUpRepo
   const upTo = yield* repo.settledOrdinal
@@ -99,7 +99,7 @@ const meter = Effect.gen(function* () {
   while ((yield* repo.countUsage({ upTo, size: 100 })) !== undefined);
 })
 
-/** Interrupts the roll-up again and again, as if nodes were killed in the middle of it. */
+/** Repeatedly interrupts the roll-up, as if nodes were killed during it. */
 const meterAgainAndAgain = Effect.forever(
   Effect.all([meter, Effect.timeoutOption(meter, "1100 millis")], { concurrency: 2 })
 )
@@ -166,7 +166,7 @@ describe.skipIf(testDatabaseUrl === undefined)("nodes", () => {
         const sink = yield* startSink(() => 200)
         const workspace = yield* insertWorkspace
         yield* insertTasks(workspace, { count: 3_000, url: sink.url })
-        // Nodes check each other after their sessions have been healthy for three seconds.
+        // Nodes check each other once their sessions have been healthy for three seconds.
         yield* Effect.sleep(2_000)
         yield* enqueueAll(workspace)
         const metering = yield* Effect.forkChild(meterAgainAndAgain)

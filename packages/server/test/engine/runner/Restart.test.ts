@@ -14,13 +14,13 @@ import {
   unfinished
 } from "./support/tasks.ts"
 
-/** The embedded store has no server to restart, and CI runs every file on both stores. */
+/** The embedded store has no server to restart, and CI runs every test file on both stores. */
 const skipped = onPostgres ? noCluster : "TEST_DATABASE_URL is not set"
 
 const runs = 3_000
 const options = { concurrency: 100 }
 
-/** A pool notices a lost connection only on use. */
+/** A pool does not notice that a connection is lost until it uses the connection. */
 const patiently = Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 50 })
 
 const liveNodes = Effect.flatMap(
@@ -39,7 +39,7 @@ describe.skipIf(skipped !== undefined)(
       "loses no run, repeats at most what was in flight, and the nodes continue by themselves",
       () =>
         Effect.gen(function* () {
-          // Each node takes nine connections, and three are kept for superusers.
+          // Each node uses nine connections, and PostgreSQL reserves three for superusers.
           const postgres = yield* makePostgresCluster(30)
           yield* postgres.start
           yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")

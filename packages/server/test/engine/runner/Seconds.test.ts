@@ -43,7 +43,8 @@ describe.skipIf(testDatabaseUrl === undefined)("a schedule with seconds", () => 
             slots.map((_, index) => start + index * everyMs)
           )
           assert(rows.every(({ status }) => status === "succeeded"))
-          // The runs of the killed node begin when its death is noticed, and all others in time.
+          // The killed node's runs start when the other nodes notice that it is dead. All other
+          // runs start on time.
           const late = rows.filter(({ lateness_ms }) => (lateness_ms ?? Infinity) > 1_000)
           assert.isAtMost(late.length, 1)
           assert.strictEqual(Math.max(...sink.calls.values()), 1)

@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { type Settlement, settlementOf } from "../../../src/engine/Run.ts"
+import { type Settlement, makeSettlement } from "../../../src/engine/Run.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { type Engine, makeEngine } from "../../../src/engine/runner/Engine.ts"
 import { makeSettler } from "../../../src/engine/runner/Settler.ts"
 import { EndSignals } from "../../../src/events/EndSignals.ts"
-import { until } from "../../billing/support/scene.ts"
+import { until } from "../../billing/support/fixture.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { QueueLayer } from "./support/engine.ts"
@@ -20,7 +20,7 @@ const workspace_id = "5f0c5a55-7a29-4be5-8f3c-0d6a3b1f8a11"
 
 const step = { chain_run_id: id(), version_id: id(), step_index: 0, after_failure: false }
 
-/** Creates a node that occasionally has a result to write. */
+/** Creates a node that only occasionally has a result to write. */
 const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
   const engine = yield* makeEngine
   const settler = yield* makeSettler(engine, () => begin)
@@ -33,7 +33,7 @@ const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
       attempt: 1,
       position
     } as const
-    engine.results.add(settlementOf(run, 7, { status: "succeeded", error: null }))
+    engine.results.add(makeSettlement(run, 7, { status: "succeeded", error: null }))
     return Effect.forkChild(settler.settleSome)
   }
   return { engine, settler, write }
@@ -41,8 +41,8 @@ const idleWith = Effect.fnUntraced(function* (begin: Effect.Effect<void>) {
 
 const idle = idleWith(Effect.void)
 
-/** Creates a node with a due run without a slot, and a result to write. */
-const begin = Effect.fnUntraced(function* (position: typeof step | null) {
+/** Creates a node that has a result to write and a due run that holds no slot. */
+const setUp = Effect.fnUntraced(function* (position: typeof step | null) {
   const { engine, settler, write } = yield* idle
   const due = { id: id(), workspace_id, share: 1, target: null, attempt: 1, due_ms: 0 }
   engine.intake.add([due], 0)
@@ -51,14 +51,14 @@ const begin = Effect.fnUntraced(function* (position: typeof step | null) {
   return { engine, settler, writing: yield* write(position) }
 })
 
-/** All statements sent so far are complete, because the store processes them in order. */
+/** All statements sent so far are complete, because the store processes statements in order. */
 const assertNothingSent = Effect.fnUntraced(function* (writing: Fiber.Fiber<void, unknown>) {
   const sql = yield* SqlClient.SqlClient
   for (let n = 0; n < 3; n++) yield* sql`SELECT 1`
   assert.isUndefined(writing.pollUnsafe())
 })
 
-/** Asserts that nothing is written until just before this time has passed. */
+/** Asserts that nothing is written until this time has passed. */
 const assertWaits = Effect.fnUntraced(function* (
   writing: Fiber.Fiber<void, unknown>,
   millis: number
@@ -71,7 +71,7 @@ const assertWaits = Effect.fnUntraced(function* (
 
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Creates a run that this node executes, in a separate queue if it holds a slot. */
+/** Creates a run that this node executes. If the run holds a slot, it is in a separate queue. */
 const running = Effect.fnUntraced(function* (engine: Engine, holdsSlot: boolean) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
@@ -106,14 +106,14 @@ layer(TestLayer)("A result that is written", (it) => {
   it.effect("is announced, although the run that gets its slot cannot begin", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idleWith(Effect.die(new Error("the database just went")))
-      engine.enroll(7)
+      engine.enroll(7, Number.POSITIVE_INFINITY)
       const ended = yield* running(engine, true)
       assert.strictEqual(engine.slotsToPassOn([ended]).size, 1)
       const { waker } = yield* (yield* EndSignals).watch([ended.id])
       engine.results.add(ended)
       yield* settler.settleSome
       assert.strictEqual(settler.pending(), 0)
-      // The clock of the test does not move, so this ends only if the signal arrived.
+      // The test's clock does not move, so this returns only if the signal arrived.
       yield* waker.wait(60_000)
       assert.strictEqual(engine.counts.fenced, 0)
       assert.deepStrictEqual(yield* historyOf(ended), ["succeeded"])
@@ -139,7 +139,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
   it.effect("delays no later result, and is retried after a minute", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idle
-      engine.enroll(7)
+      engine.enroll(7, Number.POSITIVE_INFINITY)
       const refused = yield* running(engine, false)
       const behind = [yield* running(engine, false), yield* running(engine, false)]
       yield* refuse(refused.task_id)
@@ -149,7 +149,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
       assert.isEmpty(yield* historyOf(refused))
       assert.strictEqual(settler.pending(), 1)
 
-      // Stopping the node does not wait for this result.
+      // The node does not wait for this result when it stops.
       yield* settler.flush
       yield* allow
       const waiting = yield* Effect.forkChild(settler.settleSome)
@@ -166,7 +166,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
   it.effect("makes the loop fail if there are too many of them, and is kept", () =>
     Effect.gen(function* () {
       const { engine, settler } = yield* idle
-      engine.enroll(7)
+      engine.enroll(7, Number.POSITIVE_INFINITY)
       const refused = yield* running(engine, false)
       yield* refuse(refused.task_id)
       for (let n = 0; n < 22; n++) engine.results.add({ ...refused })
@@ -178,7 +178,7 @@ layer(TestLayer)("A result that cannot be stored", (it) => {
 })
 
 layer(TestLayer)("While no run waits for a slot", (it) => {
-  it.effect("a result is written at once, and further ones within 25 ms are gathered", () =>
+  it.effect("a result is written immediately, and further ones within 25 ms are batched", () =>
     Effect.gen(function* () {
       const { settler, write } = yield* idle
       yield* Fiber.join(yield* write(null))
@@ -201,7 +201,7 @@ layer(TestLayer)("While no run waits for a slot", (it) => {
 layer(TestLayer)("While runs are due that have no slot", (it) => {
   it.effect("results wait for a fifth of a second", () =>
     Effect.gen(function* () {
-      const { settler, writing } = yield* begin(null)
+      const { settler, writing } = yield* setUp(null)
       yield* TestClock.adjust("199 millis")
       yield* assertNothingSent(writing)
       assert.strictEqual(settler.pending(), 1)
@@ -213,7 +213,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
 
   it.effect("results wait no longer once no run is due", () =>
     Effect.gen(function* () {
-      const { engine, writing } = yield* begin(null)
+      const { engine, writing } = yield* setUp(null)
       yield* TestClock.adjust("60 millis")
       assert.lengthOf(engine.intake.take(0, 1), 1)
       assert.isFalse(engine.intake.hasWaitingRuns)
@@ -224,7 +224,7 @@ layer(TestLayer)("While runs are due that have no slot", (it) => {
 
   it.effect("a chain continues sooner", () =>
     Effect.gen(function* () {
-      const { writing } = yield* begin(step)
+      const { writing } = yield* setUp(step)
       yield* assertWaits(writing, 50)
     })
   )

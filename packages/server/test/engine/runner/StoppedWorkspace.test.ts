@@ -24,7 +24,7 @@ const startNode = Effect.flatMap(Effect.scope, (scope) =>
   Layer.buildWithScope(nodeLayer(calls.layer), scope)
 )
 
-/** Starts two nodes that a test can stop. */
+/** Starts two nodes that the test can stop. */
 const startNodes = Effect.gen(function* () {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const nodes = Effect.all([startNode, startNode])
@@ -38,7 +38,7 @@ const stop = (id: AuthorizedWorkspaceId) =>
 const resume = (id: AuthorizedWorkspaceId) =>
   Effect.flatMap(RunQueue, (queue) => queue.resumeWorkspace(id))
 
-/** One second, in which a run would have started if it were allowed to. */
+/** Waits one second, during which a run would have started if that were allowed. */
 const aSecond = Effect.sleep(1_000)
 
 const statesOf = (workspace: AuthorizedWorkspaceId) =>
@@ -61,7 +61,8 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
           const answered = yield* Deferred.make<void>()
           calls.answers.set(`${path}/slow`, () => Effect.as(Deferred.await(answered), {}))
           yield* enqueueMany({ workspace_id: workspace, task_id: slow }, 1)
-          // A run becomes due every 20 ms. The nodes hold those of the next two seconds.
+          // A run becomes due every 20 ms. The nodes already hold the runs for the next two
+          // seconds.
           for (let nr = 0; nr < 200; nr++) {
             yield* enqueueMany({ workspace_id: workspace, task_id: task }, 1, nr * 20)
           }
@@ -172,7 +173,7 @@ layer(Nodes.pipe(Layer.provideMerge(QueueLayer), Layer.provideMerge(TestDatabase
       )
       yield* stop(workspace)
       yield* Deferred.succeed(gate, undefined)
-      // The first run of the queue and the first step of the chain have finished.
+      // The queue's first run and the chain's first step have finished.
       yield* eventually(history(workspace), ({ length }) => length === 2)
       yield* aSecond
       yield* eventually(statesOf(workspace), (states) =>

@@ -98,8 +98,8 @@ layer(testNodesLayer())("the signing secrets of a workspace", (it) => {
       assert.deepStrictEqual(page.body.data, [both[0]])
       assert.isString(page.body.next_cursor)
 
-      // After another rotation on the same day, the newest two remain, so that a leaked secret can
-      // be replaced quickly.
+      // Rotating again on the same day keeps only the newest two secrets, so that a leaked secret
+      // can be replaced quickly.
       const again = yield* rotate(member)
       const secrets = (yield* list(member)).body.data
       assert.deepStrictEqual(

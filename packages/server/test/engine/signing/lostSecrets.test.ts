@@ -11,7 +11,10 @@ import { agentOf, workersOf } from "../../workers/workers.ts"
 
 const at = (url: string) => TestApp.of({ url, otherUrl: url, logs: [] })
 
-/** Two nodes: one still has the old secret, and one was started without it because it is lost. */
+/**
+ * Two nodes: one still has the old secret. The other was started without it, because the operator
+ * declared the secret lost.
+ */
 const NodesLayer = Layer.effect(
   TestApp,
   Effect.gen(function* () {
@@ -25,7 +28,10 @@ const NodesLayer = Layer.effect(
   })
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Signs up at the node with the old secret, so that the other node cannot decrypt the secrets. */
+/**
+ * Signs up at the node with the old secret, so that the other node cannot decrypt the account's
+ * secrets.
+ */
 const signUpBefore = Effect.gen(function* () {
   const { otherUrl } = yield* TestApp
   const { channel, member } = yield* Effect.gen(function* () {
@@ -62,7 +68,7 @@ layer(NodesLayer, { excludeTestServices: true })("secrets that cannot be decrypt
         const ids = yield* Effect.forEach(times(5, String), () =>
           Effect.all([jobs.begin({ url }), others.begin({ url })])
         )
-        // The call of this run would be prepared before it is due.
+        // The node would prepare the call before the run is due.
         const later = yield* jobs.request("POST", "/delayed", { url, delay_seconds: 1 })
         for (const [lostRun, other] of ids) {
           assert.deepInclude(yield* jobs.ended(lostRun), {

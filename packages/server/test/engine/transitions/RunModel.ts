@@ -1,8 +1,9 @@
 import type { RunState } from "../../../src/engine/RunState.ts"
 
 /**
- * A plain model of runs in memory: the holder of each run, its state and its history. If the engine
- * may choose among runs or gives a run an id, the model receives the choice.
+ * An in-memory reference model of runs: which node holds each run, the run's state and its history.
+ * Where the engine is free to choose a run or an id, the test tells the model what the engine
+ * chose.
  */
 export interface ModelTask {
   readonly id: string
@@ -10,7 +11,7 @@ export interface ModelTask {
   readonly overlap: "allow" | "skip" | "queue"
   readonly version: string | null
   readonly queue: string | null
-  /** True if no more runs of the task can be added. */
+  /** True if no more runs can be added to the task. */
   readonly isDeleted: boolean
 }
 
@@ -22,17 +23,17 @@ export interface ModelRun {
   readonly lost: number
   readonly holder: number | null
   readonly queue: string | null
-  /** The queue in which it holds a slot. */
+  /** The queue that the run holds a slot in. */
   readonly slot: string | null
   readonly stopping: boolean
-  /** True if the schedule fired the run. Only such a run waits for the previous one. */
+  /** True if the schedule fired the run. Only scheduled runs wait for the previous run. */
   readonly fired: boolean
-  /** Null if it is not a step of a chain. */
+  /** Null if the run is not a step of a chain. */
   readonly step: null | {
     readonly chainRun: string
     readonly index: number
     readonly afterFailure: boolean
-    /** True if the chain run has started, so that it has its steps. */
+    /** True if the chain run has started, so that its steps are known. */
     readonly isKnown: boolean
   }
 }
@@ -41,7 +42,7 @@ export interface ModelEnd {
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped"
   /** True if the last attempt has started. */
   readonly started: boolean
-  /** True if the result of the last attempt is unknown. */
+  /** True if the last attempt's result is unknown. */
   readonly lost?: boolean
 }
 
@@ -62,10 +63,13 @@ export class RunModel {
   readonly tasks = new Map<string, ModelTask>()
   readonly runs = new Map<string, ModelRun>()
   readonly history = new Map<string, ModelExecution>()
-  /** Each run after each change. The holder of an old ticket may not write about the run. */
+  /**
+   * A copy of each run after each change, like the ticket that the run's holder has. The holder of
+   * an outdated ticket must not write the run's result.
+   */
   readonly tickets: Array<ModelRun> = []
   readonly queues: ReadonlyMap<string, number>
-  /** The living nodes. Dead nodes get no runs. */
+  /** The nodes that are alive. Dead nodes receive no runs. */
   readonly alive: Set<number>
 
   constructor(queues: ReadonlyMap<string, number>, nodes: ReadonlyArray<number>) {
@@ -88,7 +92,7 @@ export class RunModel {
     return (this.queues.get(queue) ?? 0) - taken
   }
 
-  /** The fence: returns the run if the holder of the ticket may still write about it. */
+  /** Returns the run if the ticket's holder is still allowed to write the run's result. */
   heldBy(ticket: ModelRun): ModelRun | undefined {
     const run = this.runs.get(ticket.id)
     const isHeld =
@@ -132,7 +136,7 @@ export class RunModel {
     }
   }
 
-  /** Leases runs to a node, which begins the calls that need no further check. */
+  /** Leases runs to a node, which starts the calls that need no further check. */
   take(runs: ReadonlyArray<ModelRun>, node: number) {
     for (const run of runs) {
       const begins = !run.stopping && run.step === null && !this.mustCheckOverlap(run)
@@ -140,7 +144,7 @@ export class RunModel {
     }
   }
 
-  /** Gives runs slots, and leases as many of them to the node as it has room for. */
+  /** Assigns slots to runs, and leases as many of the runs to the node as it has capacity for. */
   admit(runs: ReadonlyArray<ModelRun>, leased: (id: string) => boolean, node: number) {
     for (const run of runs) {
       const lease = leased(run.id)
@@ -150,7 +154,7 @@ export class RunModel {
     }
   }
 
-  /** Returns the reason why the node must not make the call, if there is one. */
+  /** Returns the reason why the node must not make the call. Undefined if there is none. */
   start(ticket: ModelRun): "cancelled" | "skipped" | undefined {
     const run = this.heldBy(ticket)
     if (run === undefined) return undefined
@@ -181,7 +185,9 @@ export class RunModel {
     this.set({ ...again, ...this.turnOf(run) })
   }
 
-  /** Releases one waiting run per task, however many of its runs finish at once. */
+  /**
+   * Releases one waiting run per task, regardless of how many of the task's runs finish together.
+   */
   finish(runs: ReadonlyArray<ModelRun>, endOf: (run: ModelRun) => ModelEnd, next: NextStepId) {
     const releasing = new Set<string>()
     for (const run of runs) this.runs.delete(run.id)
@@ -204,7 +210,7 @@ export class RunModel {
     for (const task of releasing) this.release(task)
   }
 
-  /** Releases the oldest run that waits for another run of the task. */
+  /** Releases the oldest run that is waiting for another run of this task. */
   release(task: string) {
     const [oldest] = this.of(task)
       .filter(({ state }) => state === "blocked")
@@ -219,7 +225,7 @@ export class RunModel {
     if (run?.holder === node) this.set({ ...run, state: "ready", holder: null })
   }
 
-  /** A run that is lost with its node for the fifth time fails. */
+  /** A run fails once it has been lost with its node five times. */
   recover(next: NextStepId) {
     const held = [...this.runs.values()].filter(
       ({ holder }) => holder !== null && !this.alive.has(holder)
@@ -234,7 +240,7 @@ export class RunModel {
     this.finish(held.filter(isGivenUp), () => end, next)
   }
 
-  /** Only its node can end a call in progress. */
+  /** Only the node that makes a call can end the call. */
   cancel(runs: ReadonlyArray<ModelRun>, next: NextStepId) {
     const meant = runs.filter(({ stopping }) => !stopping)
     const isCalling = ({ state }: ModelRun) => state === "running"
@@ -248,14 +254,14 @@ export class RunModel {
     )
   }
 
-  /** Removes a run of a delayed task that has never started, without a record. */
+  /** Removes a delayed task's run that has never started, without recording it. */
   withdraw(task: string) {
     for (const run of this.of(task)) {
       if (!hasBegun(run) && run.attempt === 1) this.runs.delete(run.id)
     }
   }
 
-  /** Runs that have begun keep their slots, and all others wait in the other queue. */
+  /** Runs that have started keep their slots. All other runs wait in the new queue. */
   move(task: ModelTask, queue: string | null) {
     this.tasks.set(task.id, { ...task, queue })
     for (const run of this.of(task.id)) {
@@ -273,13 +279,15 @@ export class RunModel {
     return fired && attempt === 1
   }
 
-  /** A run that is being stopped needs no turn in its queue. */
+  /** A run that is being stopped needs no slot in its queue. */
   private turnOf({ queue, stopping }: ModelRun) {
     const state = queue === null || stopping ? ("ready" as const) : ("parked" as const)
     return { state, holder: null, slot: null }
   }
 
-  /** The node that finished the first step of a chain holds the second one, if it needs no slot. */
+  /**
+   * If a chain's second step needs no slot, it is held by the node that finished the first step.
+   */
   private addNextStep(run: ModelRun, afterFailure: boolean, lost: boolean, next: NextStepId) {
     const chainRun = run.step?.chainRun ?? run.id
     const isHeld = run.queue === null && run.holder !== null && !lost

@@ -9,25 +9,32 @@ import {
 } from "../../../src/engine/RunState.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
-import { insertRun, type RunRow, runsOf, setScene, type Way, ways } from "./scene.ts"
+import {
+  insertRun,
+  type RunRow,
+  runsOf,
+  setFixture,
+  type TransitionCase,
+  transitionCases
+} from "./fixture.ts"
 
 const namesOf = Object.keys as <Name extends string>(
   of: Readonly<Record<Name, unknown>>
 ) => Array<Name>
 
-/** Returns the new state of a run after the transition. Undefined if nothing changes. */
+/** Returns a run's state after the transition. Undefined if nothing changes. */
 const outcomeOf = Effect.fnUntraced(function* (
   state: RunState | "new",
   inQueue: boolean,
-  way: Way
+  transitionCase: TransitionCase
 ) {
   const sql = yield* SqlClient.SqlClient
-  const scene = yield* setScene(inQueue, way.task)
-  const id = state === "new" ? "" : yield* insertRun(scene, state, way.columns)
-  const [before] = yield* runsOf(scene)
+  const fixture = yield* setFixture(inQueue, transitionCase.task)
+  const id = state === "new" ? "" : yield* insertRun(fixture, state, transitionCase.columns)
+  const [before] = yield* runsOf(fixture)
   const none: RunRow = { id, state: "ready", attempt: 1, lease_owner: null, row: "" }
-  yield* way.apply(sql, scene, before ?? none)
-  const [after] = yield* runsOf(scene)
+  yield* transitionCase.apply(sql, fixture, before ?? none)
+  const [after] = yield* runsOf(fixture)
   if (state === "new") return after?.state
   if (after !== undefined) return after.row === before?.row ? undefined : after.state
   const history = yield* sql`SELECT FROM executions WHERE id = ${id}`
@@ -36,11 +43,12 @@ const outcomeOf = Effect.fnUntraced(function* (
 
 const outcomesOf = Effect.fnUntraced(function* (name: Transition, state: RunState | "new") {
   const outcomes = new Set<string>()
-  for (const way of ways[name]) {
-    const addsRun = way.task !== undefined || ["enqueue", "rerun"].includes(name)
+  for (const transitionCase of transitionCases[name]) {
+    const addsRun =
+      transitionCase.task !== undefined || ["enqueue", "rerun", "backfill"].includes(name)
     if (addsRun !== (state === "new")) continue
     for (const inQueue of [true, false]) {
-      const outcome = yield* outcomeOf(state, inQueue, way)
+      const outcome = yield* outcomeOf(state, inQueue, transitionCase)
       if (outcome !== undefined) outcomes.add(outcome)
     }
   }

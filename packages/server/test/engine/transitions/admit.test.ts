@@ -5,6 +5,7 @@ import { admit } from "../../../src/engine/transitions/admit.ts"
 import { insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { enqueueOverdue, insertQueue, setQueue } from "../queues/queues.ts"
+import { insertRun, setFixture } from "./fixture.ts"
 
 const waitingRuns = Effect.fnUntraced(function* (places: number, runs: number) {
   const workspace = yield* insertWorkspace
@@ -59,7 +60,7 @@ layer(TestDatabaseLayer)("an admitted run", (it) => {
     })
   )
 
-  it.effect("is left to all nodes if its share has enough, or if the node is dead", () =>
+  it.effect("is left to all nodes if its account has enough runs, or if the node is dead", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { queueId, task } = yield* waitingRuns(1, 2)
@@ -78,6 +79,59 @@ layer(TestDatabaseLayer)("an admitted run", (it) => {
       assert.isEmpty(second.leased)
       assert.deepStrictEqual([second.full, second.open], [[], [other.queueId]])
       assert.deepStrictEqual(yield* leasedTo(other.task), [null, null])
+    })
+  )
+})
+
+layer(TestDatabaseLayer)("the next run of a queue", (it) => {
+  it.effect("is the one with the highest priority, unless another has waited much longer", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const fixture = yield* setFixture(true)
+      const minutesAgo = (minutes: number, priority: number) =>
+        insertRun(fixture, "parked", { due_at: new Date(Date.now() - minutes * 60_000), priority })
+      const urgent = yield* minutesAgo(1, 100)
+      const usual = yield* minutesAgo(2, 0)
+      // Having waited for 20 minutes outweighs a priority that is 100 points higher.
+      const patient = yield* minutesAgo(20, 0)
+      const low = yield* minutesAgo(3, -100)
+      const early = yield* minutesAgo(-1, 100)
+      const order: Array<string | undefined> = []
+      yield* sql`UPDATE queues SET max_concurrency = 1 WHERE id = ${fixture.queue}`
+      for (let nth = 0; nth < 5; nth++) {
+        const { leased } = yield* admit(sql, [fixture.queue ?? ""], {
+          node: fixture.node,
+          limit: 1,
+          except: []
+        })
+        order.push(leased[0]?.id)
+        yield* sql`DELETE FROM runs WHERE id = ${leased[0]?.id ?? early}`
+      }
+      // A run that is not due yet has to wait, whatever its priority.
+      assert.deepStrictEqual(order, [patient, urgent, usual, low, undefined])
+    })
+  )
+
+  it.effect("is admitted by priority even when each start has a scheduled time", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const fixture = yield* setFixture(true)
+      yield* sql`
+        UPDATE queues
+        SET max_concurrency = NULL, rate_per_second = 1000
+        WHERE id = ${fixture.queue}`
+      const later = yield* insertRun(fixture, "parked")
+      const sooner = yield* insertRun(fixture, "parked", { priority: 5 })
+      const { leased } = yield* admit(sql, [fixture.queue ?? ""], {
+        node: fixture.node,
+        limit: 9,
+        except: []
+      })
+      const inOrder = leased.toSorted((a, b) => a.due_ms - b.due_ms)
+      assert.deepStrictEqual(
+        inOrder.map(({ id }) => id),
+        [sooner, later]
+      )
     })
   )
 })

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { transitions } from "../../../src/engine/RunState.ts"
 
-/** The rows of the table: the transition, the state before and the state after. */
+/** The table's rows: the transition, and the states before and after it. */
 const steps = Object.entries(transitions).flatMap(([name, moves]) =>
   Object.entries(moves).flatMap(([from, to]) =>
     (to as ReadonlyArray<string>).map((one) => ({ name, from, to: one }))
@@ -17,13 +17,13 @@ const table = [
   )
 ]
 
-/** Transitions on request can happen in any state, and would clutter the diagram. */
+/** Transitions that users can request in any state. They would clutter the diagram. */
 const isAsked = ({ from, name, to }: (typeof steps)[number]) =>
   from === to || ["cancel", "stop", "withdraw", "move"].includes(name)
 
 const node = (state: string) => (state === "new" || state === "finished" ? "[*]" : state)
 
-/** Only runs that have begun finish by themselves. */
+/** Only runs that have started finish on their own. */
 const isOwnEnd = ({ from, to }: (typeof steps)[number]) =>
   to !== "finished" || from === "running" || from === "awaiting"
 

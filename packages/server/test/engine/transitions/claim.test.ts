@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim, type ClaimOptions } from "../../../src/engine/transitions/claim.ts"
 import { handBack } from "../../../src/engine/transitions/handBack.ts"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
@@ -58,7 +58,7 @@ const insertBacklog = Effect.fnUntraced(function* (lane: bigint, count: number, 
 const nodeOnEmptyQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM runs`
-  return yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+  return yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
 })
 
 layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
@@ -66,7 +66,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
-      const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
       const workspace_id = yield* insertWorkspace
       const cron = yield* insertTask(workspace_id, { url: "http://127.0.0.1:9/cron" })
       const delayed = yield* insertTask(workspace_id, { kind: "delayed", status: "pending" })
@@ -115,7 +115,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
   it.effect("claims nothing for a dead node", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
       yield* sql`UPDATE nodes SET died_at = now() WHERE id = ${node}`
       const workspace_id = yield* insertWorkspace
       const task_id = yield* insertTask(workspace_id)
@@ -127,7 +127,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("gives lanes turns, however long the backlog of one of them", () =>
+  it.effect("alternates between lanes, however long the backlog of one of them is", () =>
     Effect.gen(function* () {
       const node = yield* nodeOnEmptyQueue
       yield* insertBacklog(deriveLane(1), 2_000, 60)
@@ -142,7 +142,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("skips shares that have enough, reading a few pages of the index", () =>
+  it.effect("skips accounts that have enough runs, reading a few pages of the index", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue
@@ -180,7 +180,7 @@ layer(TestLayer, { excludeTestServices: true })("a claim", (it) => {
     })
   )
 
-  it.effect("holds nothing ahead for shares that hold enough", () =>
+  it.effect("prefetches nothing for accounts that hold enough runs", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const node = yield* nodeOnEmptyQueue

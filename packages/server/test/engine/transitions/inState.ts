@@ -1,8 +1,8 @@
 import type { RunState } from "../../../src/engine/RunState.ts"
 
 /**
- * Returns the columns that put a row of `runs` into a state, for `sql.update` and `sql.insert`. In
- * a queue, the row holds a slot unless it waits for one or for another run.
+ * Returns the columns that put a row of `runs` into a state, for `sql.update` and `sql.insert`. If
+ * the run is in a queue, it holds a slot unless it is waiting for a slot or for another run.
  */
 export const inState = (
   state: RunState,

@@ -6,9 +6,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { randomInt, randomUUID } from "node:crypto"
 import { type Dice, diceFrom } from "../../../../../proofs/fuzz/Dice.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
-import { type Settlement, settlementOf } from "../../../src/engine/Run.ts"
+import { type Settlement, makeSettlement } from "../../../src/engine/Run.ts"
 import { admit } from "../../../src/engine/transitions/admit.ts"
 import { cancelRun } from "../../../src/engine/transitions/cancel.ts"
 import { claim } from "../../../src/engine/transitions/claim.ts"
@@ -37,7 +37,7 @@ import {
   RunModel
 } from "./RunModel.ts"
 
-/** The seed of the random steps. To choose it: `LIFE_SEED=7 npx vitest run lifeOfRuns`. */
+/** The seed for the random steps. Set it with `LIFE_SEED=7 npx vitest run lifeOfRuns`. */
 const seed = process.env["LIFE_SEED"] ?? String(randomInt(2 ** 31))
 
 interface World {
@@ -46,8 +46,7 @@ interface World {
   readonly model: RunModel
   readonly dice: Dice
   /**
-   * False if other workers take steps at the same time, so that the stored state cannot be
-   * predicted.
+   * False if other workers take steps at the same time, which makes the stored state unpredictable.
    */
   readonly isAlone: boolean
   /** The ids that the engine has returned. */
@@ -62,8 +61,8 @@ interface StoredExecution extends ModelExecution {
 }
 
 /**
- * Reads the history first: a run that finishes in between is in neither result, and none may be in
- * both.
+ * Reads the history first. A run that finishes between the two reads is then in neither result. No
+ * run may be in both.
  */
 const readStore = Effect.fnUntraced(function* ({ sql, workspace }: World) {
   const history = yield* sql<StoredExecution>`
@@ -97,7 +96,7 @@ const readStore = Effect.fnUntraced(function* ({ sql, workspace }: World) {
 
 type Stored = Effect.Success<ReturnType<typeof readStore>>
 
-/** Reads the choices of the engine that the model does not determine. */
+/** Reads what the engine chose where the model permits several choices. */
 const choicesOf = (model: RunModel, { history, runs }: Stored) => {
   const added = [
     ...runs.map(({ id, step }) => ({ id, chain_run: step?.chainRun, step_index: step?.index })),
@@ -109,7 +108,7 @@ const choicesOf = (model: RunModel, { history, runs }: Stored) => {
     nextStep: (chainRun: string) =>
       added.find((run) => run.chain_run === chainRun && run.step_index === 1)?.id ??
       assert.fail(`the chain run ${chainRun} has no second step`),
-    /** Returns the chosen runs, and asserts their number. */
+    /** Returns the chosen runs, and asserts how many there are. */
     chosen: (candidates: ReadonlyArray<ModelRun>, count: number) => {
       const chosen = candidates.filter(({ id, state }) => stateOf.get(id) !== state)
       assert.strictEqual(chosen.length, Math.min(count, candidates.length), "runs chosen")
@@ -130,7 +129,7 @@ const toExecution = ({ attempts, earlier, id, status }: StoredExecution): ModelE
   earlier
 })
 
-/** Replaces the state of the model by the stored one, because other workers have changed it. */
+/** Replaces the model's state with the stored state, because other workers have changed it. */
 const adopt = (model: RunModel, { history, runs }: Stored) => {
   const finished = new Map(history.map((row) => [row.id, toExecution(row)]))
   assert.strictEqual(finished.size, history.length, "a run has finished twice")
@@ -143,7 +142,7 @@ const adopt = (model: RunModel, { history, runs }: Stored) => {
   for (const [id, execution] of finished) model.history.set(id, execution)
 }
 
-/** Compares the stored state with the model after a step. */
+/** Compares the stored state with the model's state after a step. */
 const compare = Effect.fnUntraced(function* (world: World, expect: (choices: Choices) => void) {
   const { model } = world
   const stored = yield* readStore(world)
@@ -164,11 +163,10 @@ const refOf = ({ workspace }: World, task_id: string) => ({ workspace_id: worksp
 const settlementBy = (
   world: World,
   ticket: ModelRun,
-  end: Parameters<typeof settlementOf>[2]
+  end: Parameters<typeof makeSettlement>[2]
 ): Settlement => {
   const { kind, version } = taskOf(world, ticket)
-  // A run that was handed back may have its steps, which it did not have when the ticket was
-  // issued.
+  // The run may have steps now, although it had none when the ticket was issued.
   const { step } = world.model.heldBy(ticket) ?? ticket
   const position =
     step?.isKnown !== true || version === null
@@ -186,7 +184,7 @@ const settlementBy = (
     kind,
     position
   }
-  return settlementOf(run, ticket.holder, { awaited: ticket.state === "awaiting", ...end })
+  return makeSettlement(run, ticket.holder, { awaited: ticket.state === "awaiting", ...end })
 }
 
 const reason = executionError("internal", "as the test says")
@@ -203,7 +201,7 @@ const someRun = ({ dice, model }: World) => {
   return runs[dice.below(runs.length)]
 }
 
-/** Picks a node, occasionally a dead one that does not know that it is dead. */
+/** Picks a node. Occasionally it is a dead node that does not know that it is dead. */
 const someNode = ({ dice, model }: World) => {
   const living = [...model.alive]
   const nodes = dice.chance(0.1) ? model.tickets.flatMap(({ holder }) => holder ?? []) : living
@@ -211,8 +209,8 @@ const someNode = ({ dice, model }: World) => {
 }
 
 /**
- * Picks a ticket that still holds its run, or one that must have no effect, mostly of an attempt
- * that continues without its holder.
+ * Picks a ticket whose holder still holds the run, or a ticket that must have no effect. The latter
+ * usually belongs to an attempt that is still running although its node has lost the run.
  */
 const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boolean) => {
   const tickets = model.tickets.filter(isMeant)
@@ -229,7 +227,7 @@ const someTicket = ({ dice, model }: World, isMeant: (ticket: ModelRun) => boole
 const someQueue = ({ dice, model }: World) =>
   [...model.queues.keys()][dice.below(model.queues.size)] ?? assert.fail("no queue")
 
-/** Locks the task as the service does, so that it is not stopped in between. */
+/** Locks the task as the service does, so that it cannot be stopped in the meantime. */
 const enqueueOne = Effect.fnUntraced(function* (world: World) {
   const { dice, model, sql, workspace } = world
   const task = someTask(world)
@@ -345,13 +343,13 @@ const startOne = Effect.fnUntraced(function* (
     )
   })
   for (const { error, run, status } of refused) {
-    const settlement = settlementOf(run, ticket.holder, { status, error })
+    const settlement = makeSettlement(run, ticket.holder, { status, error })
     yield* finishWith(world, ticket, settlement, { status, started: false })
   }
 })
 
 /**
- * Finishes runs, and starts the next run of a queue in the same transaction if a slot becomes free.
+ * Finishes runs. If this releases a slot, the next run in the queue starts in the same transaction.
  */
 const finishWith = Effect.fnUntraced(function* (
   world: World,
@@ -386,7 +384,7 @@ const finishWith = Effect.fnUntraced(function* (
   })
 })
 
-/** A node finishes only runs that it has started. */
+/** A node can finish only runs that it has started. */
 const canFinish = (world: World) => (ticket: ModelRun) =>
   ["running", "awaiting"].includes(ticket.state) && world.model.heldBy(ticket)?.state !== "leased"
 
@@ -408,8 +406,8 @@ const finishOne = Effect.fnUntraced(function* (
 })
 
 /**
- * Fails a run that no worker claimed in time. If it was claimed after all, and its target must
- * report, nothing may change, although nobody holds such a run either.
+ * Fails a run that no worker has claimed in time. If a worker has claimed the run and its target
+ * must report, nothing may change, although no node holds such a run either.
  */
 const giveUpOne = Effect.fnUntraced(function* (world: World) {
   const { dice, model } = world
@@ -445,7 +443,7 @@ const handBackOne = Effect.fnUntraced(function* (world: World) {
   yield* compare(world, () => world.model.handBack(holder, ticket.id))
 })
 
-/** Declares a node dead and starts another one. The runs of the dead node are recovered later. */
+/** Declares a node dead and starts another one. The dead node's runs are recovered later. */
 const killNode = Effect.fnUntraced(function* (world: World) {
   const { model, sql } = world
   const node = [...model.alive][world.dice.below(model.alive.size)] ?? assert.fail("no node")
@@ -454,7 +452,7 @@ const killNode = Effect.fnUntraced(function* (world: World) {
     SET died_at = now()
     WHERE id = ${node}`
   model.alive.delete(node)
-  model.alive.add(yield* register(sql, { holdsLock: false, leaseMs: 60_000 }))
+  model.alive.add(yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 }))
 })
 
 const recoverDead = Effect.fnUntraced(function* (world: World) {
@@ -529,7 +527,7 @@ type Step = (
   Effect.Services<ReturnType<typeof recover>> | SqlClient.SqlClient
 >
 
-/** The steps with their relative frequencies. */
+/** The possible steps, with their relative frequencies. */
 const steps: Readonly<Record<string, readonly [Step, number]>> = {
   enqueue: [enqueueOne, 2],
   schedule: [scheduleOne, 1],
@@ -572,7 +570,7 @@ const makeWorld = Effect.fnUntraced(function* (dice: Dice) {
   const sql = yield* SqlClient.SqlClient
   yield* (yield* Partitions).maintain(30)
   const workspace = yield* insertWorkspace
-  const node = register(sql, { holdsLock: false, leaseMs: 60_000 })
+  const node = registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
   const narrow = yield* insertQueue(workspace, { max_concurrency: 1 })
   const wide = yield* insertQueue(workspace, { max_concurrency: 3 })
   const queues = new Map([
@@ -590,7 +588,7 @@ const makeWorld = Effect.fnUntraced(function* (dice: Dice) {
   return world
 })
 
-/** Continues without new runs until all runs have finished. */
+/** Takes steps that add no runs, until all runs have finished. */
 const drain = Effect.fnUntraced(function* (world: World) {
   const { model } = world
   yield* recoverDead(world)
@@ -632,18 +630,20 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
     )
 
     // The embedded store has only one session, so nothing happens concurrently.
-    it.effect.runIf(onPostgres)("has one end and no slot too many while nodes act at once", () =>
-      Effect.gen(function* () {
-        const world = yield* makeWorld(diceFrom(seed))
-        const actors = [1, 2, 3, 4, 5].map((nth) => world.dice.fork(nth))
-        yield* Effect.forEach(
-          actors,
-          (dice) => takeSteps({ ...world, isAlone: false, dice }, 100),
-          { concurrency: "unbounded", discard: true }
-        )
-        yield* clearStops(world)
-        yield* drain(world)
-      })
+    it.effect.runIf(onPostgres)(
+      "finishes once and never uses too many slots while nodes act concurrently",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* makeWorld(diceFrom(seed))
+          const actors = [1, 2, 3, 4, 5].map((nth) => world.dice.fork(nth))
+          yield* Effect.forEach(
+            actors,
+            (dice) => takeSteps({ ...world, isAlone: false, dice }, 100),
+            { concurrency: "unbounded", discard: true }
+          )
+          yield* clearStops(world)
+          yield* drain(world)
+        })
     )
   }
 )

@@ -3,7 +3,7 @@ import house from "../../../../../scripts/oxlint-house.ts"
 
 const rule = house.rules["only-transitions-write-runs"]
 
-/** Returns whether the rule reports this text in this file of the server's source. */
+/** Returns whether the lint rule reports this text if it is in this file of the server's source. */
 const isReported = (file: string, text: string): boolean => {
   let reported = false
   const visitor = rule.create({

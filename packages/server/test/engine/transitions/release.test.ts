@@ -3,14 +3,14 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { admit } from "../../../src/engine/transitions/admit.ts"
 import { finish } from "../../../src/engine/transitions/finish.ts"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { QueueLayer } from "../runner/support/engine.ts"
 import { settlement } from "../runner/support/settlement.ts"
 import { insertTask, insertWorkspace, unfinished } from "../runner/support/tasks.ts"
-import { untilWaiting } from "../../support/collide.ts"
+import { waitUntilBlocked } from "../../support/collide.ts"
 import { onPostgres, TestDatabaseLayer } from "../../support/TestDatabase.ts"
 import { insertQueue, setQueue } from "../queues/queues.ts"
 import { inState } from "./inState.ts"
@@ -18,7 +18,7 @@ import { inState } from "./inState.ts"
 const TestLayer = QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer))
 
 layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier ones", (it) => {
-  // The embedded store has only one session, in which no statement sees an old snapshot.
+  // The embedded store has only one session, in which no statement sees an outdated snapshot.
   it.effect.runIf(onPostgres)("starts once, although two nodes settle the runs before it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -28,7 +28,7 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
       const other = yield* insertTask(workspace_id)
       const queue_id = yield* insertQueue(workspace_id, { max_concurrency: 3 })
       yield* setQueue([task], queue_id)
-      const node = register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const node = registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
       const [here, there] = [yield* node, yield* node]
       const now = Date.now()
       let inserted = 0
@@ -65,13 +65,13 @@ layer(TestLayer, { excludeTestServices: true })("a run that waits for earlier on
         Effect.forkChild
       )
       yield* Deferred.await(isLocked)
-      // One node has begun to write results on its own connection, and has to wait.
+      // One node has started to write results on its own connection, and must wait.
       const writing = yield* finish(sql, [ended(unrelated, there), ended(second, there)]).pipe(
         sql.withTransaction,
         Effect.forkChild
       )
-      yield* untilWaiting(1)
-      // Meanwhile another node finishes the previous run, and takes the next one.
+      yield* waitUntilBlocked(1)
+      // Meanwhile, the other node finishes the previous run and releases the next one.
       yield* finish(sql, [ended(first, here)])
       const admitted = yield* admit(sql, [queue_id], { node: here, limit: 10, except: [] })
       yield* Deferred.succeed(mayEnd, undefined)

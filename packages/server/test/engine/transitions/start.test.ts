@@ -1,17 +1,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { inState } from "./inState.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
 import { eventually, insertTask, insertWorkspace } from "../runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../../support/TestDatabase.ts"
 
-/** Creates an unfinished run, and the next run of its task, which is due after this time. */
+/** Creates an unfinished run, and the task's next run, which becomes due after this delay. */
 const overlapping = Effect.fnUntraced(function* (dueInMs: number) {
   const sql = yield* SqlClient.SqlClient
-  const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+  const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
   const workspace_id = yield* insertWorkspace
   const task_id = yield* insertTask(workspace_id, { overlap: "skip" })
   const insert = Effect.fnUntraced(function* (due: Date, fields: object) {

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claim } from "../../../src/engine/transitions/claim.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { RunQueue } from "../../../src/engine/RunQueue.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
@@ -66,7 +66,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
       })
     )
 
-    it.effect("a task stops a queue of any length at once and for good", () =>
+    it.effect("a task stops a queue of any length immediately and permanently", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* RunQueue
@@ -75,7 +75,7 @@ layer(OneNode, { excludeTestServices: true })("the run engine", (it) => {
         const task = { workspace_id, task_id }
         yield* enqueueMany(task, 3_000, 3_600_000)
         yield* queue.stop(task)
-        // Without the stop, the whole queue would be due now, and the task is active again.
+        // Without the stop, the whole queue would be due now. The task is active again.
         yield* sql`
           UPDATE runs
           SET due_at = now()
@@ -165,7 +165,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
       yield* (yield* Partitions).maintain(30)
-      const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+      const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
       const workspace_id = yield* insertWorkspace
       const task_id = yield* insertTask(workspace_id)
       const other = yield* insertTask(workspace_id)
@@ -202,7 +202,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const workspace_id = yield* insertWorkspace
       const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
       yield* enqueueMany(task, 1_200)
-      // Slots of the last 600 and the next 500 minutes, and manual runs.
+      // Slots for the last 600 and the next 500 minutes, as well as manual runs.
       yield* sql`
         UPDATE runs
         SET slot_at = now() + (nr - 600) * interval '1 minute'
@@ -221,7 +221,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       assert.strictEqual((yield* slotsToCome).length, 500)
 
       yield* queue.stop(task)
-      // Clearing continues after the request, and all remaining runs are recorded.
+      // The service continues to clear the queue after the request, and records all remaining runs.
       assert.strictEqual((yield* unfinished(workspace_id)).length, 200)
       assert.isEmpty(yield* slotsToCome)
       const stop = (yield* listStops(sql)).find(({ id }) => id === task.task_id)

@@ -9,6 +9,7 @@ import { Partitions } from "../../../../src/engine/Partitions.ts"
 import { Runner } from "../../../../src/engine/runner/Runner.ts"
 import { defaultRunnerOptions, RunnerOptions } from "../../../../src/engine/RunnerOptions.ts"
 import { RunQueue } from "../../../../src/engine/RunQueue.ts"
+import { TaskPauses } from "../../../../src/engine/TaskPauses.ts"
 import { Completions } from "../../../../src/engine/completions/Completions.ts"
 import { CompletionsRepo } from "../../../../src/engine/completions/CompletionsRepo.ts"
 import {
@@ -38,7 +39,7 @@ export const secretsLayer = Layer.mergeAll(
     findLive: (ids) => Effect.succeed(new Map(ids.map((id) => [id, [signingSecret]])))
   }),
   Layer.succeed(CompletionUrls, urls),
-  // The tasks of these tests use no secrets.
+  // These tests' tasks use no secrets.
   Layer.succeed(CallSecrets, {
     open: () => Effect.succeed(new OpenedSecrets([])),
     changed: () => Effect.void
@@ -51,7 +52,7 @@ const CompletionsLayer = Completions.layer.pipe(Layer.provide(CompletionsRepo.la
 const failure = ({ status_code }: Partial<CallResult>) =>
   status_code == null ? executionError("connection", "no answer") : statusError(status_code)
 
-/** Completes every call with the result of the function. */
+/** Completes every call with the function's result. */
 export const callLayer = (
   answer: (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 ): Layer.Layer<Call> =>
@@ -84,7 +85,7 @@ export const callLayer = (
     })
   )
 
-/** The limits of a service without plans. */
+/** The limits for a service without plans. */
 export const limitsLayer: Layer.Layer<Limits, never, Database> = Limits.layer.pipe(
   Layer.provide([
     LimitsRepo.layer,
@@ -118,6 +119,9 @@ export const nodeLayer = (
         call,
         secretsLayer,
         DatabaseClockLayer,
+        // Replaces the change log, another module's service, which would record when tasks are
+        // paused.
+        Layer.succeed(TaskPauses, { record: () => Effect.void }),
         Layer.succeed(RunnerOptions, { ...defaultRunnerOptions, ...options })
       ]),
       Layer.orDie

@@ -5,7 +5,10 @@ import { callLayer } from "./engine.ts"
 
 export type Answer = (request: CallRequest) => Effect.Effect<Partial<CallResult>>
 
-/** Fake calls without a network. A test sets the response by path. The default is 200. */
+/**
+ * Creates fake calls that do not use the network. A test sets the response for each path. The
+ * default response is 200.
+ */
 export const makeFakeCalls = () => {
   const answers = new Map<string, Answer>()
   const calls: Array<CallRequest> = []

@@ -1,6 +1,6 @@
 // Measures the engine on this machine: measure.ts
 // drain|calls|burst|steady|seconds|idle|backlog|newcomers|stop|statistics [count], with
-// TEST_DATABASE_URL naming a server. Figures vary by half if the machine has other work.
+// TEST_DATABASE_URL naming a server. The results vary by half if the machine has other work.
 import { Duration, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../../src/core/config/Config.ts"
@@ -10,7 +10,7 @@ import { Partitions } from "../../../../src/engine/Partitions.ts"
 import type { Database } from "../../../../src/store/Sql.ts"
 import { claim } from "../../../../src/engine/transitions/claim.ts"
 import { startOfTime } from "../../../../src/engine/laneTurns.ts"
-import { register } from "../../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../../src/engine/Nodes.ts"
 import { RunQueue } from "../../../../src/engine/RunQueue.ts"
 import { Runner } from "../../../../src/engine/runner/Runner.ts"
 import { callLayer as realCalls } from "@scheduling/calls/testing/CallTargets"
@@ -79,7 +79,7 @@ const calls = Effect.fnUntraced(function* (count: number) {
   return yield* throughput
 })
 
-/** Measures the second of two bursts. The first is a warm-up. */
+/** Measures the second of two bursts. The first burst is a warm-up. */
 const burst = Effect.fnUntraced(function* (count: number) {
   const workspace = yield* insertWorkspace
   yield* insertTasks(workspace, { count: 3_000, fires_in: 4_000 })
@@ -88,7 +88,7 @@ const burst = Effect.fnUntraced(function* (count: number) {
   return yield* lateness
 })
 
-/** Measures `count` tasks that fire once each within a minute, for 25 seconds. */
+/** Measures `count` tasks for 25 seconds. Each task fires once within a minute. */
 const steady = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* insertWorkspace
@@ -101,8 +101,8 @@ const steady = Effect.fnUntraced(function* (count: number) {
 })
 
 /**
- * Measures the lateness of a hundred tasks of other accounts beside `count` tasks of one account
- * that fire every five seconds.
+ * Measures how late a hundred tasks in other accounts start while one account's `count` tasks fire
+ * every five seconds.
  */
 const seconds = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
@@ -151,8 +151,8 @@ const idle = Effect.fnUntraced(function* (count: number) {
 })
 
 /**
- * Measures claims that must skip the backlog of a share that has enough, at the oldest and the
- * newest end.
+ * Measures claims that must skip the backlog of an account that already has enough runs, among both
+ * the oldest and the newest runs.
  */
 const backlog = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
@@ -165,7 +165,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
   yield* insertTasks(other, { count: 10 })
   yield* enqueueAll(other)
   yield* sql`VACUUM ANALYZE runs`
-  const node = yield* register(sql, { holdsLock: false, leaseMs: 1 })
+  const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 1 })
   const timed = Effect.fnUntraced(function* (fromMs: number) {
     const before = performance.now()
     const found = yield* claim(sql, {
@@ -180,7 +180,7 @@ const backlog = Effect.fnUntraced(function* (count: number) {
   return [yield* timed(0), yield* timed(0), yield* timed(Date.now() - 5_000)]
 })
 
-/** Measures the request that stops a queue, and clearing the queue afterwards. */
+/** Measures the request that stops a queue, and how long clearing the queue takes afterwards. */
 const stop = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspace
@@ -200,7 +200,10 @@ const stop = Effect.fnUntraced(function* (count: number) {
   }).pipe(Effect.provide(noCalls))
 })
 
-/** Measures the time until runs of newcomers start beside accounts with 30 endless runs each. */
+/**
+ * Measures how long it takes until runs in new accounts start while other accounts have 30 endless
+ * runs each.
+ */
 const newcomers = Effect.fnUntraced(function* (accounts: number) {
   const calls = makeFakeCalls()
   calls.answers.set("/endless", () => Effect.never)
@@ -229,8 +232,8 @@ const newcomers = Effect.fnUntraced(function* (accounts: number) {
 })
 
 /**
- * Measures the roll-up of executions of the last hour: of tasks that fired once a minute for half
- * an hour, which gives the highest number of rows. Prints the duration and the longest transaction.
+ * Measures how long it takes to roll up the last hour's executions, and the longest transaction.
+ * The tasks fired once a minute for half an hour, which results in the highest number of rows.
  */
 const statistics = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient

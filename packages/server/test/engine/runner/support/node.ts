@@ -1,5 +1,5 @@
-// Runs one node of the engine as a process, for tests that kill it: node.ts, with DATABASE_URL and,
-// as JSON, RUNNER_OPTIONS in the environment. It makes real calls, only to loopback addresses.
+// Runs one engine node as a process, for tests that kill it: node.ts, with DATABASE_URL and, as
+// JSON, RUNNER_OPTIONS in the environment. It makes real calls, but only to loopback addresses.
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Logger } from "effect"
 import { callLayer } from "@scheduling/calls/testing/CallTargets"

@@ -6,7 +6,7 @@ import type { RunnerOptions } from "../../../../src/engine/RunnerOptions.ts"
 
 const script = new URL("./node.ts", import.meta.url).pathname
 
-/** Starts a node as a separate process, which is killed with the scope. */
+/** Starts a node as a separate process. The scope kills it. */
 export const startNode = (
   databaseUrl: string,
   options: Partial<RunnerOptions> = {},
@@ -41,7 +41,10 @@ export const exitOf = (child: ChildProcess) =>
     else child.on("exit", (code) => resume(Effect.succeed(code)))
   })
 
-/** Counts the calls of each execution by its idempotency key. Responds after `delayMs`. */
+/**
+ * Starts a server that counts each execution's calls by idempotency key. It responds after
+ * `delayMs`.
+ */
 export const startSink = (delayMs: () => number) =>
   Effect.acquireRelease(
     Effect.callback<{

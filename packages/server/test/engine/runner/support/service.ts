@@ -13,8 +13,8 @@ import {
 import { freshDatabaseUrl, testDatabaseUrl } from "../../../support/TestDatabase.ts"
 
 /**
- * A server as a separate process that may call loopback addresses, and a user with a workspace on
- * it.
+ * A server as a separate process that is allowed to call loopback addresses, and a user with a
+ * workspace.
  */
 export class Service extends Context.Service<
   Service,
@@ -23,14 +23,14 @@ export class Service extends Context.Service<
     /** Sends a request to a path below the workspace. */
     readonly request: (method: string, at: string, body?: object) => Effect.Effect<Called>
     readonly create: (kind: "cron" | "delayed", task: object) => Effect.Effect<Called["body"]>
-    /** Waits until an execution has finished, and returns it with its attempts. */
+    /** Waits until an execution has finished. Returns the execution with its attempts. */
     readonly finished: (executionId: string) => Effect.Effect<Called["body"]>
-    /** Runs a delayed task now, and returns its finished execution. */
+    /** Runs a delayed task immediately. Returns its finished execution. */
     readonly outcomeOf: (task: object) => Effect.Effect<Called["body"]>
   }
 >()("@scheduling/server/test/runner/Service") {}
 
-/** Creates a separate store for a server. */
+/** Creates a separate store. Returns the environment variables for a server that uses the store. */
 export const storeVariables =
   testDatabaseUrl === undefined
     ? Effect.map(dataDirectory("end-to-end"), (DATA_DIR) => ({ DATA_DIR }))

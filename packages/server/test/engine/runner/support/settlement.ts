@@ -1,7 +1,7 @@
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { Settlement } from "../../../../src/engine/Run.ts"
 
-/** Creates the settlement of a run that succeeded. */
+/** Creates the settlement for a run that succeeded. */
 export const settlement = (
   fields: Partial<Settlement> & Pick<Settlement, "id" | "workspace_id">
 ): Settlement => ({
@@ -14,6 +14,7 @@ export const settlement = (
   status: "succeeded",
   retry_delay_ms: null,
   completes_by_ms: null,
+  pause: null,
   lost: false,
   started: true,
   started_ms: Date.now(),

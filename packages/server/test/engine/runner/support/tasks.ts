@@ -3,7 +3,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomInt, randomUUID } from "node:crypto"
 import { authorize } from "../../../../src/accounts/access/authorize.ts"
-import { insertVersion, type StoredStep } from "../../../../src/engine/chains/ChainVersions.ts"
+import {
+  insertVersion,
+  type StoredCallStep,
+  type StoredStep
+} from "../../../../src/engine/chains/ChainVersions.ts"
 
 /** Inserts a workspace in the given lane. */
 export const insertWorkspaceIn = Effect.fnUntraced(function* (lane: bigint) {
@@ -28,16 +32,16 @@ export interface TaskFields {
   readonly url: string
   readonly retry_count: number
   readonly overlap: "allow" | "skip" | "queue"
-  readonly missed: "skip" | "once"
+  readonly missed: "skip" | "once" | "all"
   readonly schedule: string
-  /** Milliseconds from now until the task fires. Null: never. */
+  /** The number of milliseconds until the task fires. If null, the task never fires. */
   readonly fires_in: number | null
   readonly steps: ReadonlyArray<StoredStep> | null
   readonly body: string | null
   readonly count: number
 }
 
-/** A yearly schedule, so that a task fires only at the time set by the test. */
+/** A yearly schedule. With it, a task fires only at the time that the test sets. */
 export const yearly = "0 0 1 1 *"
 
 const defaults: TaskFields = {
@@ -54,7 +58,7 @@ const defaults: TaskFields = {
   count: 1
 }
 
-/** Inserts the steps of a new version of a chain. */
+/** Inserts the steps for a new version of a chain. */
 export const insertSteps = Effect.fnUntraced(function* (
   workspace_id: string,
   steps: ReadonlyArray<StoredStep>
@@ -63,7 +67,7 @@ export const insertSteps = Effect.fnUntraced(function* (
   return yield* insertVersion(sql, { workspace_id, chain_id: randomUUID(), steps })
 })
 
-/** Inserts equal tasks and returns their ids. */
+/** Inserts identical tasks and returns their ids. */
 export const insertTasks = Effect.fnUntraced(function* (
   workspaceId: string,
   fields: Partial<TaskFields> = {}
@@ -131,7 +135,8 @@ export const enqueueMany = (
 export const insertTask = (workspaceId: string, fields: Partial<TaskFields> = {}) =>
   Effect.map(insertTasks(workspaceId, fields), ([id]) => id ?? "")
 
-export const step = (name: string, fields: Partial<StoredStep> = {}): StoredStep => ({
+export const step = (name: string, fields: Partial<StoredCallStep> = {}): StoredCallStep => ({
+  kind: "call",
   name,
   method: "POST",
   url: `http://127.0.0.1:9/${name}`,
@@ -187,7 +192,7 @@ export const unfinished = (workspaceId: string) =>
       ORDER BY id`
   )
 
-/** Repeats the effect until its result is as expected, for at most ten seconds. */
+/** Repeats the effect until its result meets the condition, for at most ten seconds. */
 export const eventually = <A, E, R>(
   question: Effect.Effect<A, E, R>,
   holds: (answer: A) => boolean,

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto"
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { register } from "../../../src/engine/Nodes.ts"
+import { registerNode } from "../../../src/engine/Nodes.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
-import { type SettledRun, settlementOf, type TaskOfRun } from "../../../src/engine/Run.ts"
+import { type SettledRun, makeSettlement, type TaskOfRun } from "../../../src/engine/Run.ts"
 import type { RunState, Transition } from "../../../src/engine/RunState.ts"
 import { startOfTime } from "../../../src/engine/laneTurns.ts"
 import { admit } from "../../../src/engine/transitions/admit.ts"
@@ -21,6 +21,7 @@ import { leaveQueue } from "../../../src/engine/transitions/leaveQueue.ts"
 import { moveRuns, moveToQueue } from "../../../src/engine/transitions/move.ts"
 import { recover } from "../../../src/engine/transitions/recover.ts"
 import { releaseBlocked } from "../../../src/engine/transitions/release.ts"
+import { backfill } from "../../../src/engine/transitions/backfill.ts"
 import { rerun } from "../../../src/engine/transitions/rerun.ts"
 import { resume } from "../../../src/engine/transitions/resume.ts"
 import { start } from "../../../src/engine/transitions/start.ts"
@@ -30,8 +31,8 @@ import { insertQueue, setQueue } from "../queues/queues.ts"
 import { insertTask, insertWorkspace, step } from "../runner/support/tasks.ts"
 import { inState } from "./inState.ts"
 
-/** A task, a node that can hold its runs, and optionally a named queue. */
-export interface Scene {
+/** A task, a node that can hold its runs, and optionally a queue. */
+export interface Fixture {
   readonly task: TaskOfRun
   readonly node: number
   readonly queue: string | null
@@ -45,7 +46,7 @@ export interface RunRow {
   readonly row: string
 }
 
-export const setScene = Effect.fnUntraced(function* (
+export const setFixture = Effect.fnUntraced(function* (
   inQueue: boolean,
   fields: Parameters<typeof insertTask>[1] = {}
 ) {
@@ -55,14 +56,14 @@ export const setScene = Effect.fnUntraced(function* (
   const task_id = yield* insertTask(workspace_id, { overlap: "queue", ...fields })
   const queue = inQueue ? yield* insertQueue(workspace_id, { max_concurrency: 9 }) : null
   if (queue !== null) yield* setQueue([task_id], queue)
-  const node = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
-  const scene: Scene = { task: { workspace_id, task_id }, node, queue }
-  return scene
+  const node = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
+  const fixture: Fixture = { task: { workspace_id, task_id }, node, queue }
+  return fixture
 })
 
-/** Inserts a run in this state that was due a minute ago. `columns` are the differences. */
+/** Inserts a run in this state that was due a minute ago. `columns` override its values. */
 export const insertRun = Effect.fnUntraced(function* (
-  { node, queue, task }: Scene,
+  { node, queue, task }: Fixture,
   state: RunState,
   columns: Readonly<Record<string, unknown>> = {}
 ) {
@@ -76,7 +77,7 @@ export const insertRun = Effect.fnUntraced(function* (
 })
 
 /** Reads the rows of the task's runs. */
-export const runsOf = ({ task }: Scene) =>
+export const runsOf = ({ task }: Fixture) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<RunRow>`
@@ -86,14 +87,16 @@ export const runsOf = ({ task }: Scene) =>
       ORDER BY id`
   )
 
-/** One use of a transition, on an existing run or adding a run. */
-export interface Way {
-  /** The columns of the run that make this use lead to one of the transition's states. */
+/** A case that causes a transition, either for an existing run or by adding a run. */
+export interface TransitionCase {
+  /**
+   * The columns that the run needs for this case to lead to one of the transition's target states.
+   */
   readonly columns?: Readonly<Record<string, unknown>>
   readonly task?: Parameters<typeof insertTask>[1]
   readonly apply: (
     sql: SqlClient.SqlClient,
-    scene: Scene,
+    fixture: Fixture,
     run: RunRow
   ) => Effect.Effect<
     unknown,
@@ -102,7 +105,7 @@ export interface Way {
   >
 }
 
-const settled = ({ task }: Scene, { attempt, id }: RunRow): SettledRun => ({
+const settled = ({ task }: Fixture, { attempt, id }: RunRow): SettledRun => ({
   ...task,
   id,
   attempt,
@@ -110,7 +113,7 @@ const settled = ({ task }: Scene, { attempt, id }: RunRow): SettledRun => ({
   position: null
 })
 
-const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
+const leased = ({ task }: Fixture, { attempt, id }: RunRow) => ({
   id,
   workspace_id: task.workspace_id,
   attempt,
@@ -119,19 +122,19 @@ const leased = ({ task }: Scene, { attempt, id }: RunRow) => ({
   due_ms: Date.now()
 })
 
-const claimDue: Way["apply"] = (sql, { node }) =>
+const claimDue: TransitionCase["apply"] = (sql, { node }) =>
   claim(sql, { node, limit: 9, lookAheadMs: 1_000, from: startOfTime(0), turns: null })
 
 /** Applies the transition while the workspace is stopped. */
 const whileStopped =
-  (apply: Way["apply"]): Way["apply"] =>
-  (sql, scene, run) =>
+  (apply: TransitionCase["apply"]): TransitionCase["apply"] =>
+  (sql, fixture, run) =>
     Effect.gen(function* () {
-      yield* stopWorkspaceOf(scene)
-      yield* apply(sql, scene, run)
+      yield* stopWorkspaceOf(fixture)
+      yield* apply(sql, fixture, run)
     })
 
-export const stopWorkspaceOf = ({ task }: Scene) =>
+export const stopWorkspaceOf = ({ task }: Fixture) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
@@ -139,24 +142,25 @@ export const stopWorkspaceOf = ({ task }: Scene) =>
       VALUES (${task.workspace_id}, now())`
   )
 
-const startRun: Way["apply"] = (sql, scene, run) => start(sql, scene.node, [leased(scene, run)])
+const startRun: TransitionCase["apply"] = (sql, fixture, run) =>
+  start(sql, fixture.node, [leased(fixture, run)])
 
 const fireDue =
-  (leases: boolean): Way["apply"] =>
+  (leases: boolean): TransitionCase["apply"] =>
   (sql, { node }) =>
     fire(sql, { node, limit: 9, lookAheadMs: 1_000, turns: null, leases: () => leases })
 
 const admitUpTo =
-  (limit: number): Way["apply"] =>
+  (limit: number): TransitionCase["apply"] =>
   (sql, { node, queue }) =>
     queue === null ? Effect.void : admit(sql, [queue], { node, limit, except: [] })
 
-/** Only the holder of the run may do this, so it is done in the holder's name. */
+/** Settles the run on behalf of its holder, because only the holder is allowed to settle it. */
 const settleAs =
-  (status: "succeeded" | null): Way["apply"] =>
-  (sql, scene, run) =>
+  (status: "succeeded" | null): TransitionCase["apply"] =>
+  (sql, fixture, run) =>
     finish(sql, [
-      settlementOf(settled(scene, run), run.lease_owner, {
+      makeSettlement(settled(fixture, run), run.lease_owner, {
         status,
         awaited: run.state === "awaiting",
         retry_delay_ms: 0,
@@ -166,26 +170,32 @@ const settleAs =
       })
     ])
 
-/** Finishes the first step of a chain, so that the second one follows. */
+/** Finishes a chain's first step, so that the second one follows. */
 const finishStep =
-  (state: "running" | "awaiting"): Way["apply"] =>
-  (sql, scene) =>
+  (state: "running" | "awaiting"): TransitionCase["apply"] =>
+  (sql, fixture) =>
     Effect.gen(function* () {
       const [task] = yield* sql<{ readonly version_id: string }>`
         SELECT version_id
         FROM tasks
-        WHERE id = ${scene.task.task_id}`
+        WHERE id = ${fixture.task.task_id}`
       const version_id = task?.version_id ?? ""
-      const chain_run_id = yield* insertRun(scene, state, {
+      const chain_run_id = yield* insertRun(fixture, state, {
         kind: "chain",
         version_id,
         step_index: 0
       })
       yield* sql`UPDATE runs SET chain_run_id = id WHERE id = ${chain_run_id}`
       const position = { chain_run_id, version_id, step_index: 0, after_failure: false }
-      const run = { ...scene.task, id: chain_run_id, attempt: 1, kind: "chain" as const, position }
+      const run = {
+        ...fixture.task,
+        id: chain_run_id,
+        attempt: 1,
+        kind: "chain" as const,
+        position
+      }
       yield* finish(sql, [
-        settlementOf(run, state === "running" ? scene.node : null, {
+        makeSettlement(run, state === "running" ? fixture.node : null, {
           status: "succeeded",
           awaited: state === "awaiting",
           started: true,
@@ -198,7 +208,7 @@ const finishStep =
 const chain = { kind: "chain", steps: [step("one"), step("two")] } as const
 
 const stopAll =
-  (of: "task" | "workspace"): Way["apply"] =>
+  (of: "task" | "workspace"): TransitionCase["apply"] =>
   (sql, { task }) =>
     Effect.gen(function* () {
       const stop = yield* of === "task"
@@ -207,11 +217,11 @@ const stopAll =
       yield* clearBatch(sql, stop)
     }).pipe(sql.withTransaction)
 
-const ofTask = (sql: SqlClient.SqlClient, { task }: Scene): Statement.Fragment =>
+const ofTask = (sql: SqlClient.SqlClient, { task }: Fixture): Statement.Fragment =>
   sql`task_id = ${task.task_id}`
 
-/** The uses of each transition, which cover the table of `RunState.ts`. */
-export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
+/** The cases that cause each transition. Together they cover the table in `RunState.ts`. */
+export const transitionCases: Readonly<Record<Transition, ReadonlyArray<TransitionCase>>> = {
   enqueue: [
     {
       apply: (sql, { task }) =>
@@ -222,6 +232,21 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
     {
       apply: (sql, { task: { task_id, workspace_id } }) =>
         rerun(sql, workspace_id, [{ id: randomUUID(), task_id, scheduled_for: new Date() }])
+    }
+  ],
+  backfill: [
+    {
+      apply: (sql, { task: { task_id, workspace_id } }) =>
+        backfill(sql, workspace_id, task_id, [new Date()])
+    },
+    {
+      apply: Effect.fnUntraced(function* (sql, { task: { task_id, workspace_id } }) {
+        yield* sql`
+          UPDATE tasks
+          SET overlap = 'allow'
+          WHERE id = ${task_id}`
+        yield* backfill(sql, workspace_id, task_id, [new Date()])
+      })
     }
   ],
   fire: [
@@ -242,7 +267,7 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
           : Effect.andThen(sql`DELETE FROM queues WHERE id = ${queue}`, leaveQueue(sql, [queue]))
     }
   ],
-  release: [{ apply: (sql, scene) => releaseBlocked(sql, ofTask(sql, scene)) }],
+  release: [{ apply: (sql, fixture) => releaseBlocked(sql, ofTask(sql, fixture)) }],
   claim: [
     { apply: claimDue },
     { columns: { trigger: "schedule" }, apply: claimDue },
@@ -260,19 +285,19 @@ export const ways: Readonly<Record<Transition, ReadonlyArray<Way>>> = {
     { apply: whileStopped(startRun) },
     {
       columns: { trigger: "schedule" },
-      apply: (sql, scene, run) =>
+      apply: (sql, fixture, run) =>
         Effect.gen(function* () {
-          const other = yield* insertRun(scene, "running")
-          yield* start(sql, scene.node, [leased(scene, run)])
+          const other = yield* insertRun(fixture, "running")
+          yield* start(sql, fixture.node, [leased(fixture, run)])
           yield* sql`DELETE FROM runs WHERE id = ${other}`
         })
     }
   ],
   awaitCompletion: [
     {
-      apply: (sql, scene, run) =>
+      apply: (sql, fixture, run) =>
         awaitCompletion(sql, [
-          settlementOf(settled(scene, run), run.lease_owner, {
+          makeSettlement(settled(fixture, run), run.lease_owner, {
             status: null,
             error: null,
             completes_by_ms: Date.now() + 60_000

@@ -8,7 +8,7 @@ import { eventually } from "./support/tasks.ts"
 
 const node = nodeLayer(callLayer(() => Effect.succeed({})))
 
-/** Lists the sessions that hold the lock of a node or wait for it. */
+/** Lists the sessions that hold a node's lock or wait for it. */
 const sessions = (id: number, granted: boolean) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -40,7 +40,7 @@ describe.runIf(onPostgres)("a node", () => {
       yield* Layer.build(node)
       yield* eventually(nodes, ({ length }) => length === 2)
 
-      // This session plays the lost session that the server still considers alive.
+      // This session simulates a lost session that the server still considers alive.
       const mayEnd = yield* Deferred.make<void>()
       const gone = yield* sql`SELECT pg_advisory_xact_lock(${nodeLocks}, ${id})`.pipe(
         Effect.andThen(Deferred.await(mayEnd)),

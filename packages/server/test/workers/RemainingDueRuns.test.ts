@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Remaining } from "../../src/workers/protocol/Remaining.ts"
+import { RemainingDueRuns } from "../../src/workers/protocol/RemainingDueRuns.ts"
 
 const due = (labels: ReadonlyArray<string>, count: number) => ({
   workspace_id: "one",
@@ -10,9 +10,9 @@ const due = (labels: ReadonlyArray<string>, count: number) => ({
 
 const all = () => true
 
-describe("Remaining", () => {
+describe("RemainingDueRuns", () => {
   it("gives each due run once", () => {
-    const remaining = new Remaining()
+    const remaining = new RemainingDueRuns()
     assert.deepStrictEqual(remaining.take("one", all, 9, 0), [])
     remaining.learn(["one"], [due(["a"], 3), due(["b"], 0)], 0)
     assert.deepStrictEqual(remaining.take("one", all, 2, 10), [["a"]])
@@ -22,14 +22,14 @@ describe("Remaining", () => {
   })
 
   it("gives runs for half a second after the read", () => {
-    const remaining = new Remaining()
+    const remaining = new RemainingDueRuns()
     remaining.learn(["one"], [due(["a"], 100)], 1_000)
     assert.deepStrictEqual(remaining.take("one", all, 2, 1_500), [["a"]])
     assert.deepStrictEqual(remaining.take("one", all, 2, 1_501), [])
   })
 
   it("forgets runs when asked, and when a later read finds none", () => {
-    const remaining = new Remaining()
+    const remaining = new RemainingDueRuns()
     remaining.learn(["one"], [due(["a"], 100)], 0)
     remaining.forget("one")
     assert.deepStrictEqual(remaining.take("one", all, 2, 1), [])
