@@ -43,10 +43,16 @@ layer(testAppLayer())("an incident", (it) => {
         Effect.map(heartbeats.incidents(query), (answer) => answer.body.data.length)
       assert.strictEqual(yield* idsOf(`?open=true&subject_id=${monitor.id}`), 1)
       assert.strictEqual(yield* idsOf("?open=false"), 0)
+      assert.strictEqual(yield* idsOf("?status=open&status=acknowledged"), 1)
+      assert.strictEqual(yield* idsOf("?status=open&status=closed"), 0)
       assert.strictEqual(yield* idsOf(`?subject_id=${nobodysId}`), 0)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:00Z&to=2026-06-01T12:00:01Z"), 1)
       assert.strictEqual(yield* idsOf("?from=2026-06-01T12:00:01Z"), 0)
-      for (const query of ["?open=maybe", "?from=2026-06-01T12:00:01Z&to=2026-06-01T12:00:00Z"]) {
+      for (const query of [
+        "?open=maybe",
+        "?status=new",
+        "?from=2026-06-01T12:00:01Z&to=2026-06-01T12:00:00Z"
+      ]) {
         assert.strictEqual(outcome(yield* heartbeats.incidents(query)), "422 validation_failed")
       }
     })

@@ -8,8 +8,8 @@ import { eventuallyOf } from "../monitoring/monitors.ts"
 const hour = 3_600_000
 const at = (ms: number) => new Date(Date.now() + ms).toISOString()
 
-/** A workspace with a heartbeat monitor and a cron task that fails, both with the tag `db`. */
-const begin = Effect.gen(function* () {
+/** Creates a workspace with a heartbeat monitor and a failing cron task, both with the tag `db`. */
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   let status = 500
@@ -63,7 +63,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("during maintenance", (
   it.effect("failures are recorded and open no incident until it is over", () =>
     Effect.gen(function* () {
       for (const scope of [{ everything: true }, { tags: ["db"] }]) {
-        const { incidents, monitor, opened, ping, request, run, task, window } = yield* begin
+        const { incidents, monitor, opened, ping, request, run, task, window } = yield* setUp
         assert.strictEqual((yield* window(scope)).status, 201)
         const other = yield* request("POST", "/monitors/heartbeat", {
           name: "Other",
@@ -90,7 +90,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("during maintenance", (
 
   it.effect("what recovers in time opens no incident at all", () =>
     Effect.gen(function* () {
-      const { answerWith, opened, ping, request, run, window } = yield* begin
+      const { answerWith, opened, ping, request, run, window } = yield* setUp
       yield* window({ everything: true })
       yield* ping("/fail")
       yield* run
@@ -109,7 +109,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("during maintenance", (
 
   it.effect("an incident that was open before stays open, and closes", () =>
     Effect.gen(function* () {
-      const { incidents, opened, ping, window } = yield* begin
+      const { incidents, opened, ping, window } = yield* setUp
       yield* ping("/fail")
       yield* opened(1)
       yield* window({ everything: true })
@@ -121,7 +121,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("during maintenance", (
 
   it.effect("a window is defined by key, and checked", () =>
     Effect.gen(function* () {
-      const { member, monitor, request, window } = yield* begin
+      const { member, monitor, request, window } = yield* setUp
       const created = yield* window({ monitor_ids: [monitor.id] })
       assert.deepInclude(created.body, { key: "upgrade", is_active: true, next_starts_at: null })
       const again = yield* request("PUT", "/maintenance/upgrade", created.body)

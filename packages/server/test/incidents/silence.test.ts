@@ -14,7 +14,7 @@ import { IncidentSubscribers } from "../../src/incidents/IncidentSubscribers.ts"
 import { TimelineRepo } from "../../src/incidents/TimelineRepo.ts"
 import { Router } from "../../src/notifications/routing/Router.ts"
 import { FollowIncidentsLayer } from "../../src/notifications/sending/followIncidents.ts"
-import { alerts, Sender } from "../../src/notifications/sending/Sender.ts"
+import { alertLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { insertTask } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
@@ -34,8 +34,8 @@ const actor: Actor = { kind: "user", id: randomUUID(), name: "Ada Lovelace" }
 
 let share = 2_000
 
-/** A failing task with a reminder every hour. */
-const begin = Effect.fnUntraced(function* (
+/** Creates a failing task whose reminders are sent every hour. */
+const setUp = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, unknown>> = {},
   answer: () => Reply = () => ({})
 ) {
@@ -87,11 +87,11 @@ const route = Effect.flatMap(Router, (router) => router.route)
 
 const send = Effect.gen(function* () {
   const sender = yield* Sender
-  const claimed = yield* sender.claim(alerts, [])
+  const claimed = yield* sender.claim(alertLimits, [])
   yield* Effect.forEach(claimed, sender.send, { concurrency: 10 })
 })
 
-/** Lets time pass, and does everything that is due then. */
+/** Advances the clock, and does everything that is due by then. */
 const after = Effect.fnUntraced(function* (ms: number) {
   yield* TestClock.adjust(ms)
   yield* Effect.flatMap(Router, (router) => router.remind)
@@ -111,7 +111,7 @@ const Services = Layer.mergeAll(Incidents.layer, FollowIncidentsLayer).pipe(
 layer(Services, { timeout: "60 seconds" })("Reminders of an incident", (it) => {
   it.effect("stop with its acknowledgement, and its end is announced", () =>
     Effect.gen(function* () {
-      const { access, announce, incident, received } = yield* begin()
+      const { access, announce, incident, received } = yield* setUp()
       yield* announce("execution.failed")
       yield* after(0)
       yield* after(hour)
@@ -133,7 +133,7 @@ layer(Services, { timeout: "60 seconds" })("Reminders of an incident", (it) => {
 
   it.effect("that are in the outbox are dropped by an acknowledgement", () =>
     Effect.gen(function* () {
-      const { access, announce, incident, received } = yield* begin()
+      const { access, announce, incident, received } = yield* setUp()
       yield* announce("execution.failed")
       yield* after(0)
       yield* TestClock.adjust(hour)
@@ -150,7 +150,7 @@ layer(Services, { timeout: "60 seconds" })("Reminders of an incident", (it) => {
         [3_600, [1, 1, 1, 2, 3]],
         [null, [1, 1, 1, 2, 2]]
       ] as const) {
-        const { access, announce, incident, received } = yield* begin({ remind_every_seconds })
+        const { access, announce, incident, received } = yield* setUp({ remind_every_seconds })
         yield* announce("execution.failed")
         yield* after(0)
         const until = new Date(noon + 3 * hour).toISOString()
@@ -168,7 +168,7 @@ layer(Services, { timeout: "60 seconds" })("Reminders of an incident", (it) => {
   it.effect("and first messages that are not sent yet are cancelled", () =>
     Effect.gen(function* () {
       let isUp = false
-      const { access, announce, channel, incident, received } = yield* begin({}, () =>
+      const { access, announce, channel, incident, received } = yield* setUp({}, () =>
         isUp ? {} : { status: 503 }
       )
       yield* announce("execution.failed")

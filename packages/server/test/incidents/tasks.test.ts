@@ -5,8 +5,10 @@ import { ask, createKey, outcome, signUp } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { eventuallyOf } from "../monitoring/monitors.ts"
 
-/** A cron task that fails twice before its incident opens, and whose target can be mended. */
-const begin = Effect.gen(function* () {
+/**
+ * Creates a cron task whose incident opens after two failures, and whose target can be repaired.
+ */
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   let status = 500
@@ -61,7 +63,7 @@ const typesOf = (timeline: ReadonlyArray<{ readonly type: string }>) =>
 layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task", (it) => {
   it.effect("opens after enough failures in a row, and the next success closes it", () =>
     Effect.gen(function* () {
-      const { answerWith, closed, id, incidents, opened, request, run } = yield* begin
+      const { answerWith, closed, id, incidents, opened, request, run } = yield* setUp
       answerWith(200)
       const good = yield* run
       answerWith(500)
@@ -99,7 +101,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
 
   it.effect("can be closed by hand, and opens again after as many failures", () =>
     Effect.gen(function* () {
-      const { closed, incidents, opened, request, run } = yield* begin
+      const { closed, incidents, opened, request, run } = yield* setUp
       yield* run
       yield* run
       const incident = yield* opened(1)
@@ -119,7 +121,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
 
   it.effect("closes without a recovery when the task is deleted, and is kept", () =>
     Effect.gen(function* () {
-      const { closed, id, opened, request, run } = yield* begin
+      const { closed, id, opened, request, run } = yield* setUp
       yield* run
       yield* run
       const incident = yield* opened(1)
@@ -132,7 +134,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
 
   it.effect("keeps notes and snoozes in its history", () =>
     Effect.gen(function* () {
-      const { opened, request, run } = yield* begin
+      const { opened, request, run } = yield* setUp
       yield* run
       yield* run
       const path = `/incidents/${(yield* opened(1)).id}`
@@ -160,7 +162,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the incident of a task
 
   it.effect("is hidden from an API key that may not read tasks", () =>
     Effect.gen(function* () {
-      const { member, opened, request, run } = yield* begin
+      const { member, opened, request, run } = yield* setUp
       yield* run
       yield* run
       const { id } = yield* opened(1)

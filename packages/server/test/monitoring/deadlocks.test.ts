@@ -5,6 +5,11 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { IncidentsRepo } from "../../src/incidents/IncidentsRepo.ts"
+import { AuditLog } from "../../src/accounts/audit/AuditLog.ts"
+import { ChangeLog } from "../../src/accounts/audit/ChangeLog.ts"
+import { ChannelsRepo } from "../../src/notifications/channels/ChannelsRepo.ts"
+import { MemberChannels } from "../../src/notifications/escalations/MemberChannels.ts"
+import { SecretsLayer } from "../notifications/support/nodes.ts"
 import { MaintenanceRepo } from "../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { HeartbeatsRepo } from "../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
 import { MonitorEventsRepo } from "../../src/monitoring/MonitorEventsRepo.ts"
@@ -27,12 +32,13 @@ import { Limits } from "../../src/plans/Limits.ts"
 import { LimitsRepo } from "../../src/plans/LimitsRepo.ts"
 import { UsageRepo } from "../../src/plans/UsageRepo.ts"
 import { testConfig } from "../support/TestApp.ts"
-import { untilWaiting } from "../support/collide.ts"
+import { waitUntilBlocked } from "../support/collide.ts"
 import { onPostgres, ownDatabaseLayer } from "../support/TestDatabase.ts"
 import { announcementData } from "../notifications/support/events.ts"
 
 const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRepo.layer).pipe(
-  Layer.provide(Limits.layer),
+  Layer.provide([Limits.layer, MemberChannels.layer]),
+  Layer.provide([ChannelsRepo.layer, ChangeLog.layer.pipe(Layer.provide(AuditLog.layer))]),
   Layer.provideMerge([
     HeartbeatsRepo.layer,
     Ids.layer,
@@ -48,7 +54,7 @@ const TestLayer = Layer.mergeAll(StatusChanges.layer, Router.layer, WorkspacesRe
     UsageRepo.layer,
     WorkersRepo.layer
   ]),
-  Layer.provide([Signals.layer, Layer.succeed(AppConfig, testConfig)]),
+  Layer.provide([Signals.layer, Layer.succeed(AppConfig, testConfig), SecretsLayer]),
   Layer.provideMerge(ownDatabaseLayer)
 )
 
@@ -56,7 +62,7 @@ const monitorsPerKind = 60
 
 type Kind = "heartbeat" | "ssl" | "process"
 
-/** Inserts 60 monitors of each kind with the status `up`. One worker watches all processes. */
+/** Inserts 60 monitors of each kind, with the status `up`. One worker watches all processes. */
 const insertMonitors = Effect.fnUntraced(function* (workspace_id: string) {
   const sql = yield* SqlClient.SqlClient
   const worker_id = randomUUID()
@@ -212,9 +218,9 @@ describe.skipIf(!onPostgres)("A status change of a monitor", () => {
         const workspaceRemoval = yield* Effect.forkChild(
           sql.withTransaction(workspaces.remove(workspace_id))
         )
-        yield* untilWaiting(1)
+        yield* waitUntilBlocked(1)
         const routing = yield* Effect.forkChild(sql.withTransaction(router.route))
-        yield* untilWaiting(2)
+        yield* waitUntilBlocked(2)
         yield* Deferred.succeed(canContinue, undefined)
         yield* Fiber.join(monitorRemoval)
         yield* Fiber.join(workspaceRemoval)

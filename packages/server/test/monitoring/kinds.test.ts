@@ -18,10 +18,10 @@ const inputs: Readonly<Record<MonitorKind, object>> = {
 }
 
 /**
- * Creates an account with a workspace, and returns the requests for monitors of one kind. It is
- * noon.
+ * Creates an account with a workspace. Returns functions that send requests for one kind of
+ * monitor. The test's clock is set to noon.
  */
-const begin = Effect.fnUntraced(function* (kind: MonitorKind) {
+const setUp = Effect.fnUntraced(function* (kind: MonitorKind) {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const worker = kind === "process" && { worker_id: (yield* workersOf(member).create()).body.id }
@@ -33,7 +33,7 @@ const typesIn = (events: ReadonlyArray<{ readonly type: string }>) => events.map
 layer(testAppLayer())("a monitor of each kind", (it) => {
   it.effect.each(MonitorKind.literals)("is created once per idempotency key: %s", (kind) =>
     Effect.gen(function* () {
-      const { monitors } = yield* begin(kind)
+      const { monitors } = yield* setUp(kind)
       const headers = { "idempotency-key": "once" }
       const first = yield* monitors.create({}, headers)
       assert.strictEqual(first.status, 201, first.text)
@@ -47,7 +47,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
 
   it.effect.each(MonitorKind.literals)("is updated only in the given fields: %s", (kind) =>
     Effect.gen(function* () {
-      const { monitors } = yield* begin(kind)
+      const { monitors } = yield* setUp(kind)
       const { body: monitor } = yield* monitors.create()
       yield* monitors.create({ key: "taken" })
       yield* TestClock.adjust("1 minute")
@@ -65,7 +65,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
 
   it.effect.each(MonitorKind.literals)("is paused and resumed: %s", (kind) =>
     Effect.gen(function* () {
-      const { monitors } = yield* begin(kind)
+      const { monitors } = yield* setUp(kind)
       const { body: monitor } = yield* monitors.create()
       yield* TestClock.adjust("1 minute")
       const { body: paused } = yield* monitors.act(monitor.id, "pause")
@@ -98,7 +98,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
 
   it.effect.each(MonitorKind.literals)("is not found after it was deleted: %s", (kind) =>
     Effect.gen(function* () {
-      const { monitors } = yield* begin(kind)
+      const { monitors } = yield* setUp(kind)
       const { id } = (yield* monitors.create()).body
       assert.strictEqual(outcome(yield* monitors.remove(id)), "204")
       for (const answer of [
@@ -119,7 +119,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
     "is listed in pages, filtered by status, tag, name and key: %s",
     (kind) =>
       Effect.gen(function* () {
-        const { member, monitors } = yield* begin(kind)
+        const { member, monitors } = yield* setUp(kind)
         const ids: Array<string> = []
         for (const [index, name] of ["one", "Two", "three"].entries()) {
           yield* TestClock.adjust("1 millis")
@@ -158,7 +158,7 @@ layer(testAppLayer())("a monitor of each kind", (it) => {
 layer(testAppLayer())("monitors of all kinds", (it) => {
   it.effect("are listed by their ids, without monitors of other workspaces", () =>
     Effect.gen(function* () {
-      const { member, monitors } = yield* begin("ssl")
+      const { member, monitors } = yield* setUp("ssl")
       const { id } = (yield* monitors.create()).body
       const heartbeats = monitorsOfKind("heartbeat", member, inputs.heartbeat)
       yield* TestClock.adjust("1 millis")
@@ -183,10 +183,10 @@ layer(testAppLayer())("monitors of all kinds", (it) => {
     })
   )
 
-  it.effect("are limited to 1000 per workspace, also when several are created at once", () =>
+  it.effect("are limited to 1000 per workspace, even when several are created simultaneously", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { member, monitors } = yield* begin("ssl")
+      const { member, monitors } = yield* setUp("ssl")
       const { id } = (yield* monitors.create()).body
       yield* sql`
         INSERT INTO monitors (

@@ -9,7 +9,7 @@ export const minimal = { name: "Nightly backup", period_seconds: 3600 }
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** The requests about monitors of one kind, with the token of their owner. */
+/** Returns functions that send requests for one kind of monitor, with the owner's token. */
 export const monitorsOfKind = (
   kind: MonitorKind,
   { access_token: token, workspace }: Owner,
@@ -45,15 +45,15 @@ export const sslOf = (owner: Owner) =>
 
 export const processesOf = (owner: Owner) => monitorsOfKind("process", owner)
 
-/** Sends a ping, as a job does. */
+/** Sends a ping, as a job would. */
 export const ping = (url: string, signal = "", options: Ask & { readonly method?: string } = {}) =>
   ask(options.method ?? "GET", new URL(url).pathname + signal, options)
 
 /**
- * Creates an account with a workspace, and an API key, because the key outlives a session. It is
- * noon.
+ * Creates an account with a workspace, and an API key, because keys outlive sessions. The test's
+ * clock is set to noon.
  */
-export const begin = Effect.gen(function* () {
+export const setUpHeartbeats = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
@@ -61,31 +61,31 @@ export const begin = Effect.gen(function* () {
   return { member, key, heartbeats: heartbeatsOf(owner), ssl: sslOf(owner) }
 })
 
-/** Creates an account with a heartbeat monitor, and returns both. */
+/** Creates an account and a heartbeat monitor, and returns both. */
 export const beginWith = Effect.fnUntraced(function* (input: object = {}) {
-  const scene = yield* begin
-  const created = yield* scene.heartbeats.create({ ...minimal, ...input })
+  const fixture = yield* setUpHeartbeats
+  const created = yield* fixture.heartbeats.create({ ...minimal, ...input })
   assert.strictEqual(created.status, 201, created.text)
   const url: string = created.body.ping_url
   return {
-    ...scene,
+    ...fixture,
     monitor: created.body,
     id: String(created.body.id),
     url,
     ping: (signal = "", options: Ask & { readonly method?: string } = {}) =>
       ping(url, signal, options),
-    get: Effect.map(scene.heartbeats.get(created.body.id), ({ body }) => body)
+    get: Effect.map(fixture.heartbeats.get(created.body.id), ({ body }) => body)
   }
 })
 
-/** Repeats the request until the response is as expected, for at most 15 seconds. */
+/** Repeats the request until the response meets the condition, for at most 15 seconds. */
 export const eventuallyOf = <A, B, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
   pick: (answer: A) => B | undefined
 ): Effect.Effect<B, E, R> =>
   Effect.gen(function* () {
-    const endsAt = performance.now() + 15_000
+    const endsAt = performance.now() + 60_000
     while (performance.now() < endsAt) {
       const picked = pick(yield* effect)
       if (picked !== undefined) return picked

@@ -7,7 +7,7 @@ import { authorize } from "../../src/accounts/access/authorize.ts"
 import { Router } from "../../src/notifications/routing/Router.ts"
 import { afterAttempt } from "../../src/notifications/sending/afterAttempt.ts"
 import { DeliveriesRepo } from "../../src/notifications/sending/DeliveriesRepo.ts"
-import { alerts, callbacks, Sender } from "../../src/notifications/sending/Sender.ts"
+import { alertLimits, callbackLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { WorkspacesRepo } from "../../src/accounts/workspaces/WorkspacesRepo.ts"
 import { onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { insertChannels, insertWorkspaceOf, stepsLayer } from "./support/nodes.ts"
@@ -30,7 +30,7 @@ const refused = { ...delivered, outcome: "again", status_code: 500, error: "no" 
 
 let share = 7_000
 
-/** Writes after the deletion of the workspace has locked it, and before it continues. */
+/** Writes while the workspace's deletion holds its lock and has not continued yet. */
 const whileDeleted = <A, E, R>(
   workspace_id: AuthorizedWorkspaceId,
   write: Effect.Effect<A, E, R>
@@ -65,9 +65,9 @@ const whileDeleted = <A, E, R>(
 describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it", () => {
   layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })((it) => {
     it.effect.each([
-      { name: "a message", queue: alerts, result: delivered },
-      { name: "a message that is sent again", queue: alerts, result: refused },
-      { name: "a callback", queue: callbacks, result: delivered }
+      { name: "a message", queue: alertLimits, result: delivered },
+      { name: "a message that is sent again", queue: alertLimits, result: refused },
+      { name: "a callback", queue: callbackLimits, result: delivered }
     ])("who records an attempt of $name", ({ queue, result }) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ describe.skipIf(!onPostgres)("While a workspace is deleted, nobody waits for it"
         const url = "http://127.0.0.1:9"
         yield* insertChannels(workspace_id, [{ config: { url } }], { group_seconds: 0 })
         const callback_url = queue.callbacks ? url : null
-        // There are two, so that another one follows.
+        // There are two subjects, so that there is a second delivery.
         for (const subject_id of [randomUUID(), randomUUID()]) {
           yield* sql`
             INSERT INTO outbox (workspace_id, event, subject_id, at, data, callback_url)

@@ -32,7 +32,7 @@ const storeVariables =
         APP_SECRET: secret
       }))
 
-/** Starts a server whose certificate expires in this number of days, until it is renewed. */
+/** Starts a server whose certificate expires in this number of days, unless the test renews it. */
 const tlsServer = (days: number) => {
   const certificate = (left: number) => ({
     key: certificateKey,
@@ -119,7 +119,7 @@ it.live(
       yield* eventually("a webhook", async () => hook.received.length === 1, 20_000)
       yield* eventually("a mail", async () => smtp.mails.length === 1, 20_000)
 
-      // The task fails again, which is not announced, and then recovers.
+      // The task fails again, which causes no notification, and then recovers.
       yield* run
       yield* eventually("the second run", async () => target.received.length === 2, 20_000)
       fails = false
@@ -153,7 +153,7 @@ it.live(
         ["Failed: Nightly report <b>", "Recovered: Nightly report <b>"]
       )
 
-      // A sent message is recorded a moment later.
+      // The delivery is recorded shortly after the message is sent.
       const statuses = yield* eventually(
         "four deliveries",
         async () => {
@@ -182,7 +182,7 @@ it.live(
         Effect.promise(() => fetch(server.url + new URL(heartbeat.ping_url).pathname + signal))
       yield* ping("/fail")
       yield* eventually("that it is down", async () => eventsOf(heartbeat).length === 1, 20_000)
-      // Otherwise one mail could contain both.
+      // Otherwise, one email could contain both events.
       yield* eventually("a mail of it", async () => mailsAbout("Hourly backup") === 1, 20_000)
       yield* ping("")
       yield* eventually("that it is up", async () => eventsOf(heartbeat).length === 2, 20_000)

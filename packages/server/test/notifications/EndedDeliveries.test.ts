@@ -8,7 +8,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 const now = new Date("2026-06-01T12:00:00Z")
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
 
-/** Inserts deliveries to a channel, or callbacks, each with a different number of events. */
+/** Inserts deliveries to a channel, or callbacks. Each has a different number of events. */
 const insert = Effect.fnUntraced(function* (
   what: { readonly isCallback: boolean; readonly status: string; readonly begun: number },
   finishedAt: Date | null,

@@ -5,15 +5,15 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted, type Scope } from "e
 import { SqlClient } from "effect/sql"
 import { makePostgresCluster, noCluster } from "../support/PostgresCluster.ts"
 import { call, eventually, temporaryFolder } from "../support/ServerProcess.ts"
-import { assertNotifiedOnce, beginScene, createHeartbeat, withinMs } from "./support/scene.ts"
+import { assertNotifiedOnce, beginFixture, createHeartbeat, withinMs } from "./support/fixture.ts"
 
-/** Creates a scene on a separate database, in which the test can read and hold locks. */
-const begin = Effect.gen(function* () {
-  // Connections for two nodes and for the test, which watches them.
+/** Creates a fixture with its own database, in which the test can read rows and hold locks. */
+const setUp = Effect.gen(function* () {
+  // Enough connections for two nodes and for the test, which observes the nodes.
   const postgres = yield* makePostgresCluster(50)
   yield* postgres.start
   yield* postgres.query("CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA public TO app")
-  const scene = yield* beginScene({
+  const fixture = yield* beginFixture({
     DATABASE_URL: postgres.url,
     DATA_DIR: yield* temporaryFolder("killed"),
     APP_SECRET: "a secret for tests, thirty-two bytes and more"
@@ -24,10 +24,10 @@ const begin = Effect.gen(function* () {
   })
   const sql = Context.get(yield* Layer.build(ownConnections), SqlClient.SqlClient)
   return {
-    ...scene,
+    ...fixture,
     postgres,
     sql,
-    /** Lets the leases of the killed node expire. */
+    /** Makes the killed node's leases expire. */
     endLeases: postgres.query(`
       UPDATE notification_deliveries
       SET next_at = now()
@@ -35,9 +35,9 @@ const begin = Effect.gen(function* () {
   }
 })
 
-type OwnScene = Effect.Success<typeof begin>
+type OwnFixture = Effect.Success<typeof setUp>
 
-/** Holds a lock until the returned effect is run. */
+/** Takes a lock. The returned effect releases it. */
 const lockOn = (sql: SqlClient.SqlClient, statement: string) =>
   Effect.gen(function* () {
     const isHeld = yield* Deferred.make<void>()
@@ -70,12 +70,12 @@ const someoneWaits = (sql: SqlClient.SqlClient) =>
     withinMs
   )
 
-/** Creates a heartbeat that was pinged and is overdue. */
-const overdue = Effect.fnUntraced(function* (scene: OwnScene, name: string) {
-  const heartbeat = yield* createHeartbeat(scene, name)
-  yield* Effect.promise(() => fetch(scene.node().url + heartbeat.pingPath))
+/** Creates a heartbeat monitor that has been pinged and is now overdue. */
+const overdue = Effect.fnUntraced(function* (fixture: OwnFixture, name: string) {
+  const heartbeat = yield* createHeartbeat(fixture, name)
+  yield* Effect.promise(() => fetch(fixture.node().url + heartbeat.pingPath))
   const past = "interval '2 minutes'"
-  yield* scene.postgres.query(`
+  yield* fixture.postgres.query(`
     UPDATE heartbeats
     SET version = version + 1, last_ping_at = last_ping_at - ${past},
         expected_at = expected_at - ${past}, alert_at = alert_at - ${past},
@@ -85,11 +85,14 @@ const overdue = Effect.fnUntraced(function* (scene: OwnScene, name: string) {
 })
 
 /**
- * The points at which a node is killed: how the test stops it there, and the condition that holds
- * then.
+ * The points at which a node is killed. Each has the way in which the test stops the node at that
+ * point, and the condition that holds afterwards.
  */
 const places: Readonly<
-  Record<string, (scene: OwnScene) => Effect.Effect<Effect.Effect<unknown>, unknown, Scope.Scope>>
+  Record<
+    string,
+    (fixture: OwnFixture) => Effect.Effect<Effect.Effect<unknown>, unknown, Scope.Scope>
+  >
 > = {
   "before the transition": ({ sql }) => lockOn(sql, "LOCK TABLE incidents IN EXCLUSIVE MODE"),
   "after the transition": ({ sql }) => lockOn(sql, "LOCK TABLE problems IN EXCLUSIVE MODE"),
@@ -103,29 +106,30 @@ describe.skipIf(noCluster !== undefined)(
       "at any step of the way loses no message, and nobody is notified twice",
       () =>
         Effect.gen(function* () {
-          const scene = yield* begin
-          const { channel, endLeases, holdAnswers, hookCalls, postgres, replaceNode, sql } = scene
+          const fixture = yield* setUp
+          const { channel, endLeases, holdAnswers, hookCalls, postgres, replaceNode, sql } = fixture
 
           for (const [name, holdUp] of Object.entries(places)) {
-            const release = yield* holdUp(scene)
-            const monitor = yield* overdue(scene, name)
+            const release = yield* holdUp(fixture)
+            const monitor = yield* overdue(fixture, name)
             yield* someoneWaits(sql)
             yield* replaceNode(release)
-            yield* assertNotifiedOnce(scene, monitor)
+            yield* assertNotifiedOnce(fixture, monitor)
           }
 
-          // After the send: the message has arrived, and the node never gets the response.
+          // After the message is sent: it has arrived, but the node never receives the response.
           const answer = yield* holdAnswers
           const sent = hookCalls()
-          const unanswered = yield* overdue(scene, "without an answer")
+          const unanswered = yield* overdue(fixture, "without an answer")
           yield* eventually("a message", async () => hookCalls() > sent, withinMs)
           yield* replaceNode(Effect.andThen(answer, endLeases))
-          yield* assertNotifiedOnce(scene, unanswered)
+          yield* assertNotifiedOnce(fixture, unanswered)
 
-          // Before the record: the node gets the response, and cannot write the result.
+          // Before the result is recorded: the node receives the response, but cannot write the
+          // result.
           const answerLater = yield* holdAnswers
           const before = hookCalls()
-          const unrecorded = yield* overdue(scene, "without a record")
+          const unrecorded = yield* overdue(fixture, "without a record")
           yield* eventually("another message", async () => hookCalls() > before, withinMs)
           const release = yield* lockOn(
             sql,
@@ -134,33 +138,33 @@ describe.skipIf(noCluster !== undefined)(
           yield* answerLater
           yield* someoneWaits(sql)
           yield* replaceNode(Effect.andThen(release, endLeases))
-          yield* assertNotifiedOnce(scene, unrecorded)
+          yield* assertNotifiedOnce(fixture, unrecorded)
 
-          // The node is frozen with a message in flight, while another node continues. Then it
-          // wakes up.
-          const frozen = scene.node()
+          // The node is frozen while a message is in flight, and the other node continues. Then the
+          // frozen node resumes.
+          const frozen = fixture.node()
           const answerFrozen = yield* holdAnswers
           const atFreeze = hookCalls()
-          const watched = yield* overdue(scene, "beside a frozen node")
+          const watched = yield* overdue(fixture, "beside a frozen node")
           yield* eventually("a third message", async () => hookCalls() > atFreeze, withinMs)
           frozen.kill("SIGSTOP")
           yield* answerFrozen
-          scene.use(yield* scene.start)
+          fixture.use(yield* fixture.start)
           yield* endLeases
-          yield* assertNotifiedOnce(scene, watched)
+          yield* assertNotifiedOnce(fixture, watched)
           frozen.kill("SIGCONT")
-          const after = yield* overdue(scene, "beside a thawed node")
-          yield* assertNotifiedOnce(scene, after)
-          assert.lengthOf(scene.eventsOf(watched.id), 2)
+          const after = yield* overdue(fixture, "beside a thawed node")
+          yield* assertNotifiedOnce(fixture, after)
+          assert.lengthOf(fixture.eventsOf(watched.id), 2)
 
-          // The database restarts while both nodes run.
+          // The database restarts while both nodes are running.
           yield* postgres.crash
           yield* postgres.start
           yield* eventually(
             "the database",
-            async () => (await call(scene.node(), "GET", "/v1/ready")).status === 200
+            async () => (await call(fixture.node(), "GET", "/v1/ready")).status === 200
           )
-          yield* assertNotifiedOnce(scene, yield* overdue(scene, "after a restart"))
+          yield* assertNotifiedOnce(fixture, yield* overdue(fixture, "after a restart"))
         }),
       { timeout: 300_000 }
     )

@@ -5,28 +5,28 @@ import { dataDirectory } from "../support/dataDirectory.ts"
 import { eventually } from "../support/ServerProcess.ts"
 import {
   assertNotifiedOnce,
-  beginScene,
+  beginFixture,
   createHeartbeat,
-  type Scene,
+  type Fixture,
   withinMs
-} from "./support/scene.ts"
+} from "./support/fixture.ts"
 
 /**
- * The time of the kill after the response to the ping: while the event is routed, sent and
- * recorded.
+ * The delays between the response to the ping and the kill. At that point, the event is being
+ * routed, sent or recorded.
  */
 const killedAfterMs = [0, 10, 50]
 
-const fail = ({ node }: Scene, pingPath: string) =>
+const fail = ({ node }: Fixture, pingPath: string) =>
   Effect.promise(() => fetch(`${node().url + pingPath}/fail`, { method: "POST" }))
 
-/** Waits until the webhook has received the message of a failure, and holds its response. */
-const unanswered = Effect.fnUntraced(function* (scene: Scene, name: string) {
-  const answer = yield* scene.holdAnswers
-  const before = scene.hookCalls()
-  const heartbeat = yield* createHeartbeat(scene, name)
-  yield* fail(scene, heartbeat.pingPath)
-  yield* eventually("a message", async () => scene.hookCalls() > before, withinMs)
+/** Waits until the webhook has received the message about a failure, and withholds its response. */
+const unanswered = Effect.fnUntraced(function* (fixture: Fixture, name: string) {
+  const answer = yield* fixture.holdAnswers
+  const before = fixture.hookCalls()
+  const heartbeat = yield* createHeartbeat(fixture, name)
+  yield* fail(fixture, heartbeat.pingPath)
+  yield* eventually("a message", async () => fixture.hookCalls() > before, withinMs)
   return { heartbeat, answer }
 })
 
@@ -34,11 +34,11 @@ it.live(
   "A node that is killed on the embedded store loses no message, and nobody is notified twice",
   () =>
     Effect.gen(function* () {
-      const scene = yield* beginScene({ DATA_DIR: yield* dataDirectory("killed") })
-      const { node, replaceNode } = scene
+      const fixture = yield* beginFixture({ DATA_DIR: yield* dataDirectory("killed") })
+      const { node, replaceNode } = fixture
 
-      // Before the transition: the ping has arrived, and is not processed.
-      const unread = yield* createHeartbeat(scene, "unread")
+      // Before the transition: the ping has arrived, but is not processed yet.
+      const unread = yield* createHeartbeat(fixture, "unread")
       node().kill("SIGSTOP")
       const lost = fetch(`${node().url + unread.pingPath}/fail`).then(
         () => "answered",
@@ -46,30 +46,30 @@ it.live(
       )
       yield* replaceNode()
       assert.strictEqual(yield* Effect.promise(() => lost), "lost")
-      yield* fail(scene, unread.pingPath)
-      yield* assertNotifiedOnce(scene, unread)
+      yield* fail(fixture, unread.pingPath)
+      yield* assertNotifiedOnce(fixture, unread)
 
-      // After the transition, as soon as the ping got its response.
+      // After the transition: the node is killed once the ping has been answered.
       for (const ms of killedAfterMs) {
-        const heartbeat = yield* createHeartbeat(scene, `killed after ${ms} ms`)
-        const { status } = yield* fail(scene, heartbeat.pingPath)
+        const heartbeat = yield* createHeartbeat(fixture, `killed after ${ms} ms`)
+        const { status } = yield* fail(fixture, heartbeat.pingPath)
         assert.strictEqual(status, 200)
         yield* Effect.sleep(ms)
         yield* replaceNode()
-        yield* assertNotifiedOnce(scene, heartbeat)
+        yield* assertNotifiedOnce(fixture, heartbeat)
       }
 
-      // After the send: the message has arrived, and the node never gets the response.
-      const unheard = yield* unanswered(scene, "without an answer")
+      // After the message is sent: it has arrived, but the node never receives the response.
+      const unheard = yield* unanswered(fixture, "without an answer")
       yield* replaceNode(unheard.answer)
-      yield* assertNotifiedOnce(scene, unheard.heartbeat)
+      yield* assertNotifiedOnce(fixture, unheard.heartbeat)
 
-      // Before the record: the response has arrived, and the node never writes the result.
-      const unrecorded = yield* unanswered(scene, "without a record")
+      // The node is killed after the response has arrived and before it writes the result.
+      const unrecorded = yield* unanswered(fixture, "without a record")
       node().kill("SIGSTOP")
       yield* unrecorded.answer
       yield* replaceNode()
-      yield* assertNotifiedOnce(scene, unrecorded.heartbeat)
+      yield* assertNotifiedOnce(fixture, unrecorded.heartbeat)
     }),
   { timeout: 600_000 }
 )

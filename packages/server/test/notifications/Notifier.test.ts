@@ -51,7 +51,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true,
   timeout: "180 seconds"
 })("The notifier", (it) => {
-  it.effect("notifies at once when it is idle", () =>
+  it.effect("notifies immediately when it is idle", () =>
     Effect.gen(function* () {
       const workspace = yield* newWorkspace
       const receiver = yield* httpReceiver()
@@ -90,7 +90,8 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         return happenedAt.slice(before, before + countIn(body)).map((happened) => at - happened)
       })
       assert.lengthOf(waited, 10_000)
-      // The first windows take 0.4 + 0.8 + 1.6 + 3.2 s, and routing on a slow machine takes more.
+      // The first batching windows take 0.4 + 0.8 + 1.6 + 3.2 s, and routing takes longer on a slow
+      // machine.
       assert.isBelow(percentile(waited, 0.95), 12_000)
 
       const downs = receiver.received.length
@@ -108,7 +109,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       const [channel = ""] = yield* insertChannels(workspace, [
         { kind: "pagerduty", config: { routing_key: "aB3".repeat(11).slice(0, 32) } }
       ])
-      // The channel is held, so that the waiting deliveries can be read.
+      // Deliveries to this channel are delayed, so that the test can read them.
       yield* sql`UPDATE notification_channels SET held_until = now() + interval '1 hour' WHERE id = ${channel}`
       const subjects = many(1_000)
       yield* happens(workspace, "incident.opened", subjects)
@@ -120,7 +121,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
       )
       yield* happens(workspace, "incident.closed", subjects)
       const all = yield* eventually(deliveriesTo(channel), (rows) => rows.length > 21)
-      // One message for each event that was sent alone, and one for all others.
+      // One message for each event that was sent separately, and one for all others.
       assert.lengthOf(all, 42)
     }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
@@ -220,7 +221,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
           yield* waitFor(() => well.received.length === round)
           assert.isBelow((well.received.at(-1)?.at ?? Infinity) - at, 8_000)
         }
-        // Its channels may be locked at that moment in another order.
+        // The deletion can lock the workspace's channels in a different order from the notifier.
         yield* transactionOf(sql)(sql`DELETE FROM workspaces WHERE id = ${noisy}`)
       }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
     })

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { EventExecution } from "@scheduling/domain/events/Event"
 import { Effect, type Scope, Struct } from "effect"
-import { findProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
+import { findVerificationProblem } from "@scheduling/domain/webhooks/StandardWebhooks"
 import {
   call,
   eventually,
@@ -27,10 +27,8 @@ const storeVariables: Effect.Effect<
       APP_SECRET: "a secret for tests, thirty-two bytes and more"
     }))
 
-/**
- * Creates a workspace, a target of tasks that fails under `/fail`, and the recipient of callbacks.
- */
-const begin = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
+/** Creates a workspace, a target for tasks that fails at `/fail`, and a recipient for callbacks. */
+const setUp = Effect.fnUntraced(function* (reply: () => Reply = () => ({})) {
   const hook = yield* httpReceiver(reply)
   const target = yield* httpReceiver(({ url }) => ({ status: url.endsWith("/fail") ? 400 : 200 }))
   const start = startServer({ ...(yield* storeVariables), EGRESS_ALLOW: "127.0.0.0/8" })
@@ -72,7 +70,7 @@ it.live(
   "Each run of a cron task, a delayed task and a chain leads to a signed callback, where one is set",
   () =>
     Effect.gen(function* () {
-      const { arrived, ask, callbacks, deliveries, hook, target, workspace_id } = yield* begin()
+      const { arrived, ask, callbacks, deliveries, hook, target, workspace_id } = yield* setUp()
       const { body: secrets } = yield* ask("GET", `/signing-secrets?url=${hook.url}`)
       const { call_secret, message_secret } = secrets.data[0]
 
@@ -84,7 +82,7 @@ it.live(
       })
       assert.strictEqual(status, 201, JSON.stringify(cron))
       assert.containSubset(cron, callbacks)
-      // Every failed run leads to a callback, whatever `task_failure_threshold` says.
+      // Every failed run causes a callback, regardless of `task_failure_threshold`.
       for (const count of [1, 2]) {
         yield* ask("POST", `/cron/${cron.id}/run`)
         yield* arrived(count)
@@ -120,7 +118,7 @@ it.live(
       }
       const nowSeconds = Date.now() / 1_000
       const problemWith = (secret: string) =>
-        Effect.promise(() => findProblem(message, [secret], { nowSeconds }))
+        Effect.promise(() => findVerificationProblem(message, [secret], { nowSeconds }))
       assert.isUndefined(yield* problemWith(message_secret))
       assert.strictEqual(yield* problemWith(call_secret), "no_matching_signature")
       assert.strictEqual(message.id, `msg_${first?.body.id}`)
@@ -162,7 +160,7 @@ it.live(
         }
       ])
 
-      // A removed callback receives nothing, and the other one stays.
+      // The removed callback is no longer sent. The other callback is kept.
       const { body: changed } = yield* ask("PATCH", `/cron/${cron.id}`, {
         on_failure: null,
         url: `${target.url}/fail`
@@ -204,7 +202,7 @@ it.live(
   () =>
     Effect.gen(function* () {
       let hangs = false
-      const { ask, callbacks, hook, replaceNode, target } = yield* begin(() => ({ hangs }))
+      const { ask, callbacks, hook, replaceNode, target } = yield* setUp(() => ({ hangs }))
       const { body: task } = yield* ask("POST", "/cron", {
         name: "Killed",
         url: `${target.url}/ok`,
@@ -213,7 +211,8 @@ it.live(
       })
       const told = () => new Set(hook.received.map(({ body }) => body.id)).size
 
-      // The node is killed as soon as the run is shown as finished, which is once it is settled.
+      // The node is killed as soon as the API shows the run as finished, which means that the run
+      // is settled.
       for (const ms of [0, 10, 50]) {
         const before = told()
         const { body: run } = yield* ask("POST", `/cron/${task.id}/run`)
@@ -230,7 +229,8 @@ it.live(
         assert.strictEqual(told(), before + 1)
       }
 
-      // The callback has arrived, but no node got the response. An earlier one may be repeated.
+      // The callback has arrived, but no node received the response. An earlier callback can be
+      // repeated.
       const known = new Set(hook.received.map(({ body }) => body.id))
       const arrivals = () => hook.received.filter(({ body }) => !known.has(body.id))
       hangs = true

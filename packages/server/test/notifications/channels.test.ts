@@ -15,8 +15,10 @@ const channelVendors = vendors.filter(({ name }) => name !== "callback")
 const slackUrl = "https://hooks.slack.com/services/T00000000/B00000000/verysecretpart"
 const slack = { name: "ops", kind: "slack", config: { url: slackUrl } }
 
-/** The fields of a rule that applies to all tasks and monitors. */
+/** The fields for a rule that applies to all tasks and monitors. */
 const nothing = {
+  escalation_id: null,
+  escalation_key: null,
   tags: null,
   task_ids: null,
   task_keys: null,
@@ -24,7 +26,7 @@ const nothing = {
   monitor_keys: null
 }
 
-const begin = Effect.map(signUp(), (member) => ({ member, channels: notificationsOf(member) }))
+const setUp = Effect.map(signUp(), (member) => ({ member, channels: notificationsOf(member) }))
 
 const issues = ({ body }: { readonly body: { readonly detail: { readonly issues: unknown } } }) =>
   body.detail.issues
@@ -32,7 +34,7 @@ const issues = ({ body }: { readonly body: { readonly detail: { readonly issues:
 layer(testAppLayer())("A channel", (it) => {
   it.effect("is created, listed, changed and deleted, and its secret is never shown", () =>
     Effect.gen(function* () {
-      const { channels, member } = yield* begin
+      const { channels, member } = yield* setUp
       const sql = yield* SqlClient.SqlClient
       const created = yield* channels.create(slack)
       assert.strictEqual(created.status, 201, created.text)
@@ -75,7 +77,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("keeps a secret that is sent masked or not at all", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const ntfy = { server: "https://ntfy.example.com", topic: "a", token: "tk_abcdefghijkl" }
       const { body } = yield* channels.create({ kind: "ntfy", config: ntfy })
       for (const config of [{ topic: "b" }, { ...body.config, topic: "c" }]) {
@@ -91,7 +93,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("sends no secret to another server than the one it was given for", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
       const { body } = yield* channels.create({ kind: "gotify", config: gotify })
       const server = "https://evil.example.com"
@@ -122,7 +124,7 @@ layer(testAppLayer())("A channel", (it) => {
       [{ name: "a\r\nb" }, ["name"]]
     ] as const)("with %j", ([input, path]) =>
       Effect.gen(function* () {
-        const { channels } = yield* begin
+        const { channels } = yield* setUp
         const refused = yield* channels.create(input)
         assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
         assert.containSubset(issues(refused), [{ path: [...path] }])
@@ -131,7 +133,7 @@ layer(testAppLayer())("A channel", (it) => {
 
     it.effect("beyond the hundredth", () =>
       Effect.gen(function* () {
-        const { channels, member } = yield* begin
+        const { channels, member } = yield* setUp
         const sql = yield* SqlClient.SqlClient
         const { body } = yield* channels.create()
         yield* sql`
@@ -151,14 +153,14 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect.each(channelVendors)("is unchanged by an equal PUT by its key: $name", (vendor) =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const definition = { name: "ops", kind: vendor.name, config: vendor.config }
       const made = yield* channels.put("ops", definition)
       assert.strictEqual(made.status, 201, made.text)
       yield* TestClock.adjust("1 second")
       const again = yield* channels.put("ops", definition)
       assert.deepStrictEqual([again.status, again.body], [200, made.body])
-      // The masked form of a secret keeps the stored value.
+      // If a client sends a secret's masked form back, the stored value is kept.
       const shown = yield* channels.put("ops", { ...definition, config: made.body.config })
       assert.deepStrictEqual([shown.status, shown.body], [200, made.body])
     })
@@ -166,7 +168,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("is replaced as a whole by a PUT to its key", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const server = "https://ntfy.example.com"
       const definition = {
         name: "ops",
@@ -194,7 +196,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("keeps a secret from another server in a PUT to its key", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const gotify = { server: "https://push.example.com", token: "abcdefghijklmnop" }
       const definition = { name: "ops", kind: "gotify", config: gotify }
       const { body } = yield* channels.put("ops", definition)
@@ -207,7 +209,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("is created once if the request is repeated with its idempotency key", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const headers = { "idempotency-key": "once" }
       const [first, second] = [
         yield* channels.create(slack, headers),
@@ -221,7 +223,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("is tested, and the response has the result", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const { body } = yield* channels.create({ config: { url: "http://nowhere.invalid/" } })
       yield* TestClock.adjust("1 millis")
       for (const attempt of times(6, (n) => n)) {
@@ -247,7 +249,7 @@ layer(testAppLayer())("A channel", (it) => {
 
   it.effect("describes its kind, so that a form can be made from it", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const { body } = yield* channels.kinds
       assert.lengthOf(body.data, 17)
       for (const kind of body.data) {
@@ -266,7 +268,7 @@ layer(testAppLayer())("A channel", (it) => {
 layer(testAppLayer())("The settings", (it) => {
   it.effect("are replaced as a whole, by a client that read the latest version", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const first = yield* channels.settings
       assert.deepStrictEqual(first.body, {
         version: 0,
@@ -275,6 +277,7 @@ layer(testAppLayer())("The settings", (it) => {
         remind_every_seconds: null,
         quiet_hours: null,
         group_seconds: 10,
+        updated_by: null,
         updated_at: null
       })
       const { body: channel } = yield* channels.create()
@@ -311,7 +314,7 @@ layer(testAppLayer())("The settings", (it) => {
 
   it.effect("name channels, tasks and monitors by their keys, and can be sent back", () =>
     Effect.gen(function* () {
-      const { channels, member } = yield* begin
+      const { channels, member } = yield* setUp
       const keyed = keyedOf(member)
       const { body: channel } = yield* channels.put("ops", webhookInput)
       const { body: task } = yield* keyed.put("cron", "nightly", cronTask)
@@ -349,7 +352,7 @@ layer(testAppLayer())("The settings", (it) => {
         {
           path: ["rules", 0, "channel_keys", 1],
           code: "not_found",
-          message: "rules[0].channel_keys[1] names no channel of this workspace: other."
+          message: "rules[0].channel_keys[1] matches no channel in this workspace: other."
         }
       ])
       const none = yield* channels.replace({
@@ -362,7 +365,7 @@ layer(testAppLayer())("The settings", (it) => {
 
   it.effect("can be sent back if nothing in them has a key", () =>
     Effect.gen(function* () {
-      const { channels, member } = yield* begin
+      const { channels, member } = yield* setUp
       const { body: channel } = yield* channels.create()
       const { body: task } = yield* keyedOf(member).create("cron", cronTask)
       const { body } = yield* channels.replace({
@@ -388,7 +391,7 @@ layer(testAppLayer())("The settings", (it) => {
 
   it.effect("reject channels of other workspaces", () =>
     Effect.gen(function* () {
-      const [mine, theirs] = [yield* begin, yield* begin]
+      const [mine, theirs] = [yield* setUp, yield* setUp]
       const { body: own } = yield* mine.channels.create()
       const { body: foreign } = yield* theirs.channels.create()
       for (const id of [foreign.id, theirs.member.workspace_id]) {
@@ -401,7 +404,7 @@ layer(testAppLayer())("The settings", (it) => {
           {
             path: ["rules", 0, "channel_ids", 1],
             code: "not_found",
-            message: `rules[0].channel_ids[1] names no channel of this workspace: ${id}.`
+            message: `rules[0].channel_ids[1] matches no channel in this workspace: ${id}.`
           }
         ])
       }
@@ -410,7 +413,7 @@ layer(testAppLayer())("The settings", (it) => {
 
   it.effect("lose a deleted channel", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const ids = [(yield* channels.create()).body.id, (yield* channels.create()).body.id]
       yield* channels.replace({
         version: 0,
@@ -441,7 +444,7 @@ layer(testAppLayer())("The settings", (it) => {
     [{ quiet_hours: { timezone: "UTC", from: "07:00", to: "07:00" } }, ["quiet_hours"]]
   ] as const)("are refused with %j", ([settings, path]) =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const refused = yield* channels.replace({ version: 0, rules: [], ...settings })
       assert.strictEqual(outcome(refused), "422 validation_failed", refused.text)
       assert.containSubset(issues(refused), [{ path: [...path] }])
@@ -452,7 +455,7 @@ layer(testAppLayer())("The settings", (it) => {
 layer(testAppLayer())("A delivery", (it) => {
   it.effect("is sent again as a new delivery, while its channel exists", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const { body: channel } = yield* channels.create({
         config: { url: "http://nowhere.invalid" }
       })
@@ -480,7 +483,7 @@ layer(testAppLayer())("A delivery", (it) => {
 
   it.effect("of a callback is sent again to its URL", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const sql = yield* SqlClient.SqlClient
       const { body: channel } = yield* channels.create(slack)
       yield* channels.test(channel.id)

@@ -18,8 +18,8 @@ import { announcementData, countIn } from "./support/events.ts"
 
 let share = 3_000
 
-/** Creates a workspace that notifies each of these URLs of all events. */
-const begin = Effect.fnUntraced(function* (urls: ReadonlyArray<string>) {
+/** Creates a workspace in which all events are sent to each of these URLs. */
+const setUp = Effect.fnUntraced(function* (urls: ReadonlyArray<string>) {
   const workspace_id = yield* insertWorkspaceOf(++share)
   const channels = urls.map((url) => ({ config: { url } }))
   const ids = yield* insertChannels(workspace_id, channels, { group_seconds: 0 })
@@ -33,7 +33,10 @@ const begin = Effect.fnUntraced(function* (urls: ReadonlyArray<string>) {
   return { somethingHappens, ids }
 })
 
-/** The clock is set before the node starts, or its loops would wake for every minute since 1970. */
+/**
+ * The clock is set before the node starts. Otherwise, the node's loops would wake up for every
+ * minute since 1970.
+ */
 const withNotifier = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.andThen(
     TestClock.setTime(Date.UTC(2026, 5, 1, 12)),
@@ -43,8 +46,8 @@ const withNotifier = <A, E, R>(test: Effect.Effect<A, E, R>) =>
 const onTheWall = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 
 /**
- * Moves the clock of the test step by step. Work in progress gets real time before each step, and
- * much more after the last one, because a busy machine is no reason to move the clock further.
+ * Moves the test's clock in steps. Before each step, work in progress has some real time to finish,
+ * and much more after the last step, because a busy machine is no reason to move the clock further.
  */
 const within = <E, R>(
   steps: number,
@@ -65,15 +68,15 @@ const within = <E, R>(
 
 type Receiver = Effect.Success<ReturnType<typeof httpReceiver>>
 
-/** Counts the received events. Repeated messages count once. */
+/** Counts the received events. An event in several messages is counted once. */
 const eventsReceivedBy = ({ received }: Receiver): number => {
   const counts = new Map(received.map(({ body }) => [body.id, countIn(body)]))
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
 /**
- * Returns whether the channel has delivered this many messages, none of them twice. Received
- * messages are not enough, because a response that is in flight when the clock moves by a minute
+ * Returns whether the channel has delivered this many messages, none of them twice. Counting
+ * received messages is not enough: a response that is in flight while the clock moves by a minute
  * arrives too late.
  */
 const hasDelivered = (channelId: string, { received }: Receiver, messages: number) =>
@@ -97,7 +100,7 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
         const hanging = yield* httpReceiver(() => (isFailing ? { hangs: true } : {}))
         const failing = yield* httpReceiver(() => (isFailing ? { status: 500 } : {}))
         const well = yield* httpReceiver()
-        const { ids, somethingHappens } = yield* begin([well.url, hanging.url, failing.url])
+        const { ids, somethingHappens } = yield* setUp([well.url, hanging.url, failing.url])
         const [idOfWell = ""] = ids
 
         for (let minute = 1; minute <= 60; minute++) {
@@ -131,10 +134,10 @@ layer(ClockLayer.pipe(Layer.merge(SecretsLayer), Layer.provideMerge(TestDatabase
         const provider = yield* httpReceiver(() => ({ hangs: true }))
         const well = yield* httpReceiver()
         const urls = Array.from({ length: 60 }, (_, index) => `${provider.url}/${index}`)
-        const { ids, somethingHappens } = yield* begin([...urls, well.url])
+        const { ids, somethingHappens } = yield* setUp([...urls, well.url])
         const idOfWell = ids.at(-1) ?? ""
 
-        // The service does not know yet which of them hang.
+        // The service does not know yet which channels hang.
         yield* somethingHappens
         const areTried = Effect.sync(() => provider.received.length >= 60)
         yield* within(12, "5 seconds", "the first attempts", areTried)

@@ -14,8 +14,11 @@ const now = new Date("2026-06-01T12:00:00Z")
 const deliveryOf = (workspace_id: AuthorizedWorkspaceId, channel_id: string) =>
   newDelivery({ id: randomUUID(), workspace_id, channel_id, channel_kind: "email", due_at: now })
 
-/** Creates a channel to an unconfirmed address, and a message that waits for it. */
-const begin = Effect.gen(function* () {
+/**
+ * Creates a channel with an unconfirmed address, and a message that is waiting for the
+ * confirmation.
+ */
+const setUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [own, other] = [yield* insertWorkspace, yield* insertWorkspace]
   const id = randomUUID()
@@ -57,7 +60,7 @@ layer(
   it.effect("is not confirmed", () =>
     Effect.gen(function* () {
       const repo = yield* ChannelsRepo
-      const { id, look, other, own } = yield* begin
+      const { id, look, other, own } = yield* setUp
       yield* repo.confirmByLink(other, id, now)
       assert.deepInclude(yield* look, { confirmed: false })
       yield* repo.confirmByLink(own, id, now)
@@ -68,7 +71,7 @@ layer(
   it.effect("keeps what waits for it, and waits itself", () =>
     Effect.gen(function* () {
       const repo = yield* DeliveriesRepo
-      const { id, look, other, own } = yield* begin
+      const { id, look, other, own } = yield* setUp
       yield* repo.write([deliveryOf(other, id)], now)
       assert.deepInclude(yield* look, { next: [], statuses: "" })
       yield* repo.write([deliveryOf(own, id)], now)

@@ -3,8 +3,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { notificationEvents } from "@scheduling/domain/notifications/NotificationEvent"
 import { Effect, Result, Schema } from "effect"
 import { describeKind } from "../../src/notifications/channels/describeKind.ts"
+import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { kinds } from "../../src/notifications/kinds/kinds.ts"
-import { down, messageWith, nasty, other, sendBy, subjectId, told, up } from "./support/messages.ts"
+import {
+  down,
+  messageWith,
+  hostileMessage,
+  other,
+  sendBy,
+  subjectId,
+  told,
+  up
+} from "./support/messages.ts"
 import type { Received, Reply } from "./support/receivers.ts"
 import { vendors } from "./support/vendors.ts"
 
@@ -32,7 +42,7 @@ interface Property {
   readonly format?: string
 }
 
-/** Mail has no vendor. */
+/** Email has no vendor with an API. */
 const noVendor = {
   config: { to: "ada@example.com" },
   refused: [{ to: "ada" }, { to: "a@b@c" }]
@@ -41,7 +51,7 @@ const noVendor = {
 const exampleOf = ({ enum: options, examples, minimum, type }: Property) =>
   examples?.[0] ?? options?.[0] ?? minimum ?? (type === "boolean" ? true : undefined)
 
-/** Checks a value against the part of JSON Schema that the kinds use. */
+/** Validates a value against the subset of JSON Schema that the channel kinds use. */
 const isAllowed = (property: Property, value: unknown) =>
   property.type === "string" && typeof value === "string"
     ? value.length >= (property.minLength ?? 0) &&
@@ -78,7 +88,7 @@ describe.each(Object.values(kinds))("The schema of $kind", (kind) => {
     for (const wrong of refused) {
       for (const [field, value] of Object.entries(wrong)) {
         const property = properties[field]
-        // A pattern cannot express whether a server may be called.
+        // A pattern cannot express whether a server is an allowed target.
         if (property === undefined || (property.format === "uri" && property.pattern === undefined))
           continue
         assert.isFalse(isAllowed(property, value), JSON.stringify(wrong))
@@ -134,7 +144,7 @@ describe.each(http)("$name", ({ answers, check, config, host, kind, limits, ok, 
 
   it.live("obeys the limits of the vendor, and no name mentions anybody or adds a header", () =>
     Effect.gen(function* () {
-      const { requests, result } = yield* sendBy(kind, config, nasty, ok)
+      const { requests, result } = yield* sendBy(kind, config, hostileMessage, ok)
       assert.strictEqual(result.outcome, "delivered", result.error ?? "")
       for (const request of requests) {
         limits(request)
@@ -162,7 +172,7 @@ it.live("Every kind is retried if there is no response", () =>
       assert.strictEqual(result.outcome, "again", name)
       assert.match(result.error ?? "", /^timeout/, name)
     }),
-    // All of them wait for their timeouts at the same time.
+    // All requests wait for their timeouts at the same time.
     { concurrency: "unbounded", discard: true }
   )
 )
@@ -219,6 +229,33 @@ it.live("A Telegram group that has become a supergroup is found under its new id
   })
 )
 
+describe("The dependents of a cause", () => {
+  const cause = told({
+    event: "incident.opened",
+    facts: [{ name: "Also down", value: "Report, Shop and 12 more" }]
+  })
+  const alone = messageWith({ begun: 1 }, [cause])
+  const grouped = messageWith({ begun: 2 }, [cause, told()])
+
+  it.live.each(http)("are named in messages: $name", ({ config, kind, ok }) =>
+    Effect.gen(function* () {
+      for (const message of [alone, grouped]) {
+        const { requests } = yield* sendBy(kind, config, message, ok)
+        const text = requests.map((request) => request.text.replaceAll("+", " ")).join("\n")
+        assert.include(decodeURIComponent(text), "Report, Shop and 12 more")
+      }
+    })
+  )
+
+  it("are named in mails", () => {
+    for (const message of [alone, grouped]) {
+      const { html, text } = alertMail("ada@example.com", message, "https://example.com/stop")
+      assert.include(text, "Also down: Report, Shop and 12 more")
+      assert.include(html, "Report, Shop and 12 more")
+    }
+  })
+})
+
 it("Every event has a title of its own kind", () => {
   for (const event of notificationEvents) {
     const { title } = messageWith({ other: 1 }, [told({ event })])
@@ -226,7 +263,9 @@ it("Every event has a title of its own kind", () => {
   }
 })
 
-/** Responses with the same meaning for all vendors, unless a vendor differs. */
+/**
+ * Responses that have the same meaning for all vendors, unless a vendor defines them differently.
+ */
 const common: ReadonlyArray<readonly [string, Reply]> = [
   ["again", { status: 500, body: "oh no" }],
   ["again", { status: 503, body: "<html>busy</html>" }],

@@ -13,7 +13,7 @@ const ring = Effect.map(Secrets, (service) => service.keys("notification-link"))
   Effect.runSync
 )
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   return { member, channels: notificationsOf(member) }
 })
@@ -25,7 +25,7 @@ const verify = (member: Member) =>
     ask("POST", "/v1/auth/email/verify", { body: { token } })
   )
 
-/** Inserts the membership directly, because the token of an invitation is in a mail. */
+/** Inserts the membership directly, because the invitation's token is sent only by email. */
 const joinedByMail = Effect.fnUntraced(function* ({ workspace_id }: Member) {
   const sql = yield* SqlClient.SqlClient
   const member = yield* signUp()
@@ -44,7 +44,7 @@ const withMail = testAppLayer({
 layer(withMail)("An email channel", (it) => {
   it.effect("to its owner, who has to verify the address, is what a workspace begins with", () =>
     Effect.gen(function* () {
-      const { channels, member } = yield* begin
+      const { channels, member } = yield* setUp
       const { body } = yield* channels.list()
       assert.containSubset(body.data, [
         { kind: "email", config: { to: member.email }, confirmed: false }
@@ -57,7 +57,7 @@ layer(withMail)("An email channel", (it) => {
 
   it.effect("to a stranger asks once, however often it is saved by its key", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const definition = stranger(randomEmail())
       const { body } = yield* channels.put("them", definition)
       assert.isFalse(body.confirmed)
@@ -74,7 +74,7 @@ layer(withMail)("An email channel", (it) => {
     "to a stranger is confirmed by its link for a week, and then says how to ask again",
     () =>
       Effect.gen(function* () {
-        const { channels } = yield* begin
+        const { channels } = yield* setUp
         const to = randomEmail()
         const { body } = yield* channels.create(stranger(to))
         const sent = (days: number) =>
@@ -98,7 +98,7 @@ layer(withMail)("An email channel", (it) => {
         assert.strictEqual((yield* ask("POST", [id, mac].join("."))).status, 404)
         assert.strictEqual((yield* ask("POST", sent(6.9))).status, 200)
         assert.isTrue((yield* channels.get(body.id)).body.confirmed)
-        // The unsubscribe link of an old mail must still work.
+        // The unsubscribe link in an old email must still work.
         const old = linkTo(ring, "", "unsubscribe", { id: body.id, config: { to } }, new Date(0))
         assert.strictEqual((yield* ask("POST", old)).status, 200)
       })
@@ -106,7 +106,7 @@ layer(withMail)("An email channel", (it) => {
 
   it.effect("to a stranger waits for the button behind the link, and no opening of it", () =>
     Effect.gen(function* () {
-      const { channels, member } = yield* begin
+      const { channels, member } = yield* setUp
       const to = randomEmail()
       const { body } = yield* channels.create(stranger(to))
       assert.isFalse(body.confirmed)
@@ -150,6 +150,17 @@ layer(withMail)("An email channel", (it) => {
         audit.body.data.map(({ action }: { readonly action: string }) => action),
         ["notification_channel.confirmed", "notification_channel.paused"]
       )
+      const versions = yield* ask(
+        "GET",
+        `${member.workspace}/notifications/channels/${body.id}/versions`,
+        { token: member.access_token }
+      )
+      assert.deepStrictEqual(
+        versions.body.data.map(
+          (one: { readonly updated_by: { readonly kind: string } | null }) => one.updated_by?.kind
+        ),
+        ["system", "user"]
+      )
 
       const moved = yield* channels.update(body.id, { config: { to: randomEmail() } })
       assert.isFalse(moved.body.confirmed)
@@ -159,7 +170,7 @@ layer(withMail)("An email channel", (it) => {
 
   it.effect("asks no more than twenty strangers a day", () =>
     Effect.gen(function* () {
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       for (let asked = 0; asked < 20; asked++) {
         assert.strictEqual((yield* channels.create(stranger(randomEmail()))).status, 201)
       }
@@ -171,7 +182,7 @@ layer(withMail)("An email channel", (it) => {
 
   it.effect("asks no more strangers a day through workspaces that come and go", () =>
     Effect.gen(function* () {
-      const { member } = yield* begin
+      const { member } = yield* setUp
       const token = member.access_token
       for (let round = 0; round < 4; round++) {
         const made = yield* ask("POST", "/v1/workspaces", { token, body: { name: "for a while" } })
@@ -191,10 +202,10 @@ layer(withMail)("An email channel", (it) => {
     Effect.gen(function* () {
       const to = randomEmail()
       for (let asked = 0; asked < 5; asked++) {
-        const { channels } = yield* begin
+        const { channels } = yield* setUp
         assert.strictEqual((yield* channels.create(stranger(to))).status, 201)
       }
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const definition = stranger(to.toUpperCase().replace(".", "。"))
       const { body } = yield* channels.create(stranger(randomEmail()))
       const answers = [
@@ -210,7 +221,7 @@ layer(withMail)("An email channel", (it) => {
   it.effect("asks nobody once more when its mail is sent again, or goes elsewhere", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { channels } = yield* begin
+      const { channels } = yield* setUp
       const { body } = yield* channels.create(stranger(randomEmail()))
       yield* channels.update(body.id, { config: { to: randomEmail() } })
       const { body: list } = yield* channels.deliveries(`?channel_id=${body.id}`)
@@ -237,7 +248,7 @@ layer(withMail)("An email channel", (it) => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { channels, member } = yield* begin
+        const { channels, member } = yield* setUp
         yield* verify(member)
         const { body: ofOwner } = yield* channels.list()
         const [{ config, id }] = ofOwner.data
@@ -305,7 +316,7 @@ layer(withMail)("An email channel", (it) => {
     "to a member is no longer confirmed when the member %s",
     ([, end]) =>
       Effect.gen(function* () {
-        const { channels, member: owner } = yield* begin
+        const { channels, member: owner } = yield* setUp
         const member = yield* joinedByMail(owner)
         yield* verify(member)
         const { body } = yield* channels.create(stranger(member.email))
@@ -332,7 +343,7 @@ layer(withMail)("An email channel", (it) => {
 
   it.effect("to a member who has also confirmed it by its link stays confirmed", () =>
     Effect.gen(function* () {
-      const { channels, member: owner } = yield* begin
+      const { channels, member: owner } = yield* setUp
       const member = yield* joinedByMail(owner)
       const { body } = yield* channels.create(stranger(member.email))
       const link = linkTo(
@@ -353,7 +364,7 @@ layer(withMail)("An email channel", (it) => {
     "has one address: %j",
     (to) =>
       Effect.gen(function* () {
-        const { channels } = yield* begin
+        const { channels } = yield* setUp
         assert.strictEqual(outcome(yield* channels.create(stranger(to))), "422 validation_failed")
       })
   )

@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Router } from "../../src/notifications/routing/Router.ts"
-import { callbacks } from "../../src/notifications/sending/Sender.ts"
+import { callbackLimits } from "../../src/notifications/sending/Sender.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
-import { selfHosted } from "../../src/core/config/plans.ts"
+import { selfHostedPlan } from "../../src/core/config/plans.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 import {
@@ -21,7 +21,7 @@ import { announcementData, runData } from "./support/events.ts"
 let share = 5_000
 const newWorkspace = Effect.suspend(() => insertWorkspaceOf(++share))
 
-/** Inserts events as settling writes them. */
+/** Inserts events as settling runs would. */
 const end = Effect.fnUntraced(function* (workspaceId: string, url: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -48,7 +48,7 @@ const countsOf = Effect.fnUntraced(function* (workspaceId: string) {
     ORDER BY status`
 })
 
-const most = selfHosted.limits.waiting_callbacks
+const most = selfHostedPlan.limits.waiting_callbacks
 
 layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
   excludeTestServices: true,
@@ -91,7 +91,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
             (length) => length >= count,
             400
           )
-        yield* reached(hanging, callbacks.maxPerTarget)
+        yield* reached(hanging, callbackLimits.maxPerTarget)
         const began = Date.now()
         yield* end(quiet, `${hook.url}/quiet`, 1)
         yield* end(noisy, `${hook.url}/noisy`, 1)
@@ -108,7 +108,7 @@ layer(SecretsLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), {
         yield* reached(hook, 1)
         assert.isBelow(Date.now() - began, 8_000)
         assert.strictEqual(hook.received[0]?.url, "/quiet")
-        assert.isAtMost(hanging.received.length, callbacks.maxPerShare)
+        assert.isAtMost(hanging.received.length, callbackLimits.maxPerShare)
       }).pipe(Effect.scoped, Effect.provide(notifierLayer()))
   )
 })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { Router } from "../../src/notifications/routing/Router.ts"
-import { alerts, Sender } from "../../src/notifications/sending/Sender.ts"
+import { alertLimits, Sender } from "../../src/notifications/sending/Sender.ts"
 import { Outbox } from "../../src/events/Outbox.ts"
 import { makeRunId } from "../../src/engine/RunId.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
@@ -24,7 +24,7 @@ import {
 const noon = Date.UTC(2026, 5, 1, 12)
 
 let share = 1_000
-const begin = Effect.fnUntraced(function* (
+const setUp = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, unknown>> = {},
   answer: () => Reply = () => ({})
 ) {
@@ -50,10 +50,10 @@ const begin = Effect.fnUntraced(function* (
 
 const route = Effect.flatMap(Router, (router) => router.route)
 
-/** Sends all that is due now. */
+/** Sends all messages that are due now. */
 const send = Effect.gen(function* () {
   const sender = yield* Sender
-  const claimed = yield* sender.claim(alerts, [])
+  const claimed = yield* sender.claim(alertLimits, [])
   yield* Effect.forEach(claimed, sender.send, { concurrency: 10 })
   return claimed.length
 })
@@ -72,7 +72,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("a failed run is announced under the name of its task", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
+      const { receiver, workspace_id } = yield* setUp({ group_seconds: 0 })
       const task = yield* insertTask(workspace_id)
       yield* sql`
         UPDATE tasks
@@ -97,7 +97,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
 
   it.effect("events of quiet hours come as one message in the morning", () =>
     Effect.gen(function* () {
-      const { receiver, say } = yield* begin({
+      const { receiver, say } = yield* setUp({
         quiet_hours: { timezone: "UTC", from: "11:00", to: "13:00" }
       })
       const subject = randomUUID()
@@ -124,7 +124,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("a held message is sent with the next event once quiet hours are switched off", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { channel, receiver, say, workspace_id } = yield* begin({
+      const { channel, receiver, say, workspace_id } = yield* setUp({
         quiet_hours: { timezone: "UTC", from: "11:00", to: "19:00" }
       })
       yield* say("incident.opened")
@@ -145,7 +145,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     it.effect(`a success of a ${kind} that another node wrote at the same time is not missed`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { receiver, workspace_id } = yield* begin({ group_seconds: 0 })
+        const { receiver, workspace_id } = yield* setUp({ group_seconds: 0 })
         const { remind } = yield* Router
         const task_id = yield* insertTask(workspace_id)
         const end = Effect.fnUntraced(function* (status: string, atMs: number, head?: string) {
@@ -173,7 +173,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
           Effect.sync(() => receiver.received.flatMap(({ body }) => typesIn(body)))
         )
         yield* step
-        // Nothing has succeeded since.
+        // There has been no success since then.
         yield* TestClock.adjust("41 seconds")
         assert.deepStrictEqual(yield* types, [`${noun}.failed`])
         yield* sql`
@@ -188,7 +188,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
 
   it.effect("an open problem is repeated until it ends", () =>
     Effect.gen(function* () {
-      const { receiver, say } = yield* begin({ remind_every_seconds: 3_600, group_seconds: 0 })
+      const { receiver, say } = yield* setUp({ remind_every_seconds: 3_600, group_seconds: 0 })
       const { remind } = yield* Router
       const subject = randomUUID()
       yield* say("incident.opened", subject)
@@ -216,7 +216,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("a channel that no longer exists is paused once, and the others are notified", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { channel, say, workspace_id } = yield* begin({ group_seconds: 0 }, () => ({
+      const { channel, say, workspace_id } = yield* setUp({ group_seconds: 0 }, () => ({
         status: 410,
         body: "no Bearer verysecret here any more"
       }))
@@ -253,7 +253,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
 
   it.effect("a failing delivery is retried with growing waits, for a day", () =>
     Effect.gen(function* () {
-      const { channel, receiver, say } = yield* begin({}, () => ({ status: 500 }))
+      const { channel, receiver, say } = yield* setUp({}, () => ({ status: 500 }))
       yield* say("incident.opened")
       yield* step
       const began = receiver.received.length
@@ -276,7 +276,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("nothing is sent to a provider before its Retry-After", () =>
     Effect.gen(function* () {
       let isBusy = true
-      const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
+      const { receiver, say } = yield* setUp({ group_seconds: 0 }, () =>
         isBusy ? { status: 429, headers: { "retry-after": "600" } } : {}
       )
       yield* say("incident.opened")
@@ -296,7 +296,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("a recovery waits for the message about its problem, and nothing else does", () =>
     Effect.gen(function* () {
       let failures = 1
-      const { receiver, say } = yield* begin({ group_seconds: 0 }, () =>
+      const { receiver, say } = yield* setUp({ group_seconds: 0 }, () =>
         failures-- > 0 ? { status: 500 } : {}
       )
       const subject = randomUUID()
@@ -304,7 +304,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
       yield* step
       yield* say("incident.closed", subject)
       yield* say("certificate.expiring")
-      // The channel is asked again after a second, what failed after about two.
+      // The channel is retried after one second, and the failed message after about two.
       yield* TestClock.adjust("1 second")
       yield* step
       yield* TestClock.adjust("2 seconds")
@@ -320,16 +320,16 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
 
   it.effect("a delivery of a lost node is sent again with the same id", () =>
     Effect.gen(function* () {
-      const { channel, receiver, say } = yield* begin()
+      const { channel, receiver, say } = yield* setUp()
       const sender = yield* Sender
       yield* say("incident.opened")
       yield* route
-      const lost = yield* sender.claim(alerts, [])
+      const lost = yield* sender.claim(alertLimits, [])
       assert.lengthOf(lost, 1)
       assert.strictEqual(yield* send, 0)
       yield* TestClock.adjust("25 seconds")
       yield* send
-      // The lost one comes back, sends after all, and writes nothing.
+      // The node that lost its lease continues: it sends its messages, but records nothing.
       for (const one of lost) yield* sender.send(one)
       assert.lengthOf(receiver.received, 2)
       assert.strictEqual(receiver.received[0]?.body.id, receiver.received[1]?.body.id)
@@ -343,14 +343,14 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { receiver, say, workspace_id } = yield* begin({ group_seconds: 0 })
+        const { receiver, say, workspace_id } = yield* setUp({ group_seconds: 0 })
         const { forget } = yield* Outbox
         yield* sql`DELETE FROM notification_settings WHERE workspace_id = ${workspace_id}`
         const [pagerduty = "", webhook = ""] = yield* insertChannels(workspace_id, [
           { kind: "pagerduty", config: { routing_key: "aB3".repeat(11).slice(0, 32) } },
           { config: { url: receiver.url } }
         ])
-        // The rules select only beginnings, and incidents are closed all the same.
+        // The rules select only opened incidents, but incidents are still closed.
         yield* sql`
         UPDATE notification_settings
         SET settings = jsonb_set(settings, '{rules,0,events}', '["incident.opened"]')
@@ -358,7 +358,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
         const [known, unknown] = [randomUUID(), randomUUID()]
         yield* say("incident.opened", known)
         yield* route
-        // This one is deleted before it is announced.
+        // This monitor is deleted before a notification about its incident is sent.
         yield* say("incident.opened", unknown)
         for (const subject_id of [known, unknown, known])
           yield* forget({ workspace_id, subject_id })
@@ -386,7 +386,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("an incident knows the messages about it, also those about several incidents", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { channel, workspace_id } = yield* begin()
+      const { channel, workspace_id } = yield* setUp()
       const { announce } = yield* Outbox
       const incidents = [randomUUID(), randomUUID()]
       const at = yield* DateTime.nowAsDate
@@ -416,7 +416,7 @@ layer(StepsLayer, { timeout: "60 seconds" })("Step by step", (it) => {
   it.effect("nobody is notified of events in a deleted workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { receiver, say, workspace_id } = yield* begin()
+      const { receiver, say, workspace_id } = yield* setUp()
       yield* say("incident.opened")
       yield* sql`DELETE FROM workspaces WHERE id = ${workspace_id}`
       yield* step

@@ -6,13 +6,15 @@ import { TestClock } from "effect/testing"
 import { Ids } from "../../../src/core/Ids.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
 import { Signals } from "../../../src/events/Signals.ts"
-import { nothingMeasured } from "../../../src/monitoring/checks/checkedKind.ts"
-import { type CheckOutcome, Checks, Probers } from "../../../src/monitoring/checks/Checks.ts"
+import { type CheckOutcome, noMeasurements } from "@scheduling/calls/probes/checkErrors"
+import { Checks, Probers } from "../../../src/monitoring/checks/Checks.ts"
 import { ChecksRepo, type DueRow } from "../../../src/monitoring/checks/ChecksRepo.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
 import { MonitorsRepo } from "../../../src/monitoring/MonitorsRepo.ts"
+import { PlaceChecks } from "../../../src/monitoring/places/PlaceChecks.ts"
+import { PlacesRepo } from "../../../src/monitoring/places/PlacesRepo.ts"
 import { StatusChanges } from "../../../src/monitoring/StatusChanges.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { ask, type Member, signUp, times, together } from "../../support/http.ts"
@@ -21,10 +23,10 @@ import { monitorsOfKind } from "../monitors.ts"
 
 type Target = (row: DueRow) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
 
-/** Creates the checks of one node. `target` determines the responses. */
+/** Creates one node's checks service. `target` determines the responses. */
 const nodeWith = (target: Target) =>
   Layer.fresh(Checks.layer).pipe(
-    Layer.provide(StatusChanges.layer),
+    Layer.provide([PlaceChecks.layer, StatusChanges.layer]),
     Layer.provide([
       ChecksRepo.layer,
       IncidentsRepo.layer,
@@ -32,6 +34,7 @@ const nodeWith = (target: Target) =>
       MonitorEventsRepo.layer,
       MonitorsRepo.layer,
       Outbox.layer,
+      PlacesRepo.layer,
       Layer.succeed(Probers, {
         http: (row) =>
           Effect.sync(() => {
@@ -40,7 +43,7 @@ const nodeWith = (target: Target) =>
               isUnreached = false,
               ...result
             } = target(row)
-            return { result: { ...nothingMeasured, ...result }, host, isUnreached }
+            return { result: { ...noMeasurements, ...result }, host, isUnreached }
           })
       })
     ]),
@@ -49,7 +52,7 @@ const nodeWith = (target: Target) =>
 
 const urlOf = ({ target }: DueRow) => (target as { readonly url: string }).url
 
-/** Runs all checks that are due. They are fewer than one statement leases. */
+/** Runs all due checks. There are fewer of them than one statement leases. */
 const checkAll = Effect.gen(function* () {
   const { finished, startDue } = yield* Checks
   yield* startDue
@@ -65,7 +68,7 @@ const unanswered = {
 } as const
 
 layer(testAppLayer())("the checks of a node", (it) => {
-  it.effect("are never done by two nodes at once", () =>
+  it.effect("are never done by two nodes simultaneously", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(testNow)
       const member = yield* signUp()
@@ -79,7 +82,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
       assert.lengthOf(seen, 60)
       assert.strictEqual(new Set(seen).size, 60)
-      // Each monitor is due once in the next minute, at its own time.
+      // Within the next minute, each monitor is due once, at its own time.
       yield* TestClock.adjust("1 minute")
       yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])
       assert.lengthOf(seen, 120)
@@ -114,7 +117,7 @@ layer(testAppLayer())("the checks of a node", (it) => {
       const { body } = yield* sites.events(site.id)
       const statuses = body.data.map(({ status }: { status: string }) => status)
       assert.deepStrictEqual(statuses, ["down", "up", "up", "up", "up"])
-      // All checks count in the figures, and the latency of those that succeeded.
+      // The uptime includes all checks, but the latency includes only successful ones.
       const { body: figures } = yield* ask(
         "GET",
         `${member.workspace}/monitors/${site.id}/uptime?period=7d`,
@@ -161,11 +164,11 @@ layer(testAppLayer())("the checks of a node", (it) => {
           times(12, () => "up")
         )
         assert.lengthOf(
-          logs.filter((line) => line.includes("reaches none of its targets")),
+          logs.filter((line) => line.includes("can no longer reach any target")),
           1
         )
         assert.lengthOf(
-          logs.filter((line) => line.includes("can be reached again")),
+          logs.filter((line) => line.includes("can reach targets")),
           1
         )
       }).pipe(Effect.provide(node), Effect.provide(capture))

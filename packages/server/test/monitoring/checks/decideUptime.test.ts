@@ -10,7 +10,7 @@ import { NetworkWatch } from "../../../src/monitoring/checks/NetworkWatch.ts"
 
 const bad: CheckError = { code: "timeout", message: "Too late." }
 
-/** The statuses after each of the results: `-` is a failed check, `+` a good one. */
+/** Returns the status after each check: `-` is a failed check, `+` a successful one. */
 const statusesOf = (confirm_after: number, recover_after: number, results: string) => {
   let state: UptimeState = { status: "new", failures: 0, successes: 0 }
   return [...results]
@@ -26,7 +26,7 @@ const statusesOf = (confirm_after: number, recover_after: number, results: strin
 
 describe("the status of a checked monitor", () => {
   it.each([
-    // `!` is the failure after which the monitor goes down.
+    // `!` is a failure that immediately makes the monitor go down.
     [1, 1, "+!--+", "up down down down up"],
     [2, 1, "+-!-+-+", "up up? down down up up? up"],
     [2, 1, "-!+", "new? down up"],
@@ -56,15 +56,37 @@ describe("a node that watches its network", () => {
   it("is cut off when five sites are lost and none responds", () => {
     const network = new NetworkWatch()
     for (const host of ["a.example.com", "b.example.com", "192.0.2.1", "192.0.2.9", "x.org"]) {
-      assert.isFalse(network.noteLost(host))
+      assert.isFalse(network.noteLost(host, 0))
     }
-    assert.isFalse(network.noteLost("2001:db8::1"))
+    assert.isFalse(network.noteLost("2001:db8::1", 0))
     assert.isFalse(network.isCutOff)
-    assert.isTrue(network.noteLost("example.net."))
-    assert.isFalse(network.noteLost("example.edu"))
+    assert.isTrue(network.noteLost("example.net.", 0))
+    assert.isFalse(network.noteLost("example.edu", 0))
     assert.isTrue(network.isCutOff)
-    assert.isTrue(network.noteReached())
+    assert.isTrue(network.noteReached("x.org", 0))
     assert.isFalse(network.isCutOff)
-    assert.isFalse(network.noteReached())
+    assert.isFalse(network.noteReached("x.org", 0))
+  })
+
+  it("doubts a lost site for five minutes until another responds, if it has reached five", () => {
+    const network = new NetworkWatch()
+    const isInDoubt = (host: string, nowMs: number, beganMs = nowMs) =>
+      network.isInDoubt(host, { beganMs, nowMs })
+    for (const site of ["a", "b", "c", "d"]) network.noteReached(`www.${site}.org`, 0)
+    network.noteReached("a.org", 0)
+    network.noteLost("a.org", 1_000)
+    assert.isFalse(isInDoubt("a.org", 1_000))
+    network.noteReached("e.org", 1_500)
+    network.noteLost("a.org", 2_000)
+    network.noteLost("b.org", 200_000)
+    network.noteLost("a.org", 201_000)
+    assert.isTrue(isInDoubt("a.org", 301_999))
+    assert.isTrue(isInDoubt("www.b.org", 499_999))
+    assert.isFalse(isInDoubt("c.org", 301_999))
+    assert.isFalse(isInDoubt("a.org", 302_000))
+    network.noteReached("b.org", 310_000)
+    assert.isTrue(isInDoubt("a.org", 311_000, 309_999))
+    assert.isFalse(isInDoubt("a.org", 311_000, 310_000))
+    assert.isFalse(isInDoubt("b.org", 311_000, 309_999))
   })
 })

@@ -7,14 +7,14 @@ import { runningConfig, runningNodeLayer } from "../../support/TestApp.ts"
 import { firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
 interface Answer {
-  /** The response code: 0 for success, 2 for a failure of the server, 3 for an unknown name. */
+  /** The response code: 0 for success, 2 for a server failure, 3 for an unknown name. */
   readonly code?: number
-  /** The data of the records of the requested type. */
+  /** The data of the records with the requested type. */
   readonly records?: ReadonlyArray<Buffer>
   readonly afterMs?: number
 }
 
-/** Encodes the labels of a name as in a DNS message. */
+/** Encodes a name as the labels of a DNS message. */
 const nameOf = (name: string): Buffer =>
   Buffer.concat([
     ...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
@@ -25,7 +25,7 @@ const addressOf = (ip: string): Buffer => Buffer.from(ip.split(".").map(Number))
 
 const numberOf = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff])
 
-/** Starts a name server whose answers depend on the first label of the name. */
+/** Starts a name server whose responses depend on the name's first label. */
 const nameServer = (answers: Readonly<Record<string, Answer | null>>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
@@ -106,7 +106,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
           /^No name server responded within 1 s\.$/
         ],
         [of("broken"), "dns", /failed or refused/],
-        [of("unknown"), "dns", /^The name does not exist\.$/],
+        [of("unknown"), "dns", /^The domain name does not exist\.$/],
         [of("empty"), "dns", /^The name has no A records\.$/],
         [of("empty", { record_type: "AAAA" }), "dns", /no AAAA records/],
         [of("many", { expected_values: ["192.0.2.24"] }), null, /^$/],

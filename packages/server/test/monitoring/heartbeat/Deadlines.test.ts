@@ -18,7 +18,7 @@ import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { beginWith } from "../monitors.ts"
 
-/** The service of a node, with the test's clock. */
+/** A node's deadlines service, on the test's clock. */
 const deadlines = Deadlines.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
@@ -74,10 +74,12 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
           status: "open",
           opened_at: "2026-06-01T13:05:00.000Z",
           closed_at: null,
-          cause: { code: "missed", message: "No ping came by 2026-06-01T13:05:00.000Z." },
+          cause: { code: "missed", message: "No ping arrived by 2026-06-01T13:05:00.000Z." },
           acknowledged_by: null,
           acknowledged_at: null,
-          snoozed_until: null
+          snoozed_until: null,
+          suppressed: false,
+          suppressed_by: null
         }
       ])
       yield* leap("1 hour")
@@ -89,7 +91,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
       ])
       const { cause, subject } = opened.data[0]
       const about = { incident: { id: down.open_incident_id, subject, cause } }
-      // The outbox contains the notifications to send.
+      // The outbox contains the notifications that will be sent.
       const notifications = yield* sql<Record<string, unknown>>`
         SELECT event, at, tags, data
         FROM outbox
@@ -102,7 +104,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
           tags: ["nightly"],
           data: {
             name: "Nightly backup",
-            reason: "No ping came by 2026-06-01T13:05:00.000Z.",
+            reason: "No ping arrived by 2026-06-01T13:05:00.000Z.",
             about
           }
         },
@@ -180,7 +182,7 @@ layer(testAppLayer())("the deadline of a heartbeat", (it) => {
     })
   )
 
-  it.effect("opens one incident if several nodes check it at once", () =>
+  it.effect("opens one incident if several nodes check it simultaneously", () =>
     Effect.gen(function* () {
       const { heartbeats, ping } = yield* beginWith()
       yield* ping()

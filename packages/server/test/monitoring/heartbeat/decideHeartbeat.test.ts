@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
-  alertAt,
+  alertTimeOf,
   decideHeartbeat,
   type HeartbeatChange,
   type HeartbeatRules,
   type HeartbeatSignal,
   type HeartbeatState,
-  newHeartbeat
+  newHeartbeatState
 } from "../../../src/monitoring/heartbeat/decideHeartbeat.ts"
 
 const start = Date.UTC(2026, 5, 1)
@@ -35,8 +35,12 @@ const time: HeartbeatSignal = { type: "time" }
 
 type TimedSignal = readonly [HeartbeatSignal, number]
 
-/** Applies signals one after another, and returns the last state and all changes. */
-const apply = (of: HeartbeatRules, signals: ReadonlyArray<TimedSignal>, from = newHeartbeat) => {
+/** Applies signals in order. Returns the final state and all changes. */
+const apply = (
+  of: HeartbeatRules,
+  signals: ReadonlyArray<TimedSignal>,
+  from = newHeartbeatState
+) => {
   const changes: Array<HeartbeatChange> = []
   let state: HeartbeatState = from
   for (const [signal, at] of signals) {
@@ -174,7 +178,7 @@ describe("a heartbeat", () => {
         ["up", 15, null]
       ]
     )
-    // Two runs may finish shortly after each other if they started far enough apart.
+    // Two runs can finish shortly after each other if their starts were far enough apart.
     assert.deepStrictEqual(
       apply(spaced, [
         [starts("a"), start],
@@ -211,7 +215,7 @@ describe("a heartbeat", () => {
     const after = (at: string) =>
       new Date(apply(berlin, [[success(), Date.parse(at)]]).state.expected_at ?? 0).toISOString()
     assert.strictEqual(after("2026-06-01T01:00:00Z"), "2026-06-02T00:30:00.000Z")
-    // 02:30 does not exist on 29 March 2026, so the slot is right after the gap.
+    // 02:30 does not exist on 29 March 2026, so the slot is immediately after the missing hour.
     assert.strictEqual(after("2026-03-28T02:00:00Z"), "2026-03-29T01:00:00.000Z")
   })
 
@@ -248,8 +252,8 @@ describe("a heartbeat", () => {
     const at = start + 12 * hour
     const decision = decideHeartbeat(rules, state, { type: "rules", before: daily }, at)
     assert.deepStrictEqual(decision.changes, [])
-    assert.strictEqual(alertAt(rules, decision.state), at + 65 * minute)
-    // A deadline that had passed under the old settings still counts.
+    assert.strictEqual(alertTimeOf(rules, decision.state), at + 65 * minute)
+    // A deadline that had passed under the old settings still opens an incident.
     const overdue = apply(rules, [[success(), start]]).state
     const late = decideHeartbeat(daily, overdue, { type: "rules", before: rules }, at)
     assert.deepStrictEqual(
@@ -295,7 +299,7 @@ const toTimedSignals = (
   story: typeof Story.Type,
   withChecks: boolean
 ): ReadonlyArray<TimedSignal> => {
-  // The signals cross the start of daylight saving time in Europe/Berlin.
+  // The signals span the start of daylight saving time in Europe/Berlin.
   let at = Date.UTC(2026, 2, 28, 20)
   return story.flatMap(({ afterMs, checks, signal }) => {
     const from = at
@@ -349,7 +353,7 @@ describe("for any signals", () => {
       const of = toRules(given)
       const signals = toTimedSignals(story, false)
       const { state } = apply(of, signals)
-      const due = alertAt(of, state)
+      const due = alertTimeOf(of, state)
       const last = signals.at(-1)?.[1] ?? start
       const isWatched =
         state.status === "up" || (state.status === "new" && state.expected_at !== null)
@@ -382,7 +386,7 @@ describe("for any signals", () => {
     "a job that pings close to each slot never goes down",
     [between(0, 100_000)],
     ([seed]) => {
-      // Pings come from four minutes early to the end of the grace.
+      // Pings arrive between four minutes early and the end of the grace period.
       const of: HeartbeatRules = { ...hourly, grace_seconds: 600 }
       const signals = Array.from({ length: 48 }, (_, slot): TimedSignal => {
         const wander = ((seed * (slot + 7) * 7919) % 840) * 1000

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { BodyLimits } from "../../../src/monitoring/heartbeat/BodyBudget.ts"
 import { ask, signUp, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { begin, heartbeatsOf, minimal, ping as pingAt } from "../monitors.ts"
+import { setUpHeartbeats, heartbeatsOf, minimal, ping as pingAt } from "../monitors.ts"
 
 const body = "x".repeat(10_000)
 
@@ -43,7 +43,7 @@ layer(limited)("ping bodies", (it) => {
     "are dropped after the budget of the workspace, while the pings still count: ping%s",
     (signal) =>
       Effect.gen(function* () {
-        const { heartbeats } = yield* begin
+        const { heartbeats } = yield* setUpHeartbeats
         const { body: one } = yield* heartbeats.create(minimal)
         const { body: other } = yield* heartbeats.create(minimal)
         for (const { ping_url } of [one, one, other, other, one]) {
@@ -73,7 +73,8 @@ layer(limited)("ping bodies", (it) => {
         for (let pings = 0; pings < 3; pings++) yield* ping(monitor.ping_url)
         kept.push(...(yield* storedBodies(heartbeats, monitor.id)))
       }
-      // An overdrawn account is noticed per workspace, so each one still stores one body.
+      // Each workspace can store one more body before the account is found to have exceeded its
+      // limit.
       assert.strictEqual(kept.filter((one) => one === "10000").length, 10)
       const heartbeats = heartbeatsOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimal)
@@ -87,7 +88,7 @@ layer(limited)("ping bodies", (it) => {
     })
   )
 
-  it.effect("are limited also if they come at once", () =>
+  it.effect("are limited even if they arrive simultaneously", () =>
     Effect.gen(function* () {
       const heartbeats = heartbeatsOf(yield* signUp())
       const { body: monitor } = yield* heartbeats.create(minimal)

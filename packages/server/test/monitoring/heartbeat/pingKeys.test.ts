@@ -8,8 +8,8 @@ import { heartbeatsOf, minimal } from "../monitors.ts"
 const rid = "0b9f3c5a-1b1e-4c4a-9d2f-3e8b7a6c5d40"
 const unknown = "this ping URL does not exist\n"
 
-/** A workspace with a ping key, and what its jobs send. */
-const begin = Effect.gen(function* () {
+/** Creates a workspace with a ping key. Returns functions that send pings as jobs would. */
+const setUp = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, { scopes: ["monitors:read", "monitors:write"] })
@@ -36,7 +36,7 @@ const begin = Effect.gen(function* () {
 layer(testNodesLayer())("a ping with a ping key", (it) => {
   it.effect("names a heartbeat by its key, as the wrappers of cron jobs do", () =>
     Effect.gen(function* () {
-      const { heartbeats, ping } = yield* begin
+      const { heartbeats, ping } = yield* setUp
       const { body: monitor } = yield* heartbeats.create({ ...minimal, key: "backup" })
       for (const [rest, method, status] of [
         ["backup", "GET", "up"],
@@ -59,9 +59,9 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
 
   it.effect("creates the heartbeat with ?create=1, once", () =>
     Effect.gen(function* () {
-      const { heartbeats, member, ping } = yield* begin
+      const { heartbeats, member, ping } = yield* setUp
       assert.deepInclude(yield* ping("nightly"), { status: 404, text: unknown })
-      // The requests of runitor -create -slug nightly -ping-key KEY.
+      // The requests that `runitor -create -slug nightly -ping-key KEY` sends.
       const start = yield* ping(`nightly/start?create=1&rid=${rid}`, "POST")
       assert.deepInclude(start, { status: 201, text: "Created\n" })
       yield* TestClock.adjust("2 seconds")
@@ -92,7 +92,7 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
 
   it.effect("creates at most 60 heartbeats per minute", () =>
     Effect.gen(function* () {
-      const { heartbeats, ping } = yield* begin
+      const { heartbeats, ping } = yield* setUp
       const answers = yield* together(times(63, (index) => ping(`job-${index}?create=1`)))
       const full = answers.filter(({ status }) => status === 429)
       assert.isAtLeast(full.length, 3)
@@ -104,8 +104,8 @@ layer(testNodesLayer())("a ping with a ping key", (it) => {
 
   it.effect("is unknown with another key, an old key, or the key of another workspace", () =>
     Effect.gen(function* () {
-      const one = yield* begin
-      const other = yield* begin
+      const one = yield* setUp
+      const other = yield* setUp
       yield* one.heartbeats.create({ ...minimal, key: "only-here" })
       assert.strictEqual((yield* one.ping("only-here")).status, 200)
       for (const rest of ["only-here", "only-here/start"]) {
@@ -154,7 +154,7 @@ layer(testNodesLayer())("the ping key of a workspace", (it) => {
 layer(testNodesLayer())("the ping id of a new heartbeat", (it) => {
   it.effect("may be the UUID of a check that moves here, and is not shown elsewhere", () =>
     Effect.gen(function* () {
-      const { heartbeats, member } = yield* begin
+      const { heartbeats, member } = yield* setUp
       const ping_id = "7D1C3F52-93A4-4C5E-8D0B-9F1E2D3C4B5B"
       const { body: monitor } = yield* heartbeats.create({ ...minimal, key: "moved", ping_id })
       assert.isTrue(monitor.ping_url.endsWith(`/ping/${ping_id.toLowerCase()}`))

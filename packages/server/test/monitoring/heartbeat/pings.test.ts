@@ -176,7 +176,7 @@ layer(testNodesLayer())("a ping", (it) => {
       )
       assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
       assert.strictEqual((yield* get).status, "up")
-      // Each node lists at most 60 pings per minute as events.
+      // Each node records at most 60 pings per minute as events.
       const { body } = yield* heartbeats.events(id, "?limit=100")
       assert.isAtLeast(body.data.length, 60)
       const more = yield* heartbeats.events(id, `?limit=100&cursor=${body.next_cursor}`)

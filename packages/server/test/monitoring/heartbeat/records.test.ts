@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, joined, outcome, times } from "../../support/http.ts"
+import { ask, createKey, newMember, outcome, times } from "../../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../../support/TestApp.ts"
-import { begin, beginWith, minimal } from "../monitors.ts"
+import { setUpHeartbeats, beginWith, minimal } from "../monitors.ts"
 
 layer(testNodesLayer())("a heartbeat monitor", (it) => {
   it.effect("is created with the given fields and defaults for the others", () =>
@@ -18,6 +18,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
         version: 1,
         name: "Nightly backup",
         tags: [],
+        depends_on: [],
         status: "new",
         paused: false,
         last_change_at: "2026-06-01T12:00:00.000Z",
@@ -62,7 +63,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     [{ ...minimal, ping_url: "http://x" }, "ping_url"]
   ] as const)("is refused with invalid fields: %j", ([input, field]) =>
     Effect.gen(function* () {
-      const { heartbeats } = yield* begin
+      const { heartbeats } = yield* setUpHeartbeats
       const answer = yield* heartbeats.create(input)
       assert.strictEqual(outcome(answer), "422 validation_failed")
       assert.include(
@@ -82,13 +83,13 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
       assert.isNull(one.body.ping_url)
       const all = yield* ask("GET", path, { token: key })
       assert.isNull(all.body.data[0].ping_url)
-      const viewer = yield* joined(member, "viewer")
+      const viewer = yield* newMember(member, "viewer")
       const asViewer = yield* ask("GET", path, { token: viewer.access_token })
       assert.strictEqual(asViewer.body.data[0].id, id)
       assert.isNull(asViewer.body.data[0].ping_url)
       const { body } = yield* ask("GET", `${path}/${id}`, { token: viewer.access_token })
       assert.isNull(body.ping_url)
-      for (const writer of [member, yield* joined(member, "editor")]) {
+      for (const writer of [member, yield* newMember(member, "editor")]) {
         const asWriter = yield* ask("GET", path, { token: writer.access_token })
         assert.isString(asWriter.body.data[0].ping_url)
       }
@@ -108,7 +109,7 @@ layer(testNodesLayer())("a heartbeat monitor", (it) => {
     })
   )
 
-  it.effect("gets a new ping URL, and the old one stops working at once on every node", () =>
+  it.effect("gets a new ping URL, and the old one stops working immediately on every node", () =>
     Effect.gen(function* () {
       const { heartbeats, id, monitor, ping } = yield* beginWith()
       assert.strictEqual((yield* ping()).status, 200)

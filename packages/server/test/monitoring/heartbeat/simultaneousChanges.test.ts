@@ -17,7 +17,7 @@ import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { collide } from "../../support/collide.ts"
 import { type Answer, together } from "../../support/http.ts"
 import { type TestApp, testNodesLayer } from "../../support/TestApp.ts"
-import { begin, type heartbeatsOf, ping } from "../monitors.ts"
+import { setUpHeartbeats, type heartbeatsOf, ping } from "../monitors.ts"
 
 const deadlines = Deadlines.layer.pipe(
   Layer.provide(StatusChanges.layer),
@@ -39,7 +39,9 @@ const acts: ReadonlyArray<Act> = ["ping", "fail", "pause", "edit", "check", "rem
 /** All pairs of changes, in both orders. */
 const pairs = acts.flatMap((first) => acts.map((second) => [first, second] as const))
 
-/** Makes two changes at once to a monitor that is up, down or overdue, and checks the result. */
+/**
+ * Makes two simultaneous changes to a monitor that is up, down or overdue, and checks the result.
+ */
 const race = Effect.fnUntraced(function* (
   heartbeats: ReturnType<typeof heartbeatsOf>,
   state: "up" | "down" | "overdue",
@@ -82,8 +84,8 @@ const race = Effect.fnUntraced(function* (
     status === "down" ? [open_incident_id] : []
   )
   if (status !== "down") assert.isNull(open_incident_id)
-  // Incidents must not overlap, and an overdue monitor must have one, whatever the order of the
-  // changes.
+  // Whatever the order of the changes, incidents must not overlap, and an overdue monitor must have
+  // an incident.
   const times = incidents.toReversed().flatMap((one) => [one.opened_at, one.closed_at ?? []].flat())
   assert.deepStrictEqual(times, times.toSorted())
   if (state === "overdue") assert.isNotEmpty(incidents)
@@ -102,7 +104,7 @@ layer(testNodesLayer())("two simultaneous changes of a heartbeat", (it) => {
     "leave consistent incidents and notifications if the monitor is %s",
     (state) =>
       Effect.gen(function* () {
-        const { heartbeats } = yield* begin
+        const { heartbeats } = yield* setUpHeartbeats
         for (const pair of pairs) {
           yield* race(heartbeats, state, pair).pipe(
             Effect.mapError((error) => new Error(`${pair.join(" and ")}: ${String(error)}`))

@@ -3,15 +3,15 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import {
-  alertAt,
+  alertTimeOf,
   decideHeartbeat,
   type HeartbeatRules,
   type HeartbeatSignal,
-  newHeartbeat
+  newHeartbeatState
 } from "../../../src/monitoring/heartbeat/decideHeartbeat.ts"
 import { heartbeatState, toPingColumns } from "../../../src/monitoring/heartbeat/HeartbeatRow.ts"
 import { HeartbeatsRepo } from "../../../src/monitoring/heartbeat/HeartbeatsRepo.ts"
-import { idAt } from "../../../src/monitoring/idAt.ts"
+import { makeIdAt } from "../../../src/monitoring/makeIdAt.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { beginWith } from "../monitors.ts"
 
@@ -36,7 +36,7 @@ const signals = {
   resume: { type: "resume" }
 } satisfies Readonly<Record<string, HeartbeatSignal>>
 
-/** Signals before the ping, each with the seconds since the previous one. */
+/** Signals before the ping, each with the number of seconds since the previous signal. */
 const Story = Schema.Array(
   Schema.Struct({
     signal: Schema.Literals([
@@ -66,7 +66,7 @@ const toRules = ({
   schedule: hasSchedule ? "*/5 * * * *" : null
 })
 
-/** One monitor is enough for all cases, because each case overwrites its state. */
+/** All cases use the same monitor, because each case overwrites its state. */
 class Subject extends Context.Service<Subject, { readonly id: string }>()(
   "@scheduling/server/test/monitors/heartbeat/Subject"
 ) {}
@@ -88,7 +88,7 @@ layer(SubjectLayer)("writeOrdinaryPings", (it) => {
         const rules = toRules(given)
         let ms = testNow
         let changedMs = testNow
-        let state = newHeartbeat
+        let state = newHeartbeatState
         for (const { afterSeconds, signal } of story) {
           ms += afterSeconds * 1000
           const decision = decideHeartbeat(rules, state, signals[signal], ms)
@@ -114,13 +114,13 @@ layer(SubjectLayer)("writeOrdinaryPings", (it) => {
 
         const before = yield* read
         const at = ms + afterSeconds * 1000
-        const event = { id: idAt(at, 0), details: { method: "GET" } }
+        const event = { id: makeIdAt(at, 0), details: { method: "GET" } }
         const ping = { ping_hash: found.ping_hash, at: new Date(at), event }
         const updated = yield* repo.updateByOrdinaryPings([ping], [])
         const after = yield* read
 
         const decision = decideHeartbeat(rules, state, signals.success, at)
-        const due = alertAt(rules, state)
+        const due = alertTimeOf(rules, state)
         const isOrdinary =
           state.status === "up" &&
           state.runs.length === 0 &&
@@ -140,7 +140,7 @@ layer(SubjectLayer)("writeOrdinaryPings", (it) => {
         }
         assert.deepStrictEqual(decision.changes, [])
         assert.deepStrictEqual(heartbeatState(after), decision.state)
-        assert.strictEqual(after.alert_at?.getTime(), alertAt(rules, decision.state))
+        assert.strictEqual(after.alert_at?.getTime(), alertTimeOf(rules, decision.state))
         assert.strictEqual(after.row_version, before.row_version + 1)
         assert.deepStrictEqual(events, [
           { ...event, type: "success", status: "up", at: new Date(at) }

@@ -149,7 +149,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const { body: incidents } = yield* httpOf(member).incidents("?limit=100")
       const failing = cases.filter(([, code]) => code !== null)
       assert.lengthOf(incidents.data, failing.length)
-      // The measurements reveal nothing about a private network.
+      // The measured durations must not reveal anything about a private network.
       const refused = monitors.find(
         ({ last_check }) => last_check.error?.code === "address_refused"
       )

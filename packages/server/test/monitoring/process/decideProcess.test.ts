@@ -5,7 +5,7 @@ import {
   canChangeStatus,
   decideProcess,
   evaluateReport,
-  type Failing,
+  type OngoingFailure,
   type ProcessRules,
   type ProcessState,
   type ReportSummary,
@@ -30,8 +30,11 @@ const fresh: ProcessState = { status: "new", sinceMs: 0, failing: null }
 const up: ProcessState = { ...fresh, status: "up" }
 const down: ProcessState = { ...fresh, status: "down" }
 
-const none = (sinceMs: number): Failing => ({ sinceMs, cause: { code: "too_few", message: "0" } })
-const reportedAt = (atMs: number, failing: Failing | null = null): ReportSummary => ({
+const none = (sinceMs: number): OngoingFailure => ({
+  sinceMs,
+  cause: { code: "too_few", message: "0" }
+})
+const reportedAt = (atMs: number, failing: OngoingFailure | null = null): ReportSummary => ({
   atMs,
   total: { ...fine, count: failing === null ? 1 : 0 },
   failing
@@ -190,7 +193,7 @@ describe("for any reports", () => {
     [Counts],
     ([counts]) => {
       let state = fresh
-      let failing: Failing | null = null
+      let failing: OngoingFailure | null = null
       counts.forEach((count, index) => {
         const nowMs = index * 30_000
         failing = evaluateReport(rules, failing, { ...fine, count }, nowMs)

@@ -14,8 +14,8 @@ import { nodeWith } from "./node.ts"
 
 const many = 1_000
 
-/** Creates a thousand workers whose agents are online, and a monitor of all of them. */
-const begin = Effect.gen(function* () {
+/** Creates a thousand workers whose agents are online, and a monitor that covers all of them. */
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const sql = yield* SqlClient.SqlClient
   const workers = yield* sql<{ readonly id: string }>`
@@ -65,7 +65,7 @@ const begin = Effect.gen(function* () {
         ]),
       { concurrency: 64, discard: true }
     )
-  /** Checks the monitor, and returns its status and how often all reports were read. */
+  /** Checks the monitor. Returns its status, and how many times all reports were read. */
   const decided = Effect.gen(function* () {
     yield* checkDue
     const { status } = (yield* monitors.get(id)).body
@@ -82,7 +82,7 @@ layer(testAppLayer(), { timeout: "180 seconds" })("a monitor of a thousand worke
     "is decided once for all reports of the same moment",
     () =>
       Effect.gen(function* () {
-        const { id, decided, member, sendReports, workers } = yield* begin
+        const { id, decided, member, sendReports, workers } = yield* setUp
         const [last, ...others] = workers
         assert.isDefined(last)
         assert.lengthOf(others, many - 1)
@@ -100,7 +100,10 @@ layer(testAppLayer(), { timeout: "180 seconds" })("a monitor of a thousand worke
           token: member.access_token
         })
         assert.lengthOf(incidents.body.data, 1)
-        assert.match(incidents.body.data[0].cause.message, /^On web \d+: 0 matching processes run/)
+        assert.match(
+          incidents.body.data[0].cause.message,
+          /^On web \d+: 0 matching processes are running/
+        )
       }),
     180_000
   )

@@ -12,7 +12,7 @@ import { Ids } from "../../../src/core/Ids.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 
-/** The service of a node, with the test's clock. */
+/** One node's service, on the test's clock. */
 export const nodeWith = <R>(reports: Layer.Layer<ProcessReportsRepo, never, R>) =>
   Processes.layer.pipe(
     Layer.provide(StatusChanges.layer),

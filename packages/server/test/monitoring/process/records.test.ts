@@ -13,7 +13,7 @@ import { agentOf, workersOf } from "../../workers/workers.ts"
 import { processesOf } from "../monitors.ts"
 import { node } from "./node.ts"
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const workers = workersOf(member)
   const worker = (yield* workers.create()).body
@@ -37,7 +37,10 @@ const online = Effect.fnUntraced(function* (
 
 type Online = Pick<Effect.Success<ReturnType<typeof online>>, "agent" | "session">
 
-/** Creates a monitor with labels and no grace, and two online workers that have the labels. */
+/**
+ * Creates a monitor that has labels and no grace period, and two online workers with the same
+ * labels.
+ */
 const beginWithLabels = Effect.fnUntraced(function* (rules: object = {}) {
   const member = yield* signUp()
   const workers = workersOf(member)
@@ -78,12 +81,13 @@ const report = (monitor_id: string, count: number) => ({
 layer(testAppLayer())("a process monitor", (it) => {
   it.effect("is created with defaults, and updated", () =>
     Effect.gen(function* () {
-      const { input, monitors } = yield* begin
+      const { input, monitors } = yield* setUp
       const created = yield* monitors.create(input)
       assert.strictEqual(created.status, 201, created.text)
       assert.deepInclude(created.body, {
         ...input,
         tags: [],
+        depends_on: [],
         status: "new",
         labels: null,
         judge: "each",
@@ -101,7 +105,7 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("rejects a minimum above the maximum", () =>
     Effect.gen(function* () {
-      const { input, member, monitors } = yield* begin
+      const { input, member, monitors } = yield* setUp
       const keyed = keyedOf(member)
       const none = yield* monitors.create({ ...input, max_count: 0 })
       assert.deepInclude(none.body, { min_count: 0, max_count: 0 })
@@ -127,7 +131,7 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("is sent to the agent of its worker, and changes by the agent's reports", () =>
     Effect.gen(function* () {
-      const { agent, input, member, monitors, session, worker } = yield* begin
+      const { agent, input, member, monitors, session, worker } = yield* setUp
       const { id } = (yield* monitors.create({ ...input, grace_seconds: 20 })).body
       assert.deepStrictEqual((yield* agent.beat(session)).body.watch, [
         { monitor_id: id, match: { name: "postgres" }, interval_seconds: 30 }
@@ -158,36 +162,37 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("ignores reports of other workers, and all reports while it is paused", () =>
     Effect.gen(function* () {
-      const scene = yield* begin
-      const stranger = yield* begin
-      const { id } = (yield* scene.monitors.create(scene.input)).body
+      const fixture = yield* setUp
+      const stranger = yield* setUp
+      const { id } = (yield* fixture.monitors.create(fixture.input)).body
       yield* stranger.agent.beat(stranger.session, { reports: [report(id, 1)] })
-      assert.isNull((yield* scene.monitors.get(id)).body.last_report)
-      yield* scene.monitors.act(id, "pause")
-      const { watch } = (yield* scene.agent.beat(scene.session, { reports: [report(id, 1)] })).body
+      assert.isNull((yield* fixture.monitors.get(id)).body.last_report)
+      yield* fixture.monitors.act(id, "pause")
+      const { watch } = (yield* fixture.agent.beat(fixture.session, { reports: [report(id, 1)] }))
+        .body
       assert.deepStrictEqual(watch, [])
-      assert.isNull((yield* scene.monitors.get(id)).body.last_report)
-      const foreign = yield* scene.monitors.create({
-        ...scene.input,
+      assert.isNull((yield* fixture.monitors.get(id)).body.last_report)
+      const foreign = yield* fixture.monitors.create({
+        ...fixture.input,
         worker_id: stranger.worker.id
       })
       assert.strictEqual(outcome(foreign), "422 validation_failed")
       assert.deepStrictEqual(foreign.body.detail.issues[0].path, ["worker_id"])
-      const keyed = keyedOf(scene.member)
-      const theirs = { ...scene.input, worker_id: stranger.worker.id }
-      yield* keyed.put("monitors/process", "known", scene.input)
+      const keyed = keyedOf(fixture.member)
+      const theirs = { ...fixture.input, worker_id: stranger.worker.id }
+      yield* keyed.put("monitors/process", "known", fixture.input)
       for (const key of ["known", "new"]) {
         const put = yield* keyed.put("monitors/process", key, theirs)
         assert.strictEqual(outcome(put), "422 validation_failed")
       }
-      const moved = yield* scene.monitors.update(id, { worker_id: stranger.worker.id })
+      const moved = yield* fixture.monitors.update(id, { worker_id: stranger.worker.id })
       assert.strictEqual(outcome(moved), "422 validation_failed")
     })
   )
 
   it.effect("is due when a report is missing", () =>
     Effect.gen(function* () {
-      const { input, monitors } = yield* begin
+      const { input, monitors } = yield* setUp
       const { id, next_check_at } = (yield* monitors.create(input)).body
       const repo = yield* Effect.provide(ProcessMonitorsRepo, ProcessMonitorsRepo.layer)
       const next = yield* repo.findNextCheck
@@ -223,7 +228,7 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("is shown with the scope monitors:read, and deleted with its worker", () =>
     Effect.gen(function* () {
-      const { input, member, monitors, worker, workers } = yield* begin
+      const { input, member, monitors, worker, workers } = yield* setUp
       const first = yield* monitors.create(input)
       const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
       const own = `${member.workspace}/monitors/process/${first.body.id}`
@@ -238,9 +243,9 @@ layer(testAppLayer())("a process monitor", (it) => {
   it.effect("closes its problem when its worker is deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { input, member, monitors, worker, workers } = yield* begin
+      const { input, member, monitors, worker, workers } = yield* setUp
       const { id } = (yield* monitors.create(input)).body
-      // The problem that was announced when the monitor went down.
+      // The problem that the notification named when the monitor went down.
       yield* sql`
         INSERT INTO problems (subject_id, workspace_id, event, failures, since, notified_at, tags, data)
         VALUES (
@@ -258,35 +263,38 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("with labels is sent to all workers that have them, and to no others", () =>
     Effect.gen(function* () {
-      const { id, monitors, ...scene } = yield* beginWithLabels()
-      const plain = yield* begin
-      const other = yield* online(scene.workers, ["db"])
+      const { id, monitors, ...fixture } = yield* beginWithLabels()
+      const plain = yield* setUp
+      const other = yield* online(fixture.workers, ["db"])
       const watchedBy = ({ agent, session }: Online) =>
         Effect.map(agent.beat(session), ({ body }) => body.watch)
       const watched = [{ monitor_id: id, match: { name: "nginx" }, interval_seconds: 10 }]
-      assert.deepStrictEqual(yield* watchedBy(scene.first), watched)
-      assert.deepStrictEqual(yield* watchedBy(scene.second), watched)
+      assert.deepStrictEqual(yield* watchedBy(fixture.first), watched)
+      assert.deepStrictEqual(yield* watchedBy(fixture.second), watched)
       for (const stranger of [other, plain]) {
         assert.deepStrictEqual(yield* watchedBy(stranger), [])
         yield* stranger.agent.beat(stranger.session, { reports: [report(id, 1)] })
       }
       assert.isNull((yield* monitors.get(id)).body.last_report)
-      yield* scene.workers.update(other.id, { labels: ["db", "web", "eu"] })
+      yield* fixture.workers.update(other.id, { labels: ["db", "web", "eu"] })
       assert.deepStrictEqual(yield* watchedBy(other), watched)
     })
   )
 
   it.effect("with labels is down while any online worker breaks a rule", () =>
     Effect.gen(function* () {
-      const { first, id, second, status, sendReport, ...scene } = yield* beginWithLabels()
+      const { first, id, second, status, sendReport, ...fixture } = yield* beginWithLabels()
       yield* sendReport(first, 1)
       yield* sendReport(second, 0)
       assert.strictEqual(yield* status, "down")
-      const down = (yield* scene.monitors.get(id)).body
+      const down = (yield* fixture.monitors.get(id)).body
       assert.strictEqual(down.last_report.worker_id, second.id)
-      const token = scene.member.access_token
-      const incidents = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
-      assert.match(incidents.body.data[0].cause.message, /^On web 2: 0 matching processes run/)
+      const token = fixture.member.access_token
+      const incidents = yield* ask("GET", `${fixture.member.workspace}/incidents`, { token })
+      assert.match(
+        incidents.body.data[0].cause.message,
+        /^On web 2: 0 matching processes are running/
+      )
       yield* sendReport(first, 1)
       assert.strictEqual(yield* status, "down")
       yield* sendReport(second, 1)
@@ -300,7 +308,7 @@ layer(testAppLayer())("a process monitor", (it) => {
       yield* first.agent.beat(first.session, { leaving: true })
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual(yield* status, "down")
-      const last = yield* ask("GET", `${scene.member.workspace}/incidents`, { token })
+      const last = yield* ask("GET", `${fixture.member.workspace}/incidents`, { token })
       assert.strictEqual(last.body.data[0].cause.code, "worker_offline")
     })
   )
@@ -329,18 +337,18 @@ layer(testAppLayer())("a process monitor", (it) => {
 
   it.effect("moves from labels to a worker and back, and forgets earlier reports", () =>
     Effect.gen(function* () {
-      const { first, id, monitors, status, sendReport, ...scene } = yield* beginWithLabels()
+      const { first, id, monitors, status, sendReport, ...fixture } = yield* beginWithLabels()
       yield* sendReport(first, 0)
       assert.strictEqual(yield* status, "down")
-      const moved = (yield* monitors.update(id, { worker_id: scene.second.id })).body
-      assert.deepInclude(moved, { worker_id: scene.second.id, labels: null })
+      const moved = (yield* monitors.update(id, { worker_id: fixture.second.id })).body
+      assert.deepInclude(moved, { worker_id: fixture.second.id, labels: null })
       yield* sendReport(first, 1)
-      yield* sendReport(scene.second, 1)
+      yield* sendReport(fixture.second, 1)
       assert.strictEqual(yield* status, "up")
-      assert.strictEqual((yield* monitors.get(id)).body.last_report.worker_id, scene.second.id)
+      assert.strictEqual((yield* monitors.get(id)).body.last_report.worker_id, fixture.second.id)
       const back = (yield* monitors.update(id, { labels: ["eu"] })).body
       assert.deepInclude(back, { worker_id: null, labels: ["eu"] })
-      yield* scene.workers.remove(scene.second.id)
+      yield* fixture.workers.remove(fixture.second.id)
       assert.strictEqual((yield* monitors.get(id)).status, 200)
     })
   )
@@ -355,7 +363,7 @@ layer(testAppLayer())("a process monitor", (it) => {
     [{ interval_seconds: 9 }, "interval_seconds"]
   ] as const)("is refused with %j", ([change, field]) =>
     Effect.gen(function* () {
-      const { input, monitors } = yield* begin
+      const { input, monitors } = yield* setUp
       const refused = yield* monitors.create({ ...input, ...change })
       assert.strictEqual(outcome(refused), "422 validation_failed")
       assert.strictEqual(refused.body.detail.issues[0].path[0], field)

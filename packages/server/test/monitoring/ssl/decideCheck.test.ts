@@ -38,7 +38,7 @@ const bad = (verification: SslVerification): TlsCheck => ({
   certificate: null
 })
 
-/** Decides about several results, one after another. */
+/** Applies several check results in order. */
 const check = (results: ReadonlyArray<TlsCheck>) => {
   let state = before
   return results.map((one) => {
@@ -55,7 +55,7 @@ describe("decideCheck", () => {
     assert.deepInclude(first?.state, { status: "up", failures: 0, verification: "ok" })
   })
 
-  it("is down at once with an invalid certificate", () => {
+  it("is down immediately with an invalid certificate", () => {
     const [first, second, third] = check([
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
       { ...saw("a"), verification: "host_mismatch", message: "It is for b." },
@@ -76,7 +76,7 @@ describe("decideCheck", () => {
     ])
     assert.deepInclude(first, { cause: null, nextCheckMs: 60_000 })
     assert.deepInclude(first?.state, { status: "up", failures: 1, verification: "unreachable" })
-    // The last certificate is still shown.
+    // The last known certificate is still shown.
     assert.strictEqual(first?.state.certificate?.fingerprint_sha256, "a")
     assert.deepStrictEqual(second?.cause, { code: "handshake_failed", message: "It is bad." })
     assert.strictEqual(second?.state.status, "down")
@@ -119,7 +119,7 @@ describe("decideCheck", () => {
     assert.strictEqual(first?.state.status, "warning")
   })
 
-  it("announces a new certificate once, also if several take turns", () => {
+  it("announces a new certificate once, even if the server alternates between several", () => {
     const announced = [saw("a", 5), saw("b"), saw("a", 5), saw("b"), saw("c"), saw("a", 5)]
     assert.deepStrictEqual(
       check(announced).map(({ expiringDays, isChanged }) => [isChanged, expiringDays]),

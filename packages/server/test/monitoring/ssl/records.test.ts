@@ -26,9 +26,9 @@ import { Signals } from "../../../src/events/Signals.ts"
 import { StoreClock } from "../../../src/store/StoreClock.ts"
 import { outcome } from "../../support/http.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
-import { begin } from "../monitors.ts"
+import { setUpHeartbeats } from "../monitors.ts"
 
-/** The service of a node that can connect to this machine. */
+/** The certificate checks of a node that is allowed to connect to this machine. */
 const checks = CertificateChecks.layer.pipe(
   Layer.provide(StatusChanges.layer),
   Layer.provide([
@@ -49,7 +49,7 @@ const checks = CertificateChecks.layer.pipe(
   ])
 )
 
-/** Runs all checks that are due, on a new node. */
+/** Runs all due checks on a new node. */
 const checkAll = Effect.gen(function* () {
   const { finished, startDue } = yield* CertificateChecks
   while ((yield* startDue) === 0) yield* finished
@@ -64,9 +64,9 @@ beforeAll(() => setDefaultCACertificates([root]))
 afterAll(() => setDefaultCACertificates(roots))
 
 layer(testAppLayer())("an SSL monitor", (it) => {
-  it.effect("is created with defaults, and checked at once", () =>
+  it.effect("is created with defaults, and checked immediately", () =>
     Effect.gen(function* () {
-      const { member, ssl } = yield* begin
+      const { member, ssl } = yield* setUpHeartbeats
       const port = yield* server
       const created = yield* ssl.create({ port, tags: ["web"] })
       assert.strictEqual(created.status, 201, created.text)
@@ -77,6 +77,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
         version: 1,
         name: "Website",
         tags: ["web"],
+        depends_on: [],
         status: "new",
         paused: false,
         last_change_at: "2026-06-01T12:00:00.000Z",
@@ -127,7 +128,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
   it.effect("announces a new certificate of its server", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { member, ssl } = yield* begin
+      const { member, ssl } = yield* setUpHeartbeats
       let shown = site
       const port = yield* tcpTarget((socket) => {
         const secured = new TLSSocket(socket, { isServer: true, key: certificateKey, cert: shown })
@@ -158,10 +159,10 @@ layer(testAppLayer())("an SSL monitor", (it) => {
   it.effect("forgets its status and certificate when its target changes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { member, ssl } = yield* begin
+      const { member, ssl } = yield* setUpHeartbeats
       const { body: created } = yield* ssl.create({ port: yield* server })
       yield* checkAll
-      // A change to the same target keeps the status.
+      // An update that does not change the target keeps the status.
       const same = yield* ssl.update(created.id, { name: "Shop", server_name: "site.test" })
       assert.deepInclude(same.body, { status: "up", verification: "ok" })
       const other = yield* tcpTarget((socket) => {
@@ -175,7 +176,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
       yield* checkAll
       const down = (yield* ssl.get(created.id)).body
       assert.deepInclude(down, { status: "down", verification: "self_signed" })
-      // The same holds when the old target is down.
+      // This also applies if the old target is down.
       yield* ssl.update(created.id, { port: yield* Effect.scoped(server) })
       yield* checkAll
       yield* TestClock.adjust("1 minute")
@@ -202,7 +203,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
 
   it.effect("has the default port of its protocol, and rejects invalid hosts", () =>
     Effect.gen(function* () {
-      const { ssl } = yield* begin
+      const { ssl } = yield* setUpHeartbeats
       const ports = { tls: 443, smtp: 587, imap: 143, pop3: 110, postgres: 5432 }
       for (const [protocol, port] of Object.entries(ports)) {
         assert.strictEqual((yield* ssl.create({ protocol })).body.port, port)
@@ -236,7 +237,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
   it.effect("goes down after two failed checks with one incident, and announces the recovery", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { heartbeats, member, ssl } = yield* begin
+      const { heartbeats, member, ssl } = yield* setUpHeartbeats
       const closed = yield* Effect.scoped(server)
       const { body: created } = yield* ssl.create({ port: closed })
       const get = Effect.map(ssl.get(created.id), ({ body }) => body)
@@ -286,7 +287,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
 
   it.effect("needs a minute between the two failed checks that make it go down", () =>
     Effect.gen(function* () {
-      const { ssl } = yield* begin
+      const { ssl } = yield* setUpHeartbeats
       const { body: created } = yield* ssl.create({ port: yield* Effect.scoped(server) })
       const status = Effect.map(ssl.get(created.id), ({ body }) => body.status)
       yield* checkAll
@@ -313,7 +314,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
 
   it.effect("is checked on request, except while it is paused", () =>
     Effect.gen(function* () {
-      const { ssl } = yield* begin
+      const { ssl } = yield* setUpHeartbeats
       const { body: created } = yield* ssl.create({ port: yield* server })
       yield* checkAll
       yield* TestClock.adjust("1 minute")
@@ -342,7 +343,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
 
   it.effect("that is changed during a check ignores the result", () =>
     Effect.gen(function* () {
-      const { ssl } = yield* begin
+      const { ssl } = yield* setUpHeartbeats
       const connected = Promise.withResolvers<void>()
       const answer = Promise.withResolvers<void>()
       const slow = yield* tcpTarget((socket) => {
@@ -370,7 +371,7 @@ layer(testAppLayer())("an SSL monitor", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE ssl_monitors SET check_at = NULL`
-      const { member, ssl } = yield* begin
+      const { member, ssl } = yield* setUpHeartbeats
       for (let made = 0; made < 6; made++) yield* ssl.create()
       const repo = yield* Effect.provide(SslMonitorsRepo, SslMonitorsRepo.layer)
       const at = yield* DateTime.nowAsDate

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { Secrets } from "../../../src/core/Secrets.ts"
 import {
   maskedSecret,
-  openConfig,
+  decryptConfig,
   redact,
   sealConfig
 } from "../../../src/notifications/channels/ChannelSecrets.ts"
@@ -24,14 +24,14 @@ describe("A secret", () => {
     const config = { server: "https://x.test", topic: "t", token: "tk_abcdefghijkl" }
     const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
     assert.deepStrictEqual(sealed.config, { ...config, token: "•••ijkl" })
-    assert.deepStrictEqual(openConfig(ring, "channel", kinds.ntfy, sealed)?.config, config)
-    assert.isUndefined(openConfig(ring, "another", kinds.ntfy, sealed))
+    assert.deepStrictEqual(decryptConfig(ring, "channel", kinds.ntfy, sealed)?.config, config)
+    assert.isUndefined(decryptConfig(ring, "another", kinds.ntfy, sealed))
   })
 
   it("is not required by channels without secrets", () => {
     const config = { server: "https://x.test", topic: "t" }
     const sealed = sealConfig(ring, "channel", kinds.ntfy, config)
-    assert.deepStrictEqual(openConfig(ring, "another", kinds.ntfy, sealed)?.config, config)
+    assert.deepStrictEqual(decryptConfig(ring, "another", kinds.ntfy, sealed)?.config, config)
   })
 
   it.each([

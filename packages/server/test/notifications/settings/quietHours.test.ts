@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
-import { quietUntil } from "../../../src/notifications/settings/quietHours.ts"
+import { quietHoursEnd } from "../../../src/notifications/settings/quietHours.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
 
@@ -12,16 +12,16 @@ describe("Quiet hours", () => {
     ["2026-06-01T20:00:00Z", "2026-06-02T05:00:00.000Z"],
     ["2026-06-02T04:59:59Z", "2026-06-02T05:00:00.000Z"],
     ["2026-06-02T05:00:00Z", undefined],
-    // The nights in which clocks change.
+    // The nights in which clocks change for daylight saving time.
     ["2026-03-28T23:30:00Z", "2026-03-29T05:00:00.000Z"],
     ["2026-10-25T00:30:00Z", "2026-10-25T06:00:00.000Z"]
   ])("at %s end at %s", (at, end) => {
-    assert.strictEqual(quietUntil(quiet, new Date(at))?.toISOString(), end)
+    assert.strictEqual(quietHoursEnd(quiet, new Date(at))?.toISOString(), end)
   })
 
   it("may be in the middle of the day, or none", () => {
     const noon = { ...quiet, timezone: TimeZone.make("UTC"), from: "11:30", to: "12:30" }
-    assert.strictEqual(quietUntil(noon, now)?.toISOString(), "2026-06-01T12:30:00.000Z")
-    assert.isUndefined(quietUntil(null, now))
+    assert.strictEqual(quietHoursEnd(noon, now)?.toISOString(), "2026-06-01T12:30:00.000Z")
+    assert.isUndefined(quietHoursEnd(null, now))
   })
 })

@@ -12,7 +12,7 @@ export const webhookInput = {
   config: { url: "https://alerts.example.com/hook" }
 }
 
-/** The requests about notifications of a workspace, with the token of its owner. */
+/** Returns functions that send requests for a workspace's notifications, with the owner's token. */
 export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
   const base = `${workspace}/notifications`
   return {
@@ -28,6 +28,7 @@ export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
     test: (id: string) => ask("POST", `${base}/channels/${id}/test`, { token }),
     settings: ask("GET", `${base}/settings`, { token }),
     replace: (settings: object) => ask("PUT", `${base}/settings`, { token, body: settings }),
+    recipients: (query: string) => ask("GET", `${base}/recipients?${query}`, { token }),
     deliveries: (query = "") => ask("GET", `${base}/deliveries${query}`, { token }),
     delivery: (id: string) => ask("GET", `${base}/deliveries/${id}`, { token }),
     resend: (id: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -36,7 +37,7 @@ export const notificationsOf = ({ access_token: token, workspace }: Owner) => {
   }
 }
 
-/** Inserts a delivery that was sent. */
+/** Inserts a delivery that has already been sent. */
 export const insertDelivery = Effect.fnUntraced(function* (workspace: string, channel: string) {
   const sql = yield* SqlClient.SqlClient
   const id = `${testNow

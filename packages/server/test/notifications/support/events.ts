@@ -3,6 +3,9 @@ import { TaskId } from "@scheduling/domain/executions/Execution"
 import type { NotificationEvent } from "@scheduling/domain/notifications/NotificationEvent"
 import {
   ApiKeyId,
+  ChainId,
+  ChainRunId,
+  ExecutionId,
   IncidentId,
   MonitorId,
   NotificationChannelId,
@@ -16,7 +19,7 @@ const parse = Schema.decodeUnknownSync(WebhookEvent, { onExcessProperty: "error"
 
 type SingleEvent = Exclude<WebhookEvent, { readonly type: "digest" }>
 
-/** Decodes the events in the body of a request to a webhook by the contract. */
+/** Decodes the events in a webhook request's body, according to the contract. */
 export const eventsIn = (body: unknown): ReadonlyArray<SingleEvent> => {
   const event = parse(body)
   return event.type === "digest" ? event.data.events : [event]
@@ -25,7 +28,7 @@ export const eventsIn = (body: unknown): ReadonlyArray<SingleEvent> => {
 export const typesIn = (body: unknown): ReadonlyArray<string> =>
   eventsIn(body).map(({ type }) => type)
 
-/** Returns the number of events of the message, including those that it does not name. */
+/** Returns the number of events that a message is about, including those that it does not list. */
 export const countIn = (body: unknown): number => {
   const event = parse(body)
   return event.type === "digest" ? event.data.events_count : 1
@@ -48,10 +51,10 @@ export const runData = (fields: Partial<RunData> = {}): RunData => ({
 export const incidentOf = (monitorId: string, id: string = randomUUID()): EventIncident => ({
   id: IncidentId.make(id),
   subject: { kind: "heartbeat", id: monitorId, name: "Nightly backup" },
-  cause: { code: "missed", message: "No ping came in time" }
+  cause: { code: "missed", message: "No ping arrived in time" }
 })
 
-/** Creates the data with which the service announces an event about a subject. */
+/** Creates the data that the service adds to an event about a subject. */
 export const announcementData = (
   event: NotificationEvent,
   subjectId: string,
@@ -70,6 +73,25 @@ const aboutOf = (
   switch (event) {
     case "task.paused":
       return { task: { id: TaskId.make(id), kind: "cron" }, execution: null }
+    case "approval.requested":
+      return {
+        chain_run: {
+          id: ChainRunId.make(id),
+          chain_id: ChainId.make(id),
+          status: "running"
+        },
+        execution: {
+          id: ExecutionId.make(id),
+          kind: "chain",
+          task_id: TaskId.make(id),
+          chain_run_id: ChainRunId.make(id),
+          status: "running",
+          attempts_count: 1,
+          status_code: null,
+          error: null
+        },
+        approval: { message: "Release?", until: "2026-06-02T12:00:00.000Z", approvers: [] }
+      }
     case "incident.opened":
     case "incident.closed":
       return { incident: incidentOf(id) }

@@ -32,7 +32,7 @@ export const told = (
   ...fields
 })
 
-/** Creates the data as routing writes it. */
+/** Creates the data that routing would store for the event. */
 const describedData = (event: NotificationEvent) =>
   describeEvent({
     event,
@@ -65,8 +65,8 @@ export const other = messageWith({ other: 1 }, [
   told({ event: "certificate.expiring", reason: "in 7 days" })
 ])
 
-/** A message with hostile and long names and errors. */
-export const nasty = messageWith(
+/** A message with long, hostile names and errors. */
+export const hostileMessage = messageWith(
   { begun: 12_345 },
   Array.from({ length: 10 }, (_, index) =>
     told({
@@ -84,7 +84,7 @@ export interface Sent {
   readonly urls: ReadonlyArray<URL>
 }
 
-/** Sends with the real call code to a recipient that replaces the vendor. */
+/** Sends messages with the real calling code, but to a server that replaces the vendor's. */
 export const sendBy = (
   kind: Kind,
   config: Config,

@@ -11,6 +11,7 @@ import { UsageRepo } from "../../../src/plans/UsageRepo.ts"
 import { ChannelsRepo } from "../../../src/notifications/channels/ChannelsRepo.ts"
 import { sealConfig } from "../../../src/notifications/channels/ChannelSecrets.ts"
 import { PauseChannel } from "../../../src/notifications/channels/PauseChannel.ts"
+import { MemberChannels } from "../../../src/notifications/escalations/MemberChannels.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { NotifierLayer } from "../../../src/notifications/index.ts"
@@ -64,6 +65,7 @@ const Repositories = Layer.mergeAll(
 export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   Layer.fresh(
     Layer.mergeAll(Router.layer, Sender.layer).pipe(
+      Layer.provideMerge(MemberChannels.layer),
       Layer.provideMerge(Limits.layer),
       Layer.provideMerge(PauseChannel.layer),
       Layer.provideMerge(Transport.layer),
@@ -74,11 +76,11 @@ export const stepsLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
     )
   )
 
-/** A node that only notifies. Each use of the layer is a separate node. */
+/** A node that only sends notifications. Each use of the layer is a separate node. */
 export const notifierLayer = (fields: Partial<AppConfig["Service"]> = {}) =>
   NotifierLayer.pipe(Layer.provideMerge(stepsLayer(fields)))
 
-/** Inserts a workspace with a secret that signs its messages to webhooks. */
+/** Inserts a workspace with the secret that signs its webhook messages. */
 export const insertWorkspaceOf = Effect.fnUntraced(function* (share: number) {
   const sql = yield* SqlClient.SqlClient
   const workspace_id = yield* insertWorkspaceIn(deriveLane(share))

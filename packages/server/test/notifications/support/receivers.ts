@@ -9,7 +9,7 @@ export interface Received {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- what was sent is what the assertions say
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 
@@ -19,11 +19,11 @@ export interface Reply {
   readonly body?: unknown
   /** True if the server never responds. */
   readonly hangs?: boolean
-  /** The server responds when this promise resolves. */
+  /** The server waits for this promise before it responds. */
   readonly after?: Promise<void>
 }
 
-/** Starts an HTTP server that records its requests, and responds with `answer`. */
+/** Starts an HTTP server that records its requests and responds with `answer`. */
 export const httpReceiver = (answer: (request: Received) => Reply = () => ({})) =>
   Effect.acquireRelease(
     Effect.callback<{
@@ -77,14 +77,14 @@ export interface ReceivedMail {
   readonly to: ReadonlyArray<string>
   readonly secure: boolean
   readonly user: string | undefined
-  /** The whole message as received, with its headers. */
+  /** The complete message as received, including its headers. */
   readonly source: string
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
   readonly html: string
 }
 
-/** Starts a real mail server. `refuse` rejects a recipient or a message with a code. */
+/** Starts a real mail server. `refuse` makes it reject a recipient or a message with a code. */
 export const smtpReceiver = (
   options: {
     readonly password?: string
@@ -111,7 +111,7 @@ export const smtpReceiver = (
           callback(refusal === undefined ? null : failure(refusal))
         },
         onData: async (stream, session, callback) => {
-          // The rest does not arrive if the sender is killed.
+          // If the sender is killed, the rest of the message does not arrive.
           const chunks = await stream.toArray().catch(() => undefined)
           if (chunks === undefined) return callback()
           const source = Buffer.concat(chunks).toString()
@@ -132,7 +132,6 @@ export const smtpReceiver = (
           callback()
         }
       })
-      // A closed connection does not matter to a test.
       server.on("error", () => {})
       server.listen(0, "127.0.0.1", () => {
         const { port } = server.server.address() as AddressInfo
@@ -158,7 +157,7 @@ const headersOf = (source: string): ReadonlyMap<string, string> => {
   )
 }
 
-/** Decodes the body of the part with this content type. */
+/** Decodes the body part with this content type. */
 const partOf = (source: string, type: string): string => {
   const start = source.search(new RegExp(`^content-type: ${type}`, "im"))
   if (start === -1) return ""

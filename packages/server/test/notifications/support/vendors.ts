@@ -7,8 +7,8 @@ import { countIn, eventsIn, titleIn } from "./events.ts"
 type Tone = "down" | "up" | "other"
 
 /**
- * A vendor as its documentation describes it: the accepted requests, the responses, and their
- * meaning.
+ * A vendor's API, according to its documentation: the accepted requests, and the possible responses
+ * and their meaning.
  */
 interface Vendor {
   readonly name: DeliveryKind

@@ -8,21 +8,25 @@ export class Mails extends Context.Service<Mails, ReadonlyArray<ReceivedMail>>()
   "@scheduling/server/test/Mails"
 ) {}
 
-/** The service with a real mail server. */
-export const testAppWithMail = Layer.unwrap(
-  Effect.map(smtpReceiver(), ({ mails, port }) =>
-    Layer.provideMerge(
-      Layer.succeed(Mails, mails),
-      testAppLayer({
-        smtpUrl: Redacted.make(`smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`),
-        mailFrom: "service@scheduling.test",
-        publicUrl: "https://scheduling.test"
-      })
+/** The service with a real mail server. It sends notifications only if `runner` is on. */
+export const appWithMail = (runner: "on" | "off") =>
+  Layer.unwrap(
+    Effect.map(smtpReceiver(), ({ mails, port }) =>
+      Layer.provideMerge(
+        Layer.succeed(Mails, mails),
+        testAppLayer({
+          runner,
+          smtpUrl: Redacted.make(`smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`),
+          mailFrom: "service@scheduling.test",
+          publicUrl: "https://scheduling.test"
+        })
+      )
     )
   )
-)
 
-/** Waits for this number of mails with the subject, and returns the last one. */
+export const testAppWithMail = appWithMail("off")
+
+/** Waits until this number of emails with the subject have arrived, and returns the last one. */
 export const mailTo = Effect.fnUntraced(function* (email: string, subject: string, count = 1) {
   const mails = yield* Mails
   const received = yield* TestClock.withLive(

@@ -13,10 +13,10 @@ import { eventsIn } from "./events.ts"
 export const withinMs = 60_000
 
 /**
- * Creates users who are notified by mail and webhook of their monitors, and nodes that can be
+ * Creates users who are notified about their monitors by email and webhook, and nodes that can be
  * killed.
  */
-export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
+export const beginFixture = Effect.fnUntraced(function* (store: Readonly<Record<string, string>>) {
   const smtp = yield* smtpReceiver()
   let hold: Promise<void> | undefined
   const hook = yield* httpReceiver(() => (hold === undefined ? {} : { after: hold }))
@@ -63,7 +63,8 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
       node = other
     },
     /**
-     * Returns the events that the webhook received about a monitor. Repeated messages count once.
+     * Returns the events that the webhook received about a monitor. Repeated messages are counted
+     * once.
      */
     eventsOf: (monitorId: string): ReadonlyArray<string> => {
       const messages = new Map(hook.received.map(({ body }) => [body.id, eventsIn(body)]))
@@ -87,7 +88,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
         yield* meanwhile
         node = yield* start
       }),
-    /** From now on the webhook does not respond, until the returned effect is run. */
+    /** Makes the webhook withhold its responses until the returned effect runs. */
     holdAnswers: Effect.sync(() => {
       const { promise, resolve } = Promise.withResolvers<void>()
       hold = promise
@@ -99,7 +100,7 @@ export const beginScene = Effect.fnUntraced(function* (store: Readonly<Record<st
   }
 })
 
-export type Scene = Effect.Success<ReturnType<typeof beginScene>>
+export type Fixture = Effect.Success<ReturnType<typeof beginFixture>>
 
 export interface Watched {
   readonly id: string
@@ -107,7 +108,7 @@ export interface Watched {
   readonly pingPath: string
 }
 
-export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Scene, name: string) {
+export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Fixture, name: string) {
   const { body } = yield* ask("POST", "/monitors/heartbeat", {
     name,
     period_seconds: 30,
@@ -117,9 +118,12 @@ export const createHeartbeat = Effect.fnUntraced(function* ({ ask }: Scene, name
   return { id: String(body.id), name, pingPath } satisfies Watched
 })
 
-/** Asserts one message that the monitor is down and one that it is back, of one incident. */
+/**
+ * Asserts that exactly one message reports that the monitor is down, that exactly one reports its
+ * recovery, and that both are about the same incident.
+ */
 export const assertNotifiedOnce = Effect.fnUntraced(function* (
-  { ask, mailsOf, node, eventsOf }: Scene,
+  { ask, mailsOf, node, eventsOf }: Fixture,
   { id, name, pingPath }: Watched
 ) {
   const hasEvents = (count: number) => async () => {
@@ -137,7 +141,7 @@ export const assertNotifiedOnce = Effect.fnUntraced(function* (
   const { body } = yield* ask("GET", `/incidents?subject_id=${id}`)
   assert.lengthOf(body.data, 1, name)
   assert.isNotNull(body.data[0].closed_at, name)
-  // A sent message may be recorded a moment later.
+  // A delivery can be recorded shortly after its message is sent.
   const deliveries = yield* eventually(
     `${name}: four deliveries`,
     async () => {

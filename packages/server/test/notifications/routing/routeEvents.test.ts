@@ -8,15 +8,15 @@ import type { OpenChannel } from "../../../src/notifications/routing/groupNotice
 import type { OutboxEvent } from "../../../src/notifications/routing/OutboxEvent.ts"
 import {
   channelsToAsk,
-  needsNotified,
+  needsNotifiedChannels,
   type ProblemRow,
-  route,
+  routeEvents,
   type RoutingState
-} from "../../../src/notifications/routing/route.ts"
-import { noSettings } from "../../../src/notifications/settings/SettingsRepo.ts"
+} from "../../../src/notifications/routing/routeEvents.ts"
+import { defaultSettings } from "../../../src/notifications/settings/SettingsRepo.ts"
 import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { maxNamedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
+import { maxListedEvents } from "@scheduling/domain/notifications/NotificationDelivery"
 import { announcementData, incidentOf, runData } from "../support/events.ts"
 
 const now = new Date("2026-06-01T12:00:00Z")
@@ -65,8 +65,8 @@ const everything = [
 ] as const
 const rules = [{ events: everything, channel_ids: [idOf(hook), idOf("pager")] }]
 
-/** Creates a workspace that keeps the state of earlier batches. */
-const begin = (
+/** Creates a workspace whose state is kept between batches. */
+const setUp = (
   channels: ReadonlyArray<OpenChannel> = [webhook()],
   settings: Partial<StoredSettings> = {}
 ) => {
@@ -83,9 +83,9 @@ const begin = (
       isInMaintenance = false
     ) => {
       const batch = events.map(event)
-      const asked = new Set(batch.filter(needsNotified).map(({ subject_id }) => subject_id))
+      const asked = new Set(batch.filter(needsNotifiedChannels).map(({ subject_id }) => subject_id))
       const state: RoutingState = {
-        settings: new Map([[workspace, { ...noSettings, rules, ...settings }]]),
+        settings: new Map([[workspace, { ...defaultSettings, rules, ...settings }]]),
         tasks: new Map([[job, { workspace_id: workspace, name: "Nightly backup" }]]),
         problems: new Map(problems),
         incidents: new Map(),
@@ -94,14 +94,18 @@ const begin = (
             ? [[workspace, { everything: true, tags: new Set<string>(), ids: new Set<string>() }]]
             : []
         ),
+        suppressors: new Map(),
+        dependents: new Map(),
         notified: notified.filter(({ subject_id }) => asked.has(subject_id)),
+        policies: new Map(),
+        running: new Set(),
         callbacks
       }
       const { channelIds, workspaceIds } = channelsToAsk(batch, state, now)
       const lockable = open.filter(
         ({ id }) => channelIds.includes(id) || workspaceIds.includes(workspace)
       )
-      const routed = route(batch, state, lockable, now, () => `id ${++ids}`)
+      const routed = routeEvents(batch, state, lockable, now, () => `id ${++ids}`)
       for (const row of routed.changedProblems) problems.set(row.subject_id, row)
       for (const subject of routed.endedProblems) problems.delete(subject)
       const kept = [...notified, ...routed.notified].filter((row) => problems.has(row.subject_id))
@@ -116,7 +120,7 @@ const begin = (
   }
 }
 
-const shown = (deliveries: ReturnType<ReturnType<typeof begin>["next"]>) =>
+const shown = (deliveries: ReturnType<ReturnType<typeof setUp>["next"]>) =>
   deliveries.map(({ channel_id, shown: events }) =>
     [channel_id, ...events.map((one) => `${one.event} ${one.subject_id}`)].join(": ")
   )
@@ -140,15 +144,15 @@ describe("A problem", () => {
     ["is repeated to channels that got it", [failed, failed, failed, reminder], "..xx"],
     ["does not include other events", [expiring, expiring], "xx"]
   ])("%s", (_, events, expected) => {
-    const { next } = begin([webhook()], { task_failure_threshold: 3 })
+    const { next } = setUp([webhook()], { task_failure_threshold: 3 })
     const marks = events.map((one) => (next([one]).length === 0 ? "." : "x"))
     assert.strictEqual(marks.join(""), expected)
-    const batch = begin([webhook()], { task_failure_threshold: 3, group_seconds: 0 })
+    const batch = setUp([webhook()], { task_failure_threshold: 3, group_seconds: 0 })
     assert.lengthOf(batch.next(events), expected.replaceAll(".", "").length)
   })
 
   it("has the name of its task, and says how long it has lasted", () => {
-    const { next } = begin([webhook()], { task_failure_threshold: 2 })
+    const { next } = setUp([webhook()], { task_failure_threshold: 2 })
     next([{ ...failed, at: new Date(now.getTime() - 60_000) }])
     const [delivery] = next([failed])
     assert.strictEqual(delivery?.shown[0]?.name, "Nightly backup")
@@ -159,7 +163,7 @@ describe("A problem", () => {
   })
 
   it("of a deleted subject closes incidents, and is announced to nobody", () => {
-    const { next, problems } = begin([webhook(), pagerduty])
+    const { next, problems } = setUp([webhook(), pagerduty])
     next([{ event: "incident.opened" }])
     const deliveries = next([{ event: "subject.removed" }, { event: "subject.removed" }])
     assert.deepStrictEqual(shown(deliveries), [`pager: incident.closed ${db}`])
@@ -186,7 +190,7 @@ describe("Maintenance", () => {
     ["does not repeat a problem from before", "eew", [failed, failed, reminder], ".x."],
     ["announces the end of a problem from before", "eew", [failed, failed, recovered], ".xx"]
   ])("%s", (_, phases, events, expected) => {
-    const { next } = begin([webhook()], { task_failure_threshold: 2, remind_every_seconds: 3_600 })
+    const { next } = setUp([webhook()], { task_failure_threshold: 2, remind_every_seconds: 3_600 })
     const marks = events.map((one, index) =>
       next([one], undefined, undefined, phases[index] === "w").length === 0 ? "." : "x"
     )
@@ -205,12 +209,12 @@ describe("The rules", () => {
     ["name a channel twice", [one, one], true],
     ["are none", [], false]
   ])("%s", (_, given, isNotified) => {
-    const { next } = begin([webhook()], { rules: given })
+    const { next } = setUp([webhook()], { rules: given })
     assert.lengthOf(next([{ tags: ["production"] }]), isNotified ? 1 : 0)
   })
 
-  it("do not matter for a paused channel, of which all others are notified", () => {
-    const { next } = begin([webhook(), webhook({ id: "other" })], { rules: [] })
+  it("do not apply to a paused channel, while all other channels are notified", () => {
+    const { next } = setUp([webhook(), webhook({ id: "other" })], { rules: [] })
     const deliveries = next([{ event: "channel.paused", subject_id: hook }])
     assert.deepStrictEqual(shown(deliveries), [`other: channel.paused ${hook}`])
   })
@@ -224,21 +228,21 @@ describe("Deliveries", () => {
     }))
 
   it("group all events of a batch and name the first ones", () => {
-    const [delivery, ...others] = begin().next(many(25))
+    const [delivery, ...others] = setUp().next(many(25))
     assert.isEmpty(others)
     assert.deepInclude(delivery, { begun: 25, is_new: true, mergeable: true })
-    assert.lengthOf(delivery?.shown ?? [], maxNamedEvents)
+    assert.lengthOf(delivery?.shown ?? [], maxListedEvents)
   })
 
   it("are added to a waiting one", () => {
     const waiting = webhook({ unfinished: 1, open_delivery: "open" })
-    const [delivery, ...others] = begin().next(many(2), [waiting])
+    const [delivery, ...others] = setUp().next(many(2), [waiting])
     assert.isEmpty(others)
     assert.deepInclude(delivery, { id: "open", is_new: false, begun: 2 })
   })
 
   it("are one for each event if the workspace groups nothing, until too many wait", () => {
-    const deliveries = begin([webhook()], { group_seconds: 0 }).next(many(25))
+    const deliveries = setUp([webhook()], { group_seconds: 0 }).next(many(25))
     assert.deepStrictEqual(
       deliveries.map(({ begun }) => begun),
       [...Array(19).fill(1), 6]
@@ -246,27 +250,27 @@ describe("Deliveries", () => {
   })
 
   it("about the same subject follow each other", () => {
-    const { next } = begin([webhook()], { group_seconds: 0 })
+    const { next } = setUp([webhook()], { group_seconds: 0 })
     const [down, up] = next([{ event: "incident.opened" }, { event: "incident.closed" }])
     assert.deepStrictEqual([...(up?.after ?? [])], [down?.id])
   })
 
   it("wait as one for the end of the quiet hours", () => {
     const quiet_hours = { timezone: TimeZone.make("UTC"), from: "11:30", to: "12:30" }
-    const deliveries = begin([webhook()], { group_seconds: 0, quiet_hours }).next(many(3))
+    const deliveries = setUp([webhook()], { group_seconds: 0, quiet_hours }).next(many(3))
     assert.lengthOf(deliveries, 1)
     assert.strictEqual(deliveries[0]?.due_at.toISOString(), "2026-06-01T12:30:00.000Z")
   })
 
   it("know the incidents that they are about", () => {
-    const [delivery] = begin().next([
+    const [delivery] = setUp().next([
       { data: { name: "db", about: { incident: incidentOf(db, incident) } } }
     ])
     assert.deepStrictEqual([...(delivery?.incidents ?? [])], [incident])
   })
 
   it("open an incident for each problem, share one in a storm, and close each once", () => {
-    const { next } = begin([pagerduty])
+    const { next } = setUp([pagerduty])
     const opened = next(many(25))
     assert.lengthOf(opened, 21)
     assert.deepStrictEqual(opened.at(0)?.incident_key, subjects[0])
@@ -281,7 +285,7 @@ describe("Deliveries", () => {
   })
 
   it("repeat no problem to a channel that keeps incidents", () => {
-    const { next } = begin([webhook(), pagerduty])
+    const { next } = setUp([webhook(), pagerduty])
     next([{}])
     const data = { ...announcementData("incident.opened", db), reminder: true }
     assert.deepStrictEqual(shown(next([{ data }])), [`${hook}: incident.opened ${db}`])
@@ -301,7 +305,7 @@ describe("Callbacks", () => {
     new Map([[workspace, { waiting, limit: 3, dropped_id }]])
 
   it("are one delivery for each run, whatever the rules say", () => {
-    const { next, problems } = begin([webhook()], { task_failure_threshold: 9 })
+    const { next, problems } = setUp([webhook()], { task_failure_threshold: 9 })
     const deliveries = next([ended("execution.failed"), ended("execution.succeeded")], [], room(0))
     assert.containSubset(deliveries, [
       { channel_id: null, channel_kind: "callback", target: url, begun: 1, ended: 0 },
@@ -314,16 +318,16 @@ describe("Callbacks", () => {
     "beyond the limit are counted in one record (earlier record: %s)",
     (known) => {
       const events = Array.from({ length: 14 }, () => ended("execution.succeeded"))
-      const deliveries = begin().next(events, [], room(2, known))
+      const deliveries = setUp().next(events, [], room(2, known))
       assert.lengthOf(deliveries, 2)
       assert.deepInclude(deliveries[1], {
         status: "dropped",
         other: 13,
         is_new: known === null,
-        error: "3 callbacks were already waiting, which is the limit of the plan"
+        error: "3 callbacks were already waiting, the limit of the plan"
       })
       if (known !== null) assert.strictEqual(deliveries[1]?.id, known)
-      assert.lengthOf(deliveries[1]?.shown ?? [], maxNamedEvents)
+      assert.lengthOf(deliveries[1]?.shown ?? [], maxListedEvents)
     }
   )
 })
