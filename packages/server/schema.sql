@@ -1,5 +1,82 @@
 -- Generated from the migrations by `npm run generate`, for people to read.
 
+CREATE OR REPLACE FUNCTION public.enter_flow(workspace uuid, given_key text, flow jsonb, changed_at timestamp with time zone, OUT flow_queue_id uuid, OUT free_slot uuid)
+ RETURNS record
+ LANGUAGE plpgsql
+ STRICT
+AS $function$
+    BEGIN
+      flow_queue_id := use_flow(workspace, given_key, flow, changed_at);
+      PERFORM
+      FROM queues
+      WHERE id = flow_queue_id
+        AND rate_per_second IS NULL
+        AND NOT EXISTS (SELECT FROM runs WHERE phase = 'parked' AND queue_id = flow_queue_id)
+        AND max_concurrency > (
+          SELECT count(*)
+          FROM unnest(held_until) AS held (until)
+          WHERE until > now()
+        ) + (
+          SELECT count(*)
+          FROM (SELECT FROM runs WHERE slot_queue_id = flow_queue_id LIMIT max_concurrency) AS taken
+        )
+      FOR NO KEY UPDATE SKIP LOCKED;
+      IF FOUND THEN
+        SELECT id
+        INTO free_slot
+        FROM queues
+        WHERE id = flow_queue_id
+          AND rate_per_second IS NULL
+        AND NOT EXISTS (SELECT FROM runs WHERE phase = 'parked' AND queue_id = flow_queue_id)
+        AND max_concurrency > (
+          SELECT count(*)
+          FROM unnest(held_until) AS held (until)
+          WHERE until > now()
+        ) + (
+          SELECT count(*)
+          FROM (SELECT FROM runs WHERE slot_queue_id = flow_queue_id LIMIT max_concurrency) AS taken
+        );
+      END IF;
+    END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.flow_input(input json, path text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+    BEGIN
+      RETURN input #>> path;
+    EXCEPTION WHEN data_exception OR untranslatable_character THEN
+      RETURN NULL;
+    END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.flow_key(flow jsonb, parts jsonb, run_id uuid, task_name text, task_key text, input json)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+    BEGIN
+      IF parts IS NULL THEN
+        RETURN flow ->> 'key';
+      END IF;
+      RETURN left(coalesce((
+        SELECT string_agg(
+          CASE
+            WHEN jsonb_typeof(part) = 'string' THEN part #>> '{}'
+            WHEN part ->> 'value' = 'run.id' THEN run_id::text
+            WHEN part ->> 'value' = 'task.name' THEN task_name
+            WHEN part ->> 'value' = 'task.key' THEN task_key
+            WHEN input IS NOT NULL THEN
+              flow_input(input, ARRAY(SELECT jsonb_array_elements_text(part -> 'path')))
+          END, '' ORDER BY n
+        )
+        FROM jsonb_array_elements(parts) WITH ORDINALITY AS listed (part, n)
+      ), ''), 255);
+    END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_replaced_call()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -27,6 +104,16 @@ AS $function$
       RETURN NULL;
     END
     $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_search_entry_of_escalation_policies()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        BEGIN
+          PERFORM put_search_entry(NEW.workspace_id, NEW.id, 'escalation_policy', NEW.name, NEW.key, '{}', NULL);
+          RETURN NULL;
+        END
+        $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_search_entry_of_monitors()
  RETURNS trigger
@@ -102,6 +189,16 @@ AS $function$
         END
         $function$;
 
+CREATE OR REPLACE FUNCTION public.key_of_flow(flow_id uuid)
+ RETURNS text
+ LANGUAGE plpgsql
+ PARALLEL SAFE
+AS $function$
+    BEGIN
+      RETURN (SELECT queues.flow_key FROM queues WHERE id = flow_id);
+    END
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.lane_of_workspace()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -144,6 +241,21 @@ AS $function$
     BEGIN
       DELETE FROM definition_versions
       WHERE subject_id IN (SELECT id FROM removed);
+      RETURN NULL;
+    END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_dependencies()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      DELETE FROM dependencies
+      USING removed
+      WHERE dependencies.subject_id = removed.id;
+      DELETE FROM dependencies
+      USING removed
+      WHERE dependencies.on_id = removed.id;
       RETURN NULL;
     END
     $function$;
@@ -199,6 +311,45 @@ CREATE OR REPLACE FUNCTION public.time_of_id(id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN to_timestamp(((((('x'::text || replace("left"((id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::double precision / (1000)::double precision));
+
+CREATE OR REPLACE FUNCTION public.use_flow(workspace uuid, given_key text, flow jsonb, changed_at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE
+      flow_id uuid := overlay(
+        encode(sha256(convert_to(workspace::text || given_key, 'UTF8')), 'hex') PLACING 'f' FROM 1 FOR 1
+      )::char(32)::uuid;
+    BEGIN
+      PERFORM
+      FROM queues
+      WHERE id = flow_id
+        AND updated_at >= changed_at
+      FOR KEY SHARE;
+      IF NOT FOUND THEN
+        INSERT INTO queues (
+          id, flow_workspace_id, flow_key, name, max_concurrency, rate_per_second, fifo, next_at,
+          created_at, updated_at
+        )
+        VALUES (
+          flow_id, workspace, given_key, '', (flow ->> 'max_concurrency')::integer,
+          (flow ->> 'rate_per_second')::float8, (flow ->> 'fifo')::boolean, now(), now(), changed_at
+        )
+        ON CONFLICT (id) DO UPDATE
+        SET
+          max_concurrency = EXCLUDED.max_concurrency,
+          rate_per_second = EXCLUDED.rate_per_second,
+          fifo = EXCLUDED.fifo,
+          next_at = least(
+            queues.next_at,
+            now() + interval '1 second' / EXCLUDED.rate_per_second
+          ),
+          updated_at = EXCLUDED.updated_at
+        WHERE queues.updated_at < EXCLUDED.updated_at;
+      END IF;
+      RETURN flow_id;
+    END
+    $function$;
 
 CREATE TABLE absences (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -335,8 +486,8 @@ CREATE TABLE chain_steps (
   step_index smallint NOT NULL,
   name text NOT NULL,
   run_if text NOT NULL,
-  method text NOT NULL,
-  url text NOT NULL,
+  method text,
+  url text,
   headers jsonb NOT NULL,
   body text,
   timeout_seconds integer NOT NULL,
@@ -344,11 +495,13 @@ CREATE TABLE chain_steps (
   call_options jsonb,
   run_on jsonb,
   worker_wait_seconds integer DEFAULT 300 NOT NULL,
+  pause jsonb,
   uses smallint[] NOT NULL,
   weight integer NOT NULL,
   secret_names text[] GENERATED ALWAYS AS (secret_names_in((((url || (headers)::text) || COALESCE(body, ''::text)) || COALESCE((call_options)::text, ''::text)))) STORED,
   CONSTRAINT chain_steps_pkey PRIMARY KEY (version_id, step_index),
-  CONSTRAINT chain_steps_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id) ON DELETE CASCADE
+  CONSTRAINT chain_steps_version_id_fkey FOREIGN KEY (version_id) REFERENCES chain_versions(id) ON DELETE CASCADE,
+  CONSTRAINT chain_steps_check CHECK ((pause IS NULL) = (url IS NOT NULL AND method IS NOT NULL))
 );
 CREATE INDEX chain_steps_by_secrets ON chain_steps USING btree (version_id) WHERE secret_names IS NOT NULL;
 
@@ -371,6 +524,8 @@ CREATE TABLE checked_monitors (
   timeout_seconds integer NOT NULL,
   confirm_after smallint NOT NULL,
   recover_after smallint NOT NULL,
+  places jsonb,
+  down_when text DEFAULT 'majority'::text NOT NULL,
   target jsonb NOT NULL,
   secret_names text[],
   check_at timestamp with time zone,
@@ -379,7 +534,8 @@ CREATE TABLE checked_monitors (
   last_check jsonb,
   recorded_at timestamp with time zone,
   CONSTRAINT checked_monitors_pkey PRIMARY KEY (monitor_id),
-  CONSTRAINT checked_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE
+  CONSTRAINT checked_monitors_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
+  CONSTRAINT checked_monitors_down_when_check CHECK (down_when = ANY (ARRAY['any'::text, 'majority'::text, 'all'::text]))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX checked_monitors_by_check ON checked_monitors USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX checked_monitors_by_secrets ON checked_monitors USING btree (workspace_id) WHERE secret_names IS NOT NULL;
@@ -399,6 +555,18 @@ CREATE TABLE definition_versions (
 );
 CREATE INDEX definition_versions_by_workspace ON definition_versions USING btree (workspace_id);
 
+CREATE TABLE dependencies (
+  workspace_id uuid NOT NULL,
+  subject_kind text NOT NULL,
+  subject_id uuid NOT NULL,
+  on_kind text NOT NULL,
+  on_id uuid NOT NULL,
+  CONSTRAINT dependencies_pkey PRIMARY KEY (subject_id, on_id),
+  CONSTRAINT dependencies_check CHECK (subject_id <> on_id)
+);
+CREATE INDEX dependencies_by_target ON dependencies USING btree (on_id, subject_id);
+CREATE INDEX dependencies_by_workspace ON dependencies USING btree (workspace_id);
+
 CREATE TABLE earlier_attempts (
   execution_id uuid NOT NULL,
   number integer NOT NULL,
@@ -413,6 +581,44 @@ CREATE TABLE earlier_attempts (
   exchange text,
   CONSTRAINT earlier_attempts_pkey PRIMARY KEY (execution_id, number)
 ) PARTITION BY RANGE (execution_id);
+
+CREATE TABLE escalation_policies (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  key text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  name text NOT NULL,
+  steps jsonb NOT NULL,
+  repeat_count integer NOT NULL,
+  repeat_after_seconds integer NOT NULL,
+  owner text,
+  created_by jsonb,
+  updated_by jsonb,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT escalation_policies_pkey PRIMARY KEY (id),
+  CONSTRAINT escalation_policies_workspace_id_key_key UNIQUE (workspace_id, key),
+  CONSTRAINT escalation_policies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+CREATE INDEX escalation_policies_by_workspace ON escalation_policies USING btree (workspace_id, id DESC);
+CREATE TRIGGER escalation_policies_found AFTER INSERT ON public.escalation_policies FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_escalation_policies();
+CREATE TRIGGER escalation_policies_found_again AFTER UPDATE OF name, key ON public.escalation_policies FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key))) EXECUTE FUNCTION keep_search_entry_of_escalation_policies();
+CREATE TRIGGER escalation_policies_not_found AFTER DELETE ON public.escalation_policies REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
+CREATE TRIGGER escalation_policies_versions_removed AFTER DELETE ON public.escalation_policies REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
+
+CREATE TABLE escalations (
+  subject_id uuid NOT NULL,
+  policy_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  step integer NOT NULL,
+  round integer NOT NULL,
+  due_at timestamp with time zone,
+  CONSTRAINT escalations_pkey PRIMARY KEY (subject_id, policy_id),
+  CONSTRAINT escalations_policy_id_fkey FOREIGN KEY (policy_id) REFERENCES escalation_policies(id) ON DELETE CASCADE,
+  CONSTRAINT escalations_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES problems(subject_id) ON DELETE CASCADE
+);
+CREATE INDEX escalations_by_policy ON escalations USING btree (policy_id);
+CREATE INDEX escalations_due ON escalations USING btree (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE execution_stats (
   workspace_id uuid NOT NULL,
@@ -444,6 +650,7 @@ CREATE TABLE executions (
   chain_run_id uuid,
   step_index smallint,
   step text,
+  flow_key text,
   status text NOT NULL,
   scheduled_for timestamp with time zone NOT NULL,
   started_at timestamp with time zone,
@@ -535,7 +742,7 @@ CREATE TABLE incident_actions (
   until timestamp with time zone,
   CONSTRAINT incident_actions_pkey PRIMARY KEY (id),
   CONSTRAINT incident_actions_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE,
-  CONSTRAINT incident_actions_type_check CHECK (type = ANY (ARRAY['acknowledged'::text, 'snoozed'::text, 'note'::text, 'closed'::text]))
+  CONSTRAINT incident_actions_type_check CHECK (type = ANY (ARRAY['acknowledged'::text, 'snoozed'::text, 'note'::text, 'closed'::text, 'escalated'::text]))
 );
 CREATE INDEX incident_actions_by_incident ON incident_actions USING btree (incident_id, id);
 
@@ -562,6 +769,7 @@ CREATE TABLE incidents (
   acknowledged_by uuid,
   acknowledged_at timestamp with time zone,
   snoozed_until timestamp with time zone,
+  suppressed_by uuid,
   CONSTRAINT incidents_pkey PRIMARY KEY (id),
   CONSTRAINT incidents_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES monitors(id) ON DELETE CASCADE,
   CONSTRAINT incidents_check CHECK (monitor_id = subject_id)
@@ -570,6 +778,7 @@ CREATE INDEX incidents_by_end ON incidents USING btree (closed_at) WHERE closed_
 CREATE INDEX incidents_by_monitor ON incidents USING btree (monitor_id) WHERE monitor_id IS NOT NULL;
 CREATE INDEX incidents_by_subject ON incidents USING btree (subject_id, id DESC);
 CREATE INDEX incidents_by_workspace ON incidents USING btree (workspace_id, id DESC);
+CREATE INDEX incidents_suppressed ON incidents USING btree (workspace_id, suppressed_by) WHERE closed_at IS NULL AND suppressed_by IS NOT NULL;
 CREATE UNIQUE INDEX incidents_open ON incidents USING btree (subject_id) WHERE closed_at IS NULL;
 
 CREATE TABLE invitations (
@@ -615,6 +824,7 @@ CREATE TABLE maintenance_windows (
   tags text[] NOT NULL,
   monitor_ids uuid[] NOT NULL,
   task_ids uuid[] NOT NULL,
+  owner text,
   created_by jsonb,
   updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
@@ -654,6 +864,27 @@ CREATE TABLE monitor_events (
 ) PARTITION BY RANGE (id);
 CREATE INDEX monitor_events_by_monitor ON ONLY monitor_events USING btree (monitor_id, id DESC);
 
+CREATE TABLE monitor_places (
+  monitor_id uuid NOT NULL,
+  place smallint NOT NULL,
+  workspace_id uuid NOT NULL,
+  labels jsonb NOT NULL,
+  round integer NOT NULL,
+  worker_id uuid,
+  is_open boolean NOT NULL,
+  is_given boolean DEFAULT false NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  unreached boolean DEFAULT false NOT NULL,
+  status text NOT NULL,
+  reason text,
+  checked_at timestamp with time zone,
+  last_check jsonb,
+  CONSTRAINT monitor_places_pkey PRIMARY KEY (monitor_id, place),
+  CONSTRAINT monitor_places_monitor_id_fkey FOREIGN KEY (monitor_id) REFERENCES checked_monitors(monitor_id) ON DELETE CASCADE,
+  CONSTRAINT monitor_places_status_check CHECK (status = ANY (ARRAY['up'::text, 'down'::text, 'unknown'::text]))
+) WITH (fillfactor=70);
+CREATE INDEX monitor_places_open ON monitor_places USING btree (worker_id) WHERE is_open AND NOT is_given;
+
 CREATE TABLE monitors (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -667,6 +898,7 @@ CREATE TABLE monitors (
   changed_at timestamp with time zone NOT NULL,
   open_incident_id uuid,
   withheld_cause jsonb,
+  has_dependencies boolean DEFAULT false NOT NULL,
   created_by jsonb,
   updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
@@ -682,6 +914,7 @@ CREATE INDEX monitors_by_owner ON monitors USING btree (workspace_id, owner) WHE
 CREATE INDEX monitors_by_workspace ON monitors USING btree (workspace_id, kind, id DESC);
 CREATE INDEX monitors_withheld ON monitors USING btree (workspace_id, id) WHERE withheld_cause IS NOT NULL;
 CREATE UNIQUE INDEX monitors_by_key ON monitors USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
+CREATE TRIGGER monitors_dependencies_removed AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_dependencies();
 CREATE TRIGGER monitors_found AFTER INSERT ON public.monitors FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_monitors();
 CREATE TRIGGER monitors_found_again AFTER UPDATE OF name, key, tags ON public.monitors FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_monitors();
 CREATE TRIGGER monitors_not_found AFTER DELETE ON public.monitors REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
@@ -802,6 +1035,7 @@ CREATE TABLE notification_settings (
   workspace_id uuid NOT NULL,
   version integer NOT NULL,
   settings jsonb NOT NULL,
+  updated_by jsonb,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT notification_settings_pkey PRIMARY KEY (workspace_id),
   CONSTRAINT notification_settings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -889,6 +1123,7 @@ CREATE TABLE problems (
   check_at timestamp with time zone,
   incident_id uuid,
   withheld boolean DEFAULT false NOT NULL,
+  hold_until timestamp with time zone,
   tags text[] NOT NULL,
   data jsonb NOT NULL,
   CONSTRAINT problems_pkey PRIMARY KEY (subject_id),
@@ -960,7 +1195,9 @@ CREATE TABLE provider_sessions (
 
 CREATE TABLE queues (
   id uuid NOT NULL,
-  workspace_id uuid NOT NULL,
+  workspace_id uuid,
+  flow_workspace_id uuid,
+  flow_key text,
   key text,
   owner text,
   version integer DEFAULT 1 NOT NULL,
@@ -968,6 +1205,7 @@ CREATE TABLE queues (
   tags text[] DEFAULT '{}'::text[] NOT NULL,
   max_concurrency integer,
   rate_per_second double precision,
+  fifo boolean DEFAULT false NOT NULL,
   paused boolean DEFAULT false NOT NULL,
   next_at timestamp with time zone NOT NULL,
   held_until timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
@@ -977,13 +1215,18 @@ CREATE TABLE queues (
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT queues_pkey PRIMARY KEY (id),
   CONSTRAINT queues_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT queues_check CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL)
+  CONSTRAINT queues_check CHECK (max_concurrency IS NOT NULL OR rate_per_second IS NOT NULL),
+  CONSTRAINT queues_check1 CHECK (num_nonnulls(flow_workspace_id, flow_key) =
+CASE
+    WHEN workspace_id IS NULL THEN 2
+    ELSE 0
+END)
 ) WITH (fillfactor=70);
 CREATE INDEX queues_by_owner ON queues USING btree (workspace_id, owner) WHERE owner IS NOT NULL;
-CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC);
+CREATE INDEX queues_by_workspace ON queues USING btree (workspace_id, id DESC) WHERE workspace_id IS NOT NULL;
 CREATE UNIQUE INDEX queues_by_key ON queues USING btree (workspace_id, key) WHERE key IS NOT NULL;
-CREATE TRIGGER queues_found AFTER INSERT ON public.queues FOR EACH ROW EXECUTE FUNCTION keep_search_entry_of_queues();
-CREATE TRIGGER queues_found_again AFTER UPDATE OF name, key, tags ON public.queues FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags))) EXECUTE FUNCTION keep_search_entry_of_queues();
+CREATE TRIGGER queues_found AFTER INSERT ON public.queues FOR EACH ROW WHEN ((new.workspace_id IS NOT NULL)) EXECUTE FUNCTION keep_search_entry_of_queues();
+CREATE TRIGGER queues_found_again AFTER UPDATE OF name, key, tags ON public.queues FOR EACH ROW WHEN (((new.workspace_id IS NOT NULL) AND ((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags)))) EXECUTE FUNCTION keep_search_entry_of_queues();
 CREATE TRIGGER queues_not_found AFTER DELETE ON public.queues REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_search_entries();
 CREATE TRIGGER queues_versions_removed AFTER DELETE ON public.queues REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_definition_versions();
 
@@ -1063,6 +1306,7 @@ END) STORED NOT NULL,
   trigger text NOT NULL,
   queue_id uuid,
   slot_queue_id uuid,
+  priority smallint DEFAULT 0 NOT NULL,
   chain_run_id uuid,
   step_index smallint,
   step text,
@@ -1072,11 +1316,12 @@ END) STORED NOT NULL,
   error text,
   called_by integer,
   exchange text,
+  pause jsonb,
   run_on jsonb,
   worker_wait_seconds integer,
   CONSTRAINT runs_pkey PRIMARY KEY (workspace_id, id),
   CONSTRAINT runs_task_id_slot_at_key UNIQUE (task_id, slot_at),
-  CONSTRAINT runs_completion CHECK ((awaiting_since IS NOT NULL) = (state = 'awaiting'::text) AND (completes_by IS NOT NULL) = (state = 'awaiting'::text)),
+  CONSTRAINT runs_completion CHECK ((awaiting_since IS NOT NULL) = (state = 'awaiting'::text) AND (completes_by IS NOT NULL) = (state = 'awaiting'::text) AND (pause IS NULL OR state = 'awaiting'::text)),
   CONSTRAINT runs_lease CHECK ((lease_owner IS NOT NULL) = (state = ANY (ARRAY['leased'::text, 'running'::text]))),
   CONSTRAINT runs_start CHECK ((started_at IS NOT NULL) = (attempt > 1 OR (state = ANY (ARRAY['running'::text, 'awaiting'::text]))) AND (started_at IS NULL) = (attempt_started_at IS NULL)),
   CONSTRAINT runs_state_check CHECK (state = ANY (ARRAY['parked'::text, 'blocked'::text, 'ready'::text, 'leased'::text, 'running'::text, 'awaiting'::text])),
@@ -1094,8 +1339,10 @@ CREATE INDEX runs_by_owner ON runs USING btree (lease_owner) WHERE lease_owner I
 CREATE INDEX runs_by_slot ON runs USING btree (slot_queue_id) WHERE slot_queue_id IS NOT NULL;
 CREATE INDEX runs_for_workers ON runs USING btree (workspace_id, run_on, date_bin('00:00:01'::interval, due_at, '1970-01-01 00:00:00+00'::timestamp with time zone)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 CREATE INDEX runs_for_workers_by_due ON runs USING btree (due_at) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
+CREATE INDEX runs_in_flows ON runs USING btree (queue_id) WHERE queue_id >= 'f0000000-0000-0000-0000-000000000000'::uuid AND phase <> 'parked'::text AND slot_queue_id IS DISTINCT FROM queue_id;
+CREATE INDEX runs_in_flows_by_due ON runs USING btree (due_at, queue_id) WHERE phase = 'parked'::text AND queue_id >= 'f0000000-0000-0000-0000-000000000000'::uuid;
 CREATE INDEX runs_of_stopped ON runs USING btree (workspace_id, due_at) WHERE phase = 'parked'::text AND queue_id IS NULL;
-CREATE INDEX runs_parked ON runs USING btree (queue_id, due_at) WHERE phase = 'parked'::text;
+CREATE INDEX runs_parked ON runs USING btree (queue_id, priority, due_at, ordinal) WHERE phase = 'parked'::text;
 CREATE INDEX runs_to_cancel ON runs USING btree (lease_owner) WHERE cancel_requested;
 CREATE INDEX runs_unclaimed ON runs USING btree (seconds_after(due_at, worker_wait_seconds)) WHERE phase = 'ready'::text AND run_on IS NOT NULL;
 
@@ -1119,6 +1366,8 @@ CREATE TABLE secrets (
   allowed_hosts text[] NOT NULL,
   sealed_value text NOT NULL,
   value_set_at timestamp with time zone NOT NULL,
+  created_by jsonb,
+  updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT secrets_pkey PRIMARY KEY (id),
@@ -1157,7 +1406,7 @@ CREATE TABLE sessions (
   created_at timestamp with time zone NOT NULL,
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  CONSTRAINT sessions_began_with_check CHECK (began_with = ANY (ARRAY['password'::text, 'provider'::text, 'passkey'::text, 'proxy'::text]))
+  CONSTRAINT sessions_began_with_check CHECK (began_with = ANY (ARRAY['password'::text, 'provider'::text, 'passkey'::text, 'proxy'::text, 'link'::text]))
 );
 CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
 CREATE INDEX sessions_by_user ON sessions USING btree (user_id, id DESC);
@@ -1204,8 +1453,10 @@ CREATE TABLE status_pages (
   title text NOT NULL,
   description text,
   published boolean NOT NULL,
+  sealed_password text,
   groups jsonb NOT NULL,
   notices jsonb NOT NULL,
+  owner text,
   created_by jsonb,
   updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
@@ -1250,6 +1501,35 @@ CREATE TABLE subscriptions (
 );
 CREATE INDEX subscriptions_by_sync ON subscriptions USING btree (sync_at);
 
+CREATE TABLE task_buckets (
+  workspace_id uuid NOT NULL,
+  task_id uuid NOT NULL,
+  seconds integer NOT NULL,
+  starts_at timestamp with time zone NOT NULL,
+  succeeded integer NOT NULL,
+  failed integer NOT NULL,
+  cancelled integer NOT NULL,
+  skipped integer NOT NULL,
+  durations smallint[] NOT NULL,
+  duration_counts integer[] NOT NULL,
+  CONSTRAINT task_buckets_pkey PRIMARY KEY (workspace_id, task_id, starts_at, seconds)
+) WITH (fillfactor=80);
+CREATE INDEX task_buckets_by_time ON task_buckets USING btree (seconds, starts_at);
+
+CREATE TABLE task_triggers (
+  task_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  token_hash text NOT NULL,
+  sealed_token text NOT NULL,
+  sender text,
+  sealed_secret text,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT task_triggers_pkey PRIMARY KEY (task_id),
+  CONSTRAINT task_triggers_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT task_triggers_task_id_fkey FOREIGN KEY (task_id) REFERENCES tasks(id) ON DELETE CASCADE,
+  CONSTRAINT task_triggers_check CHECK ((sender IS NULL) = (sealed_secret IS NULL))
+);
+
 CREATE TABLE tasks (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -1270,6 +1550,9 @@ CREATE TABLE tasks (
   run_on jsonb,
   worker_wait_seconds integer DEFAULT 300 NOT NULL,
   queue_id uuid,
+  flow jsonb,
+  flow_parts jsonb,
+  priority smallint DEFAULT 0 NOT NULL,
   version_id uuid,
   steps_bytes integer,
   bytes integer GENERATED ALWAYS AS ((((((COALESCE(octet_length(body), 0) + COALESCE(octet_length((headers)::text), 0)) + COALESCE(octet_length((call_options)::text), 0)) + COALESCE(octet_length((firing_options)::text), 0)) + COALESCE(octet_length((ending_options)::text), 0)) + COALESCE(steps_bytes, 0))) STORED NOT NULL,
@@ -1287,6 +1570,7 @@ CREATE TABLE tasks (
   lane bigint NOT NULL,
   run_at timestamp with time zone,
   ended_at timestamp with time zone,
+  has_dependencies boolean DEFAULT false NOT NULL,
   created_by jsonb,
   updated_by jsonb,
   created_at timestamp with time zone NOT NULL,
@@ -1307,9 +1591,10 @@ CASE kind
 END),
   CONSTRAINT tasks_check2 CHECK (next_fire_at IS NULL OR status = 'active'::text AND schedule IS NOT NULL),
   CONSTRAINT tasks_check3 CHECK ((kind = 'delayed'::text) = (run_at IS NOT NULL)),
+  CONSTRAINT tasks_check4 CHECK (queue_id IS NULL OR flow IS NULL),
   CONSTRAINT tasks_dst_overlap_check CHECK (dst_overlap = ANY (ARRAY['first'::text, 'both'::text])),
   CONSTRAINT tasks_kind_check CHECK (kind = ANY (ARRAY['cron'::text, 'delayed'::text, 'chain'::text])),
-  CONSTRAINT tasks_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'once'::text])),
+  CONSTRAINT tasks_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'once'::text, 'all'::text])),
   CONSTRAINT tasks_overlap_check CHECK (overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue'::text]))
 ) WITH (fillfactor=80);
 CREATE INDEX tasks_by_next_fire ON tasks USING btree (next_fire_at, lane) WHERE next_fire_at IS NOT NULL;
@@ -1324,6 +1609,7 @@ CREATE INDEX tasks_with_ending_options ON tasks USING btree (id) WHERE ending_op
 CREATE UNIQUE INDEX tasks_by_key ON tasks USING btree (workspace_id, kind, key) WHERE key IS NOT NULL;
 CREATE TRIGGER tasks_call_deleted AFTER DELETE ON public.tasks FOR EACH ROW WHEN (((old.kind = 'cron'::text) AND (old.method IS NOT NULL))) EXECUTE FUNCTION keep_replaced_call();
 CREATE TRIGGER tasks_call_replaced AFTER UPDATE OF method, url, headers, body, call_options ON public.tasks FOR EACH ROW WHEN (((old.method IS NOT NULL) AND (((((old.method IS DISTINCT FROM new.method) OR (old.url IS DISTINCT FROM new.url)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.body IS DISTINCT FROM new.body)) OR ((old.call_options -> 'auth'::text) IS DISTINCT FROM (new.call_options -> 'auth'::text))))) EXECUTE FUNCTION keep_replaced_call();
+CREATE TRIGGER tasks_dependencies_removed AFTER DELETE ON public.tasks REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_dependencies();
 CREATE TRIGGER tasks_found AFTER INSERT ON public.tasks FOR EACH ROW WHEN (((new.kind <> 'delayed'::text) OR (new.name IS NOT NULL) OR (new.key IS NOT NULL))) EXECUTE FUNCTION keep_search_entry_of_tasks();
 CREATE TRIGGER tasks_found_again AFTER UPDATE OF name, key, tags, url, version_id ON public.tasks FOR EACH ROW WHEN ((((new.kind <> 'delayed'::text) OR (new.name IS NOT NULL) OR (new.key IS NOT NULL)) AND ((old.name IS DISTINCT FROM new.name) OR (old.key IS DISTINCT FROM new.key) OR (old.tags IS DISTINCT FROM new.tags) OR (old.url IS DISTINCT FROM new.url) OR (old.version_id IS DISTINCT FROM new.version_id)))) EXECUTE FUNCTION keep_search_entry_of_tasks();
 CREATE TRIGGER tasks_lane BEFORE INSERT ON public.tasks FOR EACH ROW EXECUTE FUNCTION lane_of_workspace();
@@ -1383,7 +1669,7 @@ CREATE TABLE user_links (
   CONSTRAINT user_links_pkey PRIMARY KEY (user_id, purpose),
   CONSTRAINT user_links_token_hash_key UNIQUE (token_hash),
   CONSTRAINT user_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  CONSTRAINT user_links_purpose_check CHECK (purpose = ANY (ARRAY['password reset'::text, 'email'::text]))
+  CONSTRAINT user_links_purpose_check CHECK (purpose = ANY (ARRAY['password reset'::text, 'email'::text, 'sign in'::text]))
 );
 
 CREATE TABLE users (

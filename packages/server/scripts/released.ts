@@ -12,7 +12,7 @@ import { migrations } from "../src/store/migrations/index.ts"
 import { listTables, sortByReferences } from "../src/store/moving/catalog.ts"
 import { embeddedLayer } from "../src/store/Sql.ts"
 import { rowsForAllTables } from "../test/support/rowsForAllTables.ts"
-import type { Released } from "../test/store/support/released.ts"
+import type { ReleasedVersion } from "../test/store/support/released.ts"
 import { writeOrCheck } from "./writeOrCheck.ts"
 
 /** Runs a migration and returns the statements that it ran. */
@@ -55,11 +55,11 @@ const released = Effect.gen(function* () {
       new Error(`test/support/rowsForAllTables.ts has no row for ${empty.table}`)
     )
   }
-  return { migrations: created, rows } satisfies Released
+  return { migrations: created, rows } satisfies ReleasedVersion
 })
 
 const rowReader = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const all: Array<Released["rows"][number]> = []
+  const all: Array<ReleasedVersion["rows"][number]> = []
   for (const { columns, name } of sortByReferences(yield* listTables(sql))) {
     const found = yield* sql<{ readonly line: string }>`
       SELECT kept::text AS line

@@ -18,7 +18,7 @@ import {
 const email = "ada@example.com"
 const password = randomBytes(12).toString("hex")
 
-/** The settings of a first account, with the files in a folder of their own. */
+/** Returns the settings for a first account, whose files are in a separate folder. */
 const settings = Effect.map(temporaryFolder("bootstrap"), (folder) => {
   const passwordFile = path.join(folder, "password")
   fs.writeFileSync(passwordFile, `${password}\n`)
@@ -123,7 +123,7 @@ describe("The first start", () => {
           "cannot start: BOOTSTRAP_PASSWORD: password is one of the most common passwords; choose another.\n"
         )
 
-        // A key of an earlier database is replaced.
+        // A key from an earlier database is replaced.
         fs.writeFileSync(env.BOOTSTRAP_PASSWORD_FILE, password)
         const earlier = `pak_${randomBytes(32).toString("base64url")}\n`
         fs.writeFileSync(keyFile, earlier)

@@ -17,7 +17,7 @@ const isAnswering = (port: number) =>
     () => false
   )
 
-/** The environment of a shell, without the variables of the npm that runs this test. */
+/** Returns the shell's environment, without the variables set by the npm that runs this test. */
 const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name)))
 
@@ -29,7 +29,8 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
     Effect.sync(() =>
       spawn(command, args, {
         cwd: root,
-        // A process group of its own, so that no process outlives a test that fails.
+        // The process has its own process group, so that all of its child processes can be killed
+        // if the test fails.
         detached: true,
         env: { ...environment(), PORT: String(port), DATA_DIR: data, LOG_FORMAT: "json" },
         stdio: ["ignore", "pipe", "pipe"]
@@ -40,7 +41,7 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
         try {
           process.kill(-(child.pid ?? 0), "SIGKILL")
         } catch {
-          // The process has ended already.
+          // The process has already exited.
         }
       })
   )
@@ -51,7 +52,7 @@ const npmStart = Effect.fnUntraced(function* (prefix: ReadonlyArray<string> = []
   yield* eventually("a server that answers", () => isAnswering(port), 100_000)
   return {
     pid: child.pid ?? 0,
-    /** The exit code, once all processes that it started have closed their output. */
+    /** Resolves to the exit code once all processes that were started have closed their output. */
     ended: Effect.promise(() => exited.then(([code]: Array<number | null>) => code)).pipe(
       Effect.timeout("40 seconds"),
       Effect.tap(() =>

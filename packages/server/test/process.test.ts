@@ -36,7 +36,7 @@ const isRefused = (port: number) =>
       .on("error", () => resolve(true))
   })
 
-/** Returns the line that a failed start prints on standard error. */
+/** Returns the line that the server prints on standard error if it fails to start. */
 const failure = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const server = yield* spawnServer(env)
   assert.strictEqual(yield* server.exited, 1)
@@ -45,9 +45,7 @@ const failure = Effect.fnUntraced(function* (env: Readonly<Record<string, string
   return line
 })
 
-/**
- * Scalar's script contains the addresses of its fonts, and uses them only with `withDefaultFonts`.
- */
+/** Scalar's script contains the URLs of its fonts, but uses them only with `withDefaultFonts`. */
 const assertSelfContained = (html: string) => {
   assert.include(html, "Scheduling Service")
   const tags = html.match(/<(?:script|link|img|iframe|source|base|object|embed)\b[^>]*>/gi) ?? []
@@ -109,9 +107,7 @@ const messagesOf = (server: ServerProcess, level: string): ReadonlyArray<string>
 
 const { version } = packageJson
 
-/**
- * Each test starts processes with stores of their own, which takes a busy machine half a minute.
- */
+/** Each test starts processes with their own stores, which takes 30 seconds on a busy machine. */
 const timeout = 180_000
 
 describe("The process", { concurrent: true }, () => {

@@ -28,7 +28,10 @@ const timed = (server: ServerProcess, method: string, at: string, token?: string
     return { answer, seconds: (performance.now() - start) / 1000 }
   })
 
-/** Asserts that every request soon gets a 503, while the health of the process stays good. */
+/**
+ * Asserts that every request is soon answered with 503, while the process still reports itself as
+ * healthy.
+ */
 const assertAway = (server: ServerProcess, token: string, withinSeconds: number) =>
   Effect.gen(function* () {
     const asked = [
@@ -74,7 +77,7 @@ describe.skipIf(noCluster !== undefined)(
             APP_SECRET: "a secret for tests, thirty-two bytes and more"
           })
 
-          // Before the database is there, connections are neither rejected nor kept waiting.
+          // While the database is unavailable, connections are neither rejected nor kept waiting.
           const early = yield* eventually("an answer", () => call(server, "GET", "/v1/health"))
           assertUnavailable(early)
           yield* eventually("a line in the logs", async () =>

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import type { Role } from "@scheduling/domain/members/Role"
 import { type Answer, ask, outcome, signUp, textOf } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { Credentials, type Truth } from "./support/Credentials.ts"
+import { Credentials, type CredentialAccess } from "./support/Credentials.ts"
 
 interface Endpoint {
   readonly name: string
@@ -33,27 +33,29 @@ HttpApi.reflect(Api, {
 const isInWorkspace = ({ path }: Endpoint) => path.includes(":workspace_id")
 const isUnderAuth = ({ path }: Endpoint) => path.startsWith("/v1/auth/")
 
-/** The scopes of which a key needs at least one. */
+/** Returns the accepted scopes. A key needs at least one of them. */
 const acceptedScopes = (access: AccessRule | undefined): ReadonlyArray<string> =>
   access?.kind === "scope" ? [access.scope] : access?.kind === "any_scope" ? access.scopes : []
 
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2, owner: 3 }
 
 /**
- * Returns the required role: any role may read. Keys, members and similar records need the role
- * that the endpoint names.
+ * Returns the required role. Any role is allowed to read, except for API keys, members and similar
+ * records, which require the role that the endpoint names.
  */
 const neededRole = ({ access, method }: Endpoint): Role => {
   if (acceptedScopes(access).length > 0) return method === "GET" ? "viewer" : "editor"
   return access?.kind === "jwt" ? (access.role ?? "viewer") : "viewer"
 }
 
-/** Accounts and workspaces are for people, and a service account cannot leave by itself. */
+/**
+ * Only human users have accounts and workspaces, and a service account cannot leave a workspace.
+ */
 const isForPeople = ({ access, name, path }: Endpoint): boolean =>
   (access?.kind === "jwt" && !path.includes(":workspace_id")) || name === "members.leave"
 
-/** The access that the contract promises, computed independently of the server's code. */
-const promised = (endpoint: Endpoint, presented: Truth): string => {
+/** The access that the contract promises, determined independently of the server's code. */
+const promised = (endpoint: Endpoint, presented: CredentialAccess): string => {
   const { access } = endpoint
   if (access?.kind === "public") {
     if (!isUnderAuth(endpoint)) return "let in"
@@ -101,8 +103,8 @@ const challenges: Readonly<Record<string, (endpoint: Endpoint) => string | null>
 const nobodysId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
 /**
- * All ids except the workspace's are unknown, so that an accepted request does as little as
- * possible.
+ * Returns a request whose ids are all unknown except the workspace's, so that an accepted request
+ * has as little effect as possible.
  */
 const plain = (endpoint: Endpoint, workspaceId: string) => ({
   path: urlOf(endpoint, workspaceId, nobodysId),
@@ -110,8 +112,8 @@ const plain = (endpoint: Endpoint, workspaceId: string) => ({
 })
 
 /**
- * A request that is wrong in everything that is checked after access: ids, query, content type and
- * body.
+ * Returns a request whose ids, query, content type and body are invalid. All of these are checked
+ * after access.
  */
 const broken = (endpoint: Endpoint, workspaceId: string) => ({
   path: `${urlOf(endpoint, workspaceId, "no-uuid")}?limit=0&nonsense=1`,
@@ -198,8 +200,8 @@ layer(Credentials.layer.pipe(Layer.provideMerge(testAppLayer())))("Access", (it)
           presented,
           Effect.fnUntraced(function* ({ name, token, ...one }) {
             const promise = promised(endpoint, one)
-            // An accepted token may end its own session, so the next test covers this with a token
-            // that it can lose.
+            // An accepted request could end the token's own session. The next test covers this with
+            // a separate token.
             if (promise === "let in" && one.kind === "token") return
             for (const request of [plain, ...(promise === "let in" ? [] : [broken])]) {
               const { path, ...rest } = request(endpoint, workspace_id)

@@ -23,7 +23,7 @@ const twice = (name: string, first: string, second: string) => ({
   [name]: `${first}\r\n${name}: ${second}`
 })
 
-/** Input that this server or a proxy before it could read as one request or as two. */
+/** Input that the server or a proxy in front of it could parse as either one or two requests. */
 const ambiguous: ReadonlyArray<readonly [string, string]> = [
   ["a length before chunks", coded({ "content-length": "5", "transfer-encoding": "chunked" })],
   ["a length after chunks", coded({ "transfer-encoding": "chunked", "content-length": "5" })],
@@ -88,7 +88,7 @@ const ambiguous: ReadonlyArray<readonly [string, string]> = [
 
 const invalid = "422 validation_failed"
 
-/** Valid but rare input: one request each, and the next request begins where it ends. */
+/** Valid but rare input. Each entry is one request, and the next request starts where it ends. */
 const unusual: ReadonlyArray<readonly [string, string, string]> = [
   ["zeros before a length", sized("002"), invalid],
   ["spaces and a tab around a length", sized(" 2\t "), invalid],
@@ -130,7 +130,8 @@ const unusual: ReadonlyArray<readonly [string, string, string]> = [
 ]
 
 /**
- * Valid input that gets its response before all of it has arrived, so that its length is unknown.
+ * Valid input that is answered before all of it has arrived, so the server does not know its
+ * length.
  */
 const unread: typeof unusual = [
   ["a GET with chunks", request("GET /v1/health", chunked, nothing), invalid],
@@ -168,7 +169,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("HTTP", (it) => {
         }
         const { body: list } = yield* ask("GET", "/v1/workspaces", { token: access_token })
         assert.strictEqual(list.data.length, 1)
-        // The smuggled request would have had an effect on its own.
+        // Sent separately, the smuggled request has an effect.
         const { answers } = yield* talk(smuggled, { answers: 1 })
         assert.deepStrictEqual(outcomes(answers), ["201"])
       })

@@ -2,7 +2,7 @@
 import { assert, describe, it as plainly, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { shownOnceInText } from "@scheduling/domain/auth/secretForms"
+import { secretsInText } from "@scheduling/domain/auth/secretPatterns"
 import { TestClock } from "effect/testing"
 import {
   ask,
@@ -14,6 +14,7 @@ import {
   signUp
 } from "../support/http.ts"
 import { nobodysId } from "../support/routes.ts"
+import { inState } from "../engine/transitions/inState.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { linkTokenFor } from "../accounts/email/linkTokenFor.ts"
 import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
@@ -21,14 +22,18 @@ import { type Endpoint, endpoints } from "./support/contract.ts"
 import { settle } from "./support/settle.ts"
 
 /**
- * Endpoints that need a mail server are tested in `auth/passwordReset.test.ts` and
- * `auth/emailLinks.test.ts`, and those that need plans for sale in `billing/lifecycle.test.ts`.
+ * Endpoints that need a mail server are tested in `accounts/passwords/reset.test.ts` and
+ * `accounts/email/links.test.ts`. Endpoints that need paid plans are tested in
+ * `billing/lifecycle.test.ts`.
  */
 const byMail = new Set(["auth.forgotPassword", "auth.resendEmailLink"])
 
 const isForKeys = ({ access }: Endpoint) => access.kind === "scope" || access.kind === "any_scope"
 
-/** Endpoints that API keys cannot use concern keys, members, sessions and passwords. */
+/**
+ * Endpoints that API keys cannot use, because they concern API keys, members, sessions or
+ * passwords.
+ */
 const sensitive = endpoints.filter(
   (endpoint) =>
     endpoint.method !== "GET" &&
@@ -38,8 +43,8 @@ const sensitive = endpoints.filter(
 )
 
 /**
- * A refresh happens every few minutes and changes no rights; the reuse of a token is audited. A
- * preview only reads, and has its token in the body.
+ * Refreshes happen every few minutes and change no permissions, so only a token's reuse is audited.
+ * A preview only reads, although its token is in the body.
  */
 const silent = ["auth.refresh", "invitations.preview"]
 
@@ -66,7 +71,7 @@ const invitationFor = Effect.fnUntraced(function* ({ email }: Member) {
   return String(body.token)
 })
 
-/** Returns a valid code of the account's second factor, if the endpoint needs one. */
+/** Returns a valid code for the account's second factor if the endpoint requires one. */
 const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, member: Member) {
   if (!("code" in example)) return ""
   const secret = yield* startTotp(member)
@@ -75,7 +80,28 @@ const codeFor = Effect.fnUntraced(function* ({ example = {}, name }: Endpoint, m
   return recoveryCode ?? ""
 })
 
-/** Endpoints without a credential, whose events have no actor. */
+const decisions = new Set(["executions.approve", "executions.reject"])
+
+/** Starts a run in the workspace that waits for approval, and returns its id. */
+const awaitApproval = Effect.fnUntraced(function* ({ workspace_id }: Member) {
+  const sql = yield* SqlClient.SqlClient
+  const pause = { kind: "approve", message: null, channel_ids: [], approvers: [] }
+  const [run] = yield* sql<{ readonly id: string }>`
+    UPDATE runs
+    SET
+      ${sql.update(inState("awaiting"))},
+      pause = ${JSON.stringify(pause)}::jsonb
+    WHERE id = (
+      SELECT id
+      FROM runs
+      WHERE workspace_id = ${workspace_id}
+      LIMIT 1
+    )
+    RETURNING id`
+  return run?.id ?? ""
+})
+
+/** Endpoints that require no credential. Their events have no actor. */
 const anonymous = new Set(["apiKeys.revokeLeaked", "workers.revokeLeaked"])
 
 /** Adapts the example body to this member. */
@@ -110,8 +136,10 @@ const bodyFor = (
   }
 }
 
+const lastId = /[\da-f-]{36}(?!.*[\da-f-]{36})/
+
 const secretsIn = (text: string): ReadonlyArray<string> =>
-  [shownOnceInText, /whsec_[\w+/=]{20,}/g].flatMap((form) => text.match(form) ?? [])
+  [secretsInText, /whsec_[\w+/=]{20,}/g].flatMap((form) => text.match(form) ?? [])
 
 describe("the contract", () => {
   plainly("changes keys, sessions, passwords and secrets in these places", () => {
@@ -129,7 +157,9 @@ layer(testAppLayer())("The audit log", (it) => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { member, pathOf } = yield* settle
-        const path = yield* pathOf(endpoint)
+        const path = decisions.has(endpoint.name)
+          ? (yield* pathOf(endpoint)).replace(lastId, yield* awaitApproval(member))
+          : yield* pathOf(endpoint)
         const leaked = yield* createKey(member)
         const token = yield* tokenFor(endpoint, member)
         yield* TestClock.adjust("1 minute")
@@ -209,7 +239,7 @@ layer(testAppLayer())("The audit log", (it) => {
         ...(/:\w+/.test(endpoint.path)
           ? [
               {
-                path: path.replace(/[\da-f-]{36}(?!.*[\da-f-]{36})/, nobodysId),
+                path: path.replace(lastId, nobodysId),
                 token,
                 body: endpoint.example
               }

@@ -5,18 +5,18 @@ import { ask } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { bodyWith } from "./support/calmly.ts"
 import { endpoints, propertiesOf } from "./support/contract.ts"
-import { Settled } from "./support/Settled.ts"
+import { SettledOwner } from "./support/SettledOwner.ts"
 
 const maxBytes = 1024 * 1024
 
-/** Repeats the item until the text has this many bytes. */
+/** Repeats the item until the text contains this many bytes. */
 const fill = (item: string, bytes: number) =>
   Array.from({ length: Math.floor(bytes / (item.length + 1)) }, () => item).join()
 
 const fields = (count: number, value: string) =>
   Array.from({ length: count }, (_, index) => `"x-${index}":${value}`).join()
 
-/** JSON values of the given size that take more work than their bytes suggest. */
+/** JSON values of the given size that take more CPU time than their size suggests. */
 const costly: Readonly<Record<string, (bytes: number) => string>> = {
   "many items": (bytes) => `[${fill("{}", bytes)}]`,
   "many texts": (bytes) => `[${fill('"x"', bytes)}]`,
@@ -40,7 +40,7 @@ const costly: Readonly<Record<string, (bytes: number) => string>> = {
   "a long time": (bytes) => `"${"2".repeat(bytes)}"`
 }
 
-/** Nearly the maximum size of a body. */
+/** Almost the maximum size of a body. */
 const ample = maxBytes * 0.9
 
 const step = (name: string, rest: string) =>
@@ -57,7 +57,9 @@ const bodies = (count: number, part: string, bytes: number) =>
     )
   )
 
-/** Costly values for the steps of a chain. The first few are within all limits. */
+/**
+ * Values for a chain's steps that are expensive to process. The first few are within all limits.
+ */
 const costlySteps: Readonly<Record<string, string>> = {
   "a megabyte of text": bodies(49, "é", 9_000),
   "all headers": steps(
@@ -75,7 +77,10 @@ const costlySteps: Readonly<Record<string, string>> = {
   "nothing right": `[${fill('{"a":1,"b":2,"name":1,"url":2,"method":3,"headers":4,"body":5}', 6_000)}]`
 }
 
-/** Measures a known piece of work, so that the result does not depend on the machine. */
+/**
+ * Measures how long a fixed amount of work takes, so that the result does not depend on the
+ * machine's speed.
+ */
 const unitMillis = () => {
   const text = `[${fill("{}", 600_000)}]`
   return Math.min(
@@ -92,10 +97,10 @@ const spentSince = (start: NodeJS.CpuUsage) => {
   return (system + user) / 1_000
 }
 
-/** The maximum cost of a request in units of 5 to 7 ms, including the cost of the client. */
+/** The maximum cost of a request, including the client's own cost, in units of 5 to 7 ms. */
 const maxUnits = 6
 
-layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 seconds" })(
+layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 seconds" })(
   "The work of a body",
   (it) => {
     const assertCheap = Effect.fnUntraced(function* (
@@ -106,12 +111,12 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 sec
       let { unit } = options
       let least = Infinity
       let status = 0
-      // A garbage collection may disturb an attempt, but not four in a row.
+      // Garbage collection can disturb one attempt, but is unlikely to disturb four in a row.
       for (let attempt = 0; attempt < 4 && least > maxUnits; attempt++) {
         const start = process.threadCpuUsage()
         const answer = yield* ask(method, path, options)
         const spent = spentSince(start)
-        // The machine may have become slower.
+        // The machine may have become slower since the last measurement.
         if (spent > maxUnits * unit) unit = Math.max(unit, unitMillis())
         least = Math.min(least, spent / unit)
         status = answer.status
@@ -124,7 +129,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())), { timeout: "60 sec
       (endpoint) => {
         it.effect("is bounded, whatever its content", () =>
           Effect.gen(function* () {
-            const { member, pathOf } = yield* Settled
+            const { member, pathOf } = yield* SettledOwner
             const { example = {}, method, schema } = endpoint
             const at = { method, path: yield* pathOf(endpoint) }
             const options = { token: member.access_token, unit: unitMillis() }

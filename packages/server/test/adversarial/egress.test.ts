@@ -12,12 +12,12 @@ import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 /**
- * This address stands for the public Internet, and all other addresses of this machine for private
- * networks.
+ * This address represents the public Internet. All of this machine's other addresses represent
+ * private networks.
  */
 const outside = "127.0.0.1"
 
-/** The successive answers of a name server that the attacker controls. */
+/** The answers that the attacker's name server returns, one after another. */
 const answers = new Map<string, Array<ReadonlyArray<string>>>()
 const lookups = new Map<string, number>()
 
@@ -31,7 +31,7 @@ const resolve = async (asked: string): Promise<ReadonlyArray<string>> => {
 
 let names = 0
 
-/** Returns a new name with these answers. */
+/** Returns a new name that the name server resolves to these answers. */
 const nameFor = (...given: ReadonlyArray<ReadonlyArray<string>>): string => {
   const name = `n${names++}.test`
   answers.set(name, [...given])
@@ -45,16 +45,16 @@ interface Arrival {
 
 /**
  * All addresses, including metadata addresses. A node with this setting accepts any task, which
- * shows that the calling node decides for itself.
+ * shows that the node that makes a call applies its own settings.
  */
 const everywhere = "0.0.0.0/0,::/0,169.254.169.254,fd00:ec2::254"
 
 /**
- * A node that makes calls, a node that accepts any task, and a target on every address of this
- * machine.
+ * A node that makes calls, a node that accepts any task, and a target on all of this machine's
+ * addresses.
  */
-class Scene extends Context.Service<
-  Scene,
+class Fixture extends Context.Service<
+  Fixture,
   {
     readonly member: Member
     readonly port: number
@@ -62,8 +62,8 @@ class Scene extends Context.Service<
     readonly respond: { with: (path: string) => Reply }
   }
 >()("@scheduling/server/test/adversarial/Egress") {
-  static readonly layer: Layer.Layer<Scene | TestApp> = Layer.effect(
-    Scene,
+  static readonly layer: Layer.Layer<Fixture | TestApp> = Layer.effect(
+    Fixture,
     Effect.gen(function* () {
       const arrivals: Array<Arrival> = []
       const respond = { with: (_path: string): Reply => ({ status: 200 }) }
@@ -72,7 +72,7 @@ class Scene extends Context.Service<
         const { body, headers, status } = respond.with(request.url ?? "")
         response.writeHead(status, { connection: "close", ...headers }).end(body)
       }, "")
-      return Scene.of({ member: yield* signUp(), port, arrivals, respond })
+      return Fixture.of({ member: yield* signUp(), port, arrivals, respond })
     })
   ).pipe(
     Layer.provideMerge(
@@ -134,7 +134,7 @@ const create = Effect.fnUntraced(function* (
   call: object = {},
   fields: object = {}
 ) {
-  const { member } = yield* Scene
+  const { member } = yield* Fixture
   const created = yield* ask("POST", `${member.workspace}/${kind}`, {
     token: member.access_token,
     body: { ...due[kind], ...fields, ...callsOf(kind, urls, call) }
@@ -144,10 +144,11 @@ const create = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs a task that calls these URLs, and returns its result, or the result of each step of a chain.
+ * Runs a task that calls these URLs. Returns its result, or the result of each step if it is a
+ * chain.
  */
 const outcomesOf = Effect.fnUntraced(function* (kind: Kind, urls: Urls, call: object = {}) {
-  const { member } = yield* Scene
+  const { member } = yield* Fixture
   const token = member.access_token
   const at = `${member.workspace}/${kind}`
   const [url, ...later] = urls
@@ -173,7 +174,7 @@ const outcomesOf = Effect.fnUntraced(function* (kind: Kind, urls: Urls, call: ob
   )
 })
 
-/** All spellings of 127.0.0.2, and other private hosts. */
+/** All notations of 127.0.0.2, and other private hosts. */
 const hosts = [
   "127.0.0.2",
   "127.0.0.2.",
@@ -221,7 +222,7 @@ const hosts = [
   "[ff02::1]"
 ]
 
-/** The addresses in answers of the name server. */
+/** The addresses that the name server returns. */
 const addresses = [
   "127.0.0.2",
   "::1",
@@ -243,13 +244,13 @@ const addresses = [
   "not an address"
 ]
 
-layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
+layer(Fixture.layer, { excludeTestServices: true })("A call", (it) => {
   const assertNowhere = Effect.fnUntraced(function* (
     kind: Kind,
     urls: ReadonlyArray<string>,
     error = /not allowed$/
   ) {
-    const { arrivals } = yield* Scene
+    const { arrivals } = yield* Fixture
     arrivals.length = 0
     yield* Effect.forEach(
       urls,
@@ -266,7 +267,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
   describe.each(kinds)("of %s", (kind) => {
     it.effect("to a private host is rejected when it is created, however the host is spelled", () =>
       Effect.gen(function* () {
-        const { member } = yield* Scene
+        const { member } = yield* Fixture
         const token = member.access_token
         const at = `${member.workspace}/${kind}`
         const task = yield* create(
@@ -293,7 +294,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
     it.effect("goes to an allowed host", () =>
       Effect.gen(function* () {
-        const { arrivals, port } = yield* Scene
+        const { arrivals, port } = yield* Fixture
         arrivals.length = 0
         const allowed = [outside, "0x7f.1", "[::ffff:127.0.0.1]", nameFor([outside])]
         yield* together(
@@ -312,7 +313,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     )
 
     it.effect("goes to no private host however it is spelled", () =>
-      Effect.flatMap(Scene, ({ port }) =>
+      Effect.flatMap(Fixture, ({ port }) =>
         assertNowhere(
           kind,
           hosts.map((host, index) =>
@@ -323,7 +324,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     )
 
     it.effect("goes to no name that stands for a private address, in whatever form", () =>
-      Effect.flatMap(Scene, ({ port }) =>
+      Effect.flatMap(Fixture, ({ port }) =>
         assertNowhere(
           kind,
           addresses.flatMap((address) => [
@@ -335,14 +336,14 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
     )
 
     it.effect("goes nowhere for a name without an address", () =>
-      Effect.flatMap(Scene, ({ port }) =>
+      Effect.flatMap(Fixture, ({ port }) =>
         assertNowhere(kind, [`http://${nameFor([])}:${port}/`], /./)
       )
     )
 
     it.effect("connects only to the allowed addresses of a name", () =>
       Effect.gen(function* () {
-        const { arrivals, port } = yield* Scene
+        const { arrivals, port } = yield* Fixture
         arrivals.length = 0
         const many = [
           ["127.0.0.2", "::1", outside],
@@ -366,11 +367,11 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
     it.effect("is checked by the address of its connection, if the name changes in between", () =>
       Effect.gen(function* () {
-        const { arrivals, port } = yield* Scene
+        const { arrivals, port } = yield* Fixture
         arrivals.length = 0
         const name = nameFor([outside], ["127.0.0.2"])
         const [first] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
-        // There is one lookup per connection, so the connection cannot use another answer.
+        // Each connection does only one lookup, so it cannot use a different answer.
         assert.strictEqual(lookups.get(name), 1)
         assert.strictEqual(first?.status, "succeeded")
         const [second] = yield* outcomesOf(kind, [`http://${name}:${port}/`])
@@ -385,7 +386,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
     it.effect("is checked again when it is retried", () =>
       Effect.gen(function* () {
-        const { arrivals, port, respond } = yield* Scene
+        const { arrivals, port, respond } = yield* Fixture
         arrivals.length = 0
         respond.with = () => ({ status: 503 })
         const name = nameFor([outside], ["169.254.169.254"])
@@ -399,7 +400,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
     it.effect("follows no redirect", () =>
       Effect.gen(function* () {
-        const { arrivals, port, respond } = yield* Scene
+        const { arrivals, port, respond } = yield* Fixture
         arrivals.length = 0
         const privately = `http://127.0.0.2:${port}/private`
         respond.with = (path) => ({
@@ -430,7 +431,7 @@ layer(Scene.layer, { excludeTestServices: true })("A call", (it) => {
 
   it.effect("of a step goes to no host from a response", () =>
     Effect.gen(function* () {
-      const { arrivals, port, respond } = yield* Scene
+      const { arrivals, port, respond } = yield* Fixture
       arrivals.length = 0
       const bodies = [
         `@127.0.0.2:${port}/`,

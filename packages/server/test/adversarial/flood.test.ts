@@ -8,8 +8,8 @@ import { connect, type Socket } from "node:net"
 import { AppConfig } from "../../src/core/config/Config.ts"
 import { Capacity, CapacityLimits } from "../../src/http/fairness/Capacity.ts"
 import { clientOf, Clients } from "../../src/http/fairness/Clients.ts"
-import { HttpServerLayer, serve } from "../../src/http/HttpServer.ts"
-import { Stopping } from "../../src/http/Stopping.ts"
+import { HttpServerLayer, serveRoutes } from "../../src/http/HttpServer.ts"
+import { Shutdown } from "../../src/http/Shutdown.ts"
 import { makeNodeServer, serverLimits } from "../../src/http/server/NodeServer.ts"
 import { ask, assertShape, outcome, times } from "../support/http.ts"
 import { request, talkTo } from "../support/rawHttp.ts"
@@ -17,12 +17,14 @@ import { eventually, listening } from "../support/ServerProcess.ts"
 import { TestApp, testConfig } from "../support/TestApp.ts"
 
 /**
- * A single client may hold less than 80 KiB of these bytes, beyond the first 16 KiB of each body.
+ * A single client can use less than 80 KiB of this limit. The first 16 KiB of each body do not
+ * count.
  */
 const limits = { requests: 3, bodyBytes: 105 * 1024 }
 
 /**
- * Starts the server with two test routes: one that works until it is released, and one that reads.
+ * Starts the server with two test routes: one waits until it is released, and the other reads the
+ * body.
  */
 const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
   const letGo = yield* Deferred.make<void>()
@@ -38,13 +40,13 @@ const startServerWith = Effect.fnUntraced(function* (limits: CapacityLimits) {
   })
   const server = yield* Layer.build(
     // The routes are interruptible, like those of the router.
-    serve(Effect.interruptible(answer), {
+    serveRoutes(Effect.interruptible(answer), {
       allowedMethods: () => [],
       givesCredentials: () => false
     }).pipe(
       Layer.provideMerge(Layer.fresh(HttpServerLayer)),
       Layer.provide([
-        Stopping.layer,
+        Shutdown.layer,
         Layer.succeed(AppConfig, testConfig),
         Layer.succeed(CapacityLimits, limits)
       ])
@@ -75,8 +77,8 @@ const assertBusy = (answer: Parameters<typeof assertShape>[0]) => {
 }
 
 /**
- * Starts clients that send these bytes and wait. Returns their received bytes. They close with the
- * scope.
+ * Starts clients that send these bytes and wait. Returns what each of them receives. They are
+ * closed with the scope.
  */
 const lingering = (url: string, count: number, bytes: string) =>
   Effect.acquireRelease(
@@ -152,7 +154,7 @@ describe("a flood of requests", () => {
         times(3, () => "/work"),
         (path) => Effect.forkChild(get(path))
       )
-      // Exactly three requests are in progress.
+      // Exactly three requests are being processed.
       yield* untilWorking(3)
       assertBusy(yield* get("/anything"))
       yield* letGo
@@ -171,7 +173,7 @@ describe("a flood of large bodies", () => {
       }
       yield* Effect.scoped(
         Effect.gen(function* () {
-          // Of each 50 KiB, 34 KiB count, so there is room for two.
+          // 34 KiB of each 50 KiB count, so there is capacity for two clients.
           const clients = yield* lingering(url, 4, halfOf(100 * 1024))
           const refused = () =>
             clients.filter(({ told }) => told.startsWith("HTTP/1.1 503 Service Unavailable"))
@@ -210,7 +212,7 @@ describe("a flood of large bodies", () => {
 })
 
 describe("a flood of connections", () => {
-  /** Starts Node's server as the service does, but for two connections. */
+  /** Starts Node's server as the service does, but with a limit of two connections. */
   const startForTwo = Effect.fnUntraced(function* (listener: RequestListener) {
     assert.strictEqual(serverLimits.connections, 10_000)
     const server = makeNodeServer(() => {}, { ...serverLimits, connections: 2 }).on(
@@ -256,7 +258,7 @@ describe("a flood of connections", () => {
 })
 
 describe("a flood of one client", () => {
-  /** A single client may have 16 of these requests at once. */
+  /** A single client can send 16 of these requests at the same time. */
   const manyLimits = { requests: 21, bodyBytes: 105 * 1024 }
   const from = (address: string, credential?: string) => ({
     "x-forwarded-for": address,
@@ -284,7 +286,8 @@ describe("a flood of one client", () => {
       assert.strictEqual((yield* get("/anything", newcomer)).status, 200)
       const one = yield* Effect.forkChild(get("/work", newcomer))
       yield* untilWorking(17)
-      // Capacity that another client takes reduces the share of a large client.
+      // The more capacity another client uses, the less remains for a client that sends many
+      // requests.
       assertBusy(yield* get("/anything", flooder))
       yield* letGo
       assert.strictEqual((yield* Fiber.join(one)).status, 200)
@@ -362,7 +365,7 @@ describe("a flood of responses that nobody reads", () => {
     return { url, asked, isOpen: () => sockets.map(({ destroyed }) => !destroyed) }
   })
 
-  /** Sends requests, and never reads the responses. */
+  /** Sends requests without ever reading the responses. */
   const askDeaf = (url: string, bytes: string) =>
     Effect.acquireRelease(
       Effect.promise(async () => {

@@ -18,27 +18,30 @@ import {
   schemas
 } from "./support/contract.ts"
 import { changes, everything } from "./support/everything.ts"
-import { acquire, acquireInto, acquireSession, type Holdings } from "./support/holdings.ts"
+import { acquire, acquireInto, acquireSession, type RecordIds } from "./support/recordIds.ts"
 
 /**
- * A member with two workspaces, and a stranger. Everything outside of the first workspace is
- * foreign.
+ * A member with two workspaces, and a member of another workspace. Everything outside the first
+ * workspace is foreign.
  */
-class Scene extends Context.Service<
-  Scene,
+class Fixture extends Context.Service<
+  Fixture,
   {
     readonly owner: Member
-    /** A key of the owner's workspace with all scopes. */
+    /** A key with all scopes in the owner's workspace. */
     readonly key: string
-    /** The records of all kinds in the owner's workspace. */
-    readonly own: Holdings
-    /** Other records in the owner's workspace, which are valid elsewhere in a path. */
-    readonly sibling: Holdings
-    readonly foreign: ReadonlyArray<{ readonly owner: Member; readonly holdings: Holdings }>
+    /** Records of all kinds in the owner's workspace. */
+    readonly own: RecordIds
+    /**
+     * More records in the owner's workspace. Their ids are valid, but not in combination with the
+     * ids in `own`.
+     */
+    readonly sibling: RecordIds
+    readonly foreign: ReadonlyArray<{ readonly owner: Member; readonly holdings: RecordIds }>
   }
->()("@scheduling/server/test/adversarial/Scene") {
-  static readonly layer: Layer.Layer<Scene, never, TestApp | SqlClient.SqlClient> = Layer.effect(
-    Scene,
+>()("@scheduling/server/test/adversarial/Fixture") {
+  static readonly layer: Layer.Layer<Fixture, never, TestApp | SqlClient.SqlClient> = Layer.effect(
+    Fixture,
     Effect.gen(function* () {
       const [owner, stranger] = [yield* signUp(), yield* signUp()]
       const { key } = yield* createKey(owner, { scopes })
@@ -55,7 +58,7 @@ class Scene extends Context.Service<
         [elsewhere, stranger],
         Effect.fnUntraced(function* (other) {
           const holdings = { ...(yield* acquire(other)), ...(yield* acquireSession(other)) }
-          // A list with a second page needs two records of each kind.
+          // Two records of each kind, so that a list can have a second page.
           yield* acquire(other)
           yield* ask("POST", `${other.workspace}/signing-secrets/rotate`, {
             token: other.access_token
@@ -64,25 +67,30 @@ class Scene extends Context.Service<
         })
       )
       const own = { ...(yield* acquire(owner)), ...(yield* acquireSession(owner)) }
-      return Scene.of({ owner, key, own, sibling: yield* acquire(owner), foreign })
+      return Fixture.of({ owner, key, own, sibling: yield* acquire(owner), foreign })
     }).pipe(Effect.orDie)
   )
 }
 
-const credentialsFor = ({ access }: Endpoint, { key, owner }: Scene["Service"]) =>
+const credentialsFor = ({ access }: Endpoint, { key, owner }: Fixture["Service"]) =>
   access.kind === "scope" ? [owner.access_token, key] : [owner.access_token]
 
-/** Ids of this kind in other workspaces, and ids of other kinds in this workspace. */
-const wrongIds = (place: string, scene: Scene["Service"], own: Holdings, sibling: Holdings) => {
-  // One path serves the uptime of monitors of all kinds.
+/** Returns ids of this kind from other workspaces, and ids of other kinds from this workspace. */
+const wrongIds = (
+  place: string,
+  fixture: Fixture["Service"],
+  own: RecordIds,
+  sibling: RecordIds
+) => {
+  // One path returns the uptime of all kinds of monitors.
   const isRight = (at: string) =>
     at === place || (place === "monitors/:monitor_id" && at.startsWith("monitors/"))
   const right = new Set(Object.entries(own).flatMap(([at, ids]) => (isRight(at) ? ids : [])))
   const isNested = place.match(/:/g)?.length !== 1
   return new Set([
-    ...scene.foreign.flatMap(({ holdings, owner }) =>
-      // A session belongs to its user and not to a workspace.
-      place.includes("session") && owner.user_id === scene.owner.user_id
+    ...fixture.foreign.flatMap(({ holdings, owner }) =>
+      // A session belongs to a user rather than to a workspace.
+      place.includes("session") && owner.user_id === fixture.owner.user_id
         ? []
         : (holdings[place] ?? [])
     ),
@@ -90,8 +98,8 @@ const wrongIds = (place: string, scene: Scene["Service"], own: Holdings, sibling
       .flat()
       .filter((id) => !right.has(id)),
     ...(isNested ? (sibling[place] ?? []) : []),
-    scene.owner.workspace_id,
-    ...(place.includes("user") ? [] : [scene.owner.user_id])
+    fixture.owner.workspace_id,
+    ...(place.includes("user") ? [] : [fixture.owner.user_id])
   ])
 }
 
@@ -114,7 +122,7 @@ describe("the contract", () => {
     const ofTasks = ["cron", "delayed", "chains"].flatMap((kind) =>
       ["create", "upsert", "update"].map((action) => `${kind}.${action} queue_id`)
     )
-    // These ids are covered by the tests of queues, reruns, process monitors and maintenance.
+    // The tests of queues, reruns, process monitors and maintenance cover these ids.
     assert.deepStrictEqual(inputs, [
       ...ofTasks,
       "executions.rerunMany task_id",
@@ -126,32 +134,40 @@ describe("the contract", () => {
       "maintenance.upsert monitor_ids",
       "maintenance.upsert task_ids"
     ])
-    assert.notInclude(Object.keys(Object(schemas["ChainStepInput"]?.["properties"])).join(), "_id")
+    // The tests of approvals cover the channels of an approval step.
+    const inSteps = ["Call", "Wait", "Approve"].flatMap((kind) => {
+      const fields = Object.keys(Object(schemas[`${kind}StepInput`]?.["properties"]))
+      assert.include(fields, "run_if")
+      return idFields(fields)
+    })
+    assert.deepStrictEqual(inSteps, ["channel_ids"])
   })
 })
 
-/** Creates a new record for each id in the path, because the request may end it. */
+/**
+ * Creates a new record for each id in the path, because the request could end or delete the record.
+ */
 const acquireFor = (owner: Member, { path }: Endpoint) =>
-  // There are executions of each kind of task.
+  // Each kind of task has executions.
   placesIn(path).some((place) => place.startsWith("executions/"))
     ? acquire(owner)
     : acquireInto({}, owner, path)
 
-const FreshScene = Scene.layer.pipe(Layer.provideMerge(testAppLayer()))
+const FreshFixture = Fixture.layer.pipe(Layer.provideMerge(testAppLayer()))
 
-layer(FreshScene)("An id", (it) => {
+layer(FreshFixture)("An id", (it) => {
   describe.each(withIds)("in $method $path", (endpoint) => {
     it.effect("of another workspace or another kind finds nothing", () =>
       Effect.gen(function* () {
-        const scene = yield* Scene
-        const { owner, sibling } = scene
+        const fixture = yield* Fixture
+        const { owner, sibling } = fixture
         yield* TestClock.adjust("1 millis")
-        const own: Holdings = { ...scene.own, ...(yield* acquireFor(owner, endpoint)) }
+        const own: RecordIds = { ...fixture.own, ...(yield* acquireFor(owner, endpoint)) }
         const before = yield* everything
         const options = endpoint.example === undefined ? {} : { body: endpoint.example }
         const assertNothing = Effect.fnUntraced(function* (idAt: (place: string) => string) {
           const path = pathWith(endpoint.path, owner.workspace_id, idAt)
-          for (const token of credentialsFor(endpoint, scene)) {
+          for (const token of credentialsFor(endpoint, fixture)) {
             const answer = yield* ask(endpoint.method, path, { ...options, token })
             assert.strictEqual(outcome(answer), "404 not_found", path)
             assert.notStrictEqual(answer.body.detail.resource, "workspace", path)
@@ -160,18 +176,18 @@ layer(FreshScene)("An id", (it) => {
         const rightAt = (place: string) => own[place]?.[0] ?? assert.fail(`what is ${place}?`)
         for (const wrong of placesIn(endpoint.path)) {
           yield* Effect.forEach(
-            wrongIds(wrong, scene, own, sibling),
+            wrongIds(wrong, fixture, own, sibling),
             (id) => assertNothing((place) => (place === wrong ? id : rightAt(place))),
             { concurrency: atOnce, discard: true }
           )
         }
-        for (const { holdings } of scene.foreign) {
+        for (const { holdings } of fixture.foreign) {
           if (!isInWorkspace(endpoint)) continue
           yield* assertNothing((place) => holdings[place]?.[0] ?? assert.fail(place))
         }
         assert.deepStrictEqual(changes(yield* everything, before), [])
 
-        // With the right ids, the same request succeeds.
+        // With the correct ids, the same request succeeds.
         yield* TestClock.adjust("1 millis")
         const last = placesIn(endpoint.path).at(-1) ?? ""
         for (const id of own[last] ?? []) {
@@ -185,25 +201,28 @@ layer(FreshScene)("An id", (it) => {
           assert.include([200, 201, 202, 204, 409], status, path)
         }
         const done = changes(yield* everything, before)
-        // A new record has one version, so there is nothing else to restore.
-        const isRestore = endpoint.path.endsWith("/restore")
-        if (endpoint.method !== "GET" && !isRestore) assert.isNotEmpty(done)
+        // A new record has only one version, so restoring it changes nothing, and none of the
+        // executions is waiting for approval.
+        const hasNoEffect = /\/(restore|approve|reject)$/.test(endpoint.path)
+        if (endpoint.method !== "GET" && !hasNoEffect) assert.isNotEmpty(done)
       })
     )
   })
 })
 
 const requiredQuery: Readonly<Record<string, string>> = {
+  "notifications.getRecipients": "&event=execution.failed",
   "workspaces.getSigningSecrets": "&url=https://api.example.com"
 }
 
-layer(FreshScene)("A cursor", (it) => {
+layer(FreshFixture)("A cursor", (it) => {
   it.effect.each(lists)("of another workspace reveals nothing of it at $path", (endpoint) =>
     Effect.gen(function* () {
-      const scene = yield* Scene
-      // Lists do not change anything. With more records, none of them would fit into one page.
-      const own = scene.sibling
-      const listOf = (of: Member, holdings: Holdings, query: string) =>
+      const fixture = yield* Fixture
+      // Lists change nothing, so they can use shared records. With more records, they would not fit
+      // on one page.
+      const own = fixture.sibling
+      const listOf = (of: Member, holdings: RecordIds, query: string) =>
         ask(
           "GET",
           pathWith(endpoint.path, of.workspace_id, (place) => holdings[place]?.[0] ?? nobodysId) +
@@ -211,10 +230,10 @@ layer(FreshScene)("A cursor", (it) => {
             (requiredQuery[endpoint.name] ?? ""),
           { token: of.access_token }
         )
-      const foreign = scene.foreign.filter(
-        ({ owner }) => isInWorkspace(endpoint) || owner.user_id !== scene.owner.user_id
+      const foreign = fixture.foreign.filter(
+        ({ owner }) => isInWorkspace(endpoint) || owner.user_id !== fixture.owner.user_id
       )
-      const all = yield* listOf(scene.owner, own, "?limit=100")
+      const all = yield* listOf(fixture.owner, own, "?limit=100")
       assert.isNull(all.body.next_cursor)
       const idsOf = (page: typeof all): ReadonlyArray<string> =>
         page.body.data.map(({ id }: { readonly id: string }) => id)
@@ -224,7 +243,7 @@ layer(FreshScene)("A cursor", (it) => {
         assert.isNotEmpty(idsOf(theirs), "a list without anything to hide")
         const cursors = [first.body.next_cursor, ...idsOf(theirs).map(cursorOf)].filter(Boolean)
         for (const cursor of cursors) {
-          const page = yield* listOf(scene.owner, own, `?limit=100&cursor=${cursor}`)
+          const page = yield* listOf(fixture.owner, own, `?limit=100&cursor=${cursor}`)
           assert.strictEqual(page.status, 200, page.text)
           assert.includeMembers([...idsOf(all)], [...idsOf(page)])
           assert.notIncludeMembers([...idsOf(theirs)], [...idsOf(page), "nothing"])
@@ -234,22 +253,23 @@ layer(FreshScene)("A cursor", (it) => {
   )
 })
 
-layer(FreshScene)("An id in a query", (it) => {
+layer(FreshFixture)("An id in a query", (it) => {
   it.effect.each(withIdsInQuery)(
     "of another workspace is like an unknown id: $field of $path",
     ({ access, field, path, ...endpoint }) =>
       Effect.gen(function* () {
-        const scene = yield* Scene
+        const fixture = yield* Fixture
         const answerTo = (id: string, token: string) =>
           ask(
             endpoint.method,
-            `${pathWith(path, scene.owner.workspace_id, () => nobodysId)}?${field}=${id}`,
+            `${pathWith(path, fixture.owner.workspace_id, () => nobodysId)}?${field}=${id}` +
+              (requiredQuery[endpoint.name] ?? ""),
             { token }
           )
-        for (const token of credentialsFor({ access, path, ...endpoint }, scene)) {
+        for (const token of credentialsFor({ access, path, ...endpoint }, fixture)) {
           const nobodys = yield* answerTo(nobodysId, token)
           assert.strictEqual(nobodys.status, 200, nobodys.text)
-          for (const { holdings } of scene.foreign) {
+          for (const { holdings } of fixture.foreign) {
             yield* Effect.forEach(
               Object.values(holdings).flat(),
               (id) =>

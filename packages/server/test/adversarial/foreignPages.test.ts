@@ -12,7 +12,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 const app = "https://app.example.com"
 const evil = { origin: "https://evil.example" }
 
-/** The URLs that accept credentials in a body. */
+/** The URLs that accept credentials in the body. */
 const credentialUrls: ReadonlyArray<string> = (() => {
   const found: Array<string> = []
   HttpApi.reflect(Api, {
@@ -36,7 +36,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
         { origin: "https://app.example.com.evil.example" },
         { ...evil, "sec-fetch-site": "cross-site" },
         { ...evil, "sec-fetch-site": "same-site" },
-        // The headers of a form or a link.
+        // The headers that a browser sends for a form or a link.
         { "sec-fetch-site": "cross-site" }
       ].map((headers) => [url, headers] as const)
     )
@@ -48,7 +48,7 @@ layer(testAppLayer({ allowedOrigins: [app] }))("A page of another origin", (it) 
         assert.strictEqual(outcome(answer), "403 origin_refused")
         assert.isNull(cors(answer.headers))
       }
-      // Without a content type, a browser sends no preflight request.
+      // Browsers send no preflight request if there is no content type.
       const untyped = yield* talk(
         request(`POST ${url}`, { ...headers, "content-length": "2", connection: "close" }, "{}")
       )

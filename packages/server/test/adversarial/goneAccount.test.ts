@@ -121,8 +121,8 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
         body: { email: `${words.pending}@example.com`, current_password: password }
       })
 
-      // While the tasks exist, their calls are stored with them and, except for credentials, in the
-      // log of their changes.
+      // While the tasks exist, their calls are stored in these tables and, except for credentials,
+      // in the audit log.
       for (const sent of [words.header, words.body, words.path]) {
         const found = [
           ...(sent === words.path ? ["public.search_entries"] : []),
@@ -157,7 +157,7 @@ layer(testAppLayer())("an account that no longer exists", (it) => {
 
       const left = [...Object.values(words), key.key.slice(4), key.key_prefix, token]
       for (const any of left) assert.deepStrictEqual(yield* tablesWith(any), [], any)
-      // The events remain, with ids only.
+      // The events remain, but contain only ids.
       const events = yield* sql<{ readonly action: string }>`
         SELECT action
         FROM audit_events
@@ -198,8 +198,8 @@ layer(testAppWithMail)("an account that no longer exists, where mail is sent,", 
       const { body } = yield* channels.get(channel.id)
       assert.deepInclude(body, { paused: true, confirmed: false })
       assert.strictEqual(outcome(yield* channels.test(channel.id)), "409 conflict")
-      // An address that others have written into a channel remains until they delete it, and the
-      // log of their changes keeps it.
+      // An address that another user has entered in a channel remains until that user deletes it,
+      // and stays in that user's audit log.
       const log = "public.audit_events"
       assert.sameMembers(yield* tablesWith(member.email), [log, "public.notification_channels"])
       yield* channels.remove(channel.id)

@@ -4,9 +4,9 @@ import { Effect, Layer } from "effect"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 import { askCalmly, atOnce } from "./support/calmly.ts"
 import { endpoints, pathWith, placesIn } from "./support/contract.ts"
-import { Settled } from "./support/Settled.ts"
+import { SettledOwner } from "./support/SettledOwner.ts"
 
-/** Segments that do not decode, decode to something unexpected, or are too long. */
+/** Segments that cannot be decoded, that decode to something unexpected, or that are too long. */
 const encoded = [
   "%00",
   "a%00b",
@@ -33,12 +33,12 @@ const withQuery = endpoints.filter(
   ({ method, queryFields }) => method === "GET" && queryFields.length > 0
 )
 
-layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))(
+layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))(
   "Input that does not decode",
   (it) => {
     it.effect.each(withPlaces)("is rejected in a path: $method $path", (endpoint) =>
       Effect.gen(function* () {
-        const { member } = yield* Settled
+        const { member } = yield* SettledOwner
         yield* Effect.forEach(
           encoded,
           Effect.fnUntraced(function* (hostile) {
@@ -47,7 +47,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))(
               token: member.access_token,
               ...(endpoint.example && { body: JSON.stringify(endpoint.example) })
             })
-            // A segment `..` removes another segment before the request is sent.
+            // The client resolves a `..` segment before it sends the request.
             assert.include([404, 405, 431], answer.status, path)
           }),
           { concurrency: atOnce, discard: true }
@@ -57,7 +57,7 @@ layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))(
 
     it.effect.each(withQuery)("is rejected in a query: $method $path", (endpoint) =>
       Effect.gen(function* () {
-        const { member, pathOf } = yield* Settled
+        const { member, pathOf } = yield* SettledOwner
         const path = yield* pathOf(endpoint)
         const fields = [...endpoint.queryFields, "__proto__", "constructor", "a[b]"]
         const queries = fields.flatMap((field) =>

@@ -46,7 +46,7 @@ interface UrlField {
   readonly bodyWith: (url: string) => object
 }
 
-/** Every field of a body that holds a URL, with the body around it. */
+/** Returns every field that contains a URL, each with a valid body for it. */
 const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<UrlField> =>
   fieldsOf(schema).taken.flatMap(([field, schema]) => {
     const element = fieldsOf(resolved(Object(schema["items"]))).taken
@@ -62,7 +62,7 @@ const urlFieldsOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<U
     ]
   })
 
-/** The URL fields of a batch are those of its items. */
+/** A batch has its items' URL fields. */
 const urlFields = endpoints.flatMap((endpoint) => {
   const item = itemOf(endpoint)
   return urlFieldsOf(item?.schema ?? endpoint.schema).map((field) => ({

@@ -9,12 +9,14 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { type Endpoint, endpoints, isInWorkspace, placesIn } from "./support/contract.ts"
 import { type Owner, pathsOf, settle } from "./support/settle.ts"
 
-/** These endpoints create records without an id in the response, and have separate tests. */
+/** These endpoints create records without returning an id, so separate tests cover them. */
 const ofMany = new Set([
   "/v1/workspaces/:workspace_id/cron/batch",
   "/v1/workspaces/:workspace_id/delayed/batch",
   "/v1/workspaces/:workspace_id/chains/batch",
-  "/v1/workspaces/:workspace_id/executions/rerun"
+  "/v1/workspaces/:workspace_id/executions/rerun",
+  "/v1/workspaces/:workspace_id/cron/:task_id/backfill",
+  "/v1/workspaces/:workspace_id/chains/:chain_id/backfill"
 ])
 
 const repeatable = endpoints.filter(
@@ -32,7 +34,7 @@ const exampleAt = Effect.fnUntraced(function* ({ example }: Endpoint, pathOf: Ow
   return { ...example, worker_id: worker.split("/").at(-1) }
 })
 
-/** Returns a function that sends the same request with a given credential. */
+/** Returns a function that sends the same request with any credential. */
 const requestTo = Effect.fnUntraced(function* (endpoint: Endpoint, pathOf: Owner["pathOf"]) {
   const path = yield* pathOf(endpoint)
   const body = yield* exampleAt(endpoint, pathOf)
@@ -40,7 +42,7 @@ const requestTo = Effect.fnUntraced(function* (endpoint: Endpoint, pathOf: Owner
     ask(endpoint.method, path, { ...(body === undefined ? {} : { body }), headers, token })
 })
 
-/** Returns the same member at another workspace. */
+/** Returns the same member in another workspace. */
 const elsewhere = Effect.fnUntraced(function* (member: Member) {
   const { body } = yield* ask("POST", "/v1/workspaces", {
     token: member.access_token,
@@ -81,7 +83,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const strangers = yield* requestTo(endpoint, stranger.pathOf)
         answers.push(yield* strangers(stranger.member.access_token))
         assert.include([201, 202], answers[0]?.status)
-        // A task that has begun cannot be run by the next request.
+        // A later request cannot run a task that has already started.
         const made = answers.filter((answer) => outcome(answer) !== "409 conflict")
         assert.isAtLeast(made.length, 2)
         for (const { status, text } of made) assert.include([201, 202], status, text)
@@ -129,7 +131,7 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
         const list = isRun ? `${member.workspace}/executions` : path
         const made = Effect.map(ask("GET", list, { token }), ({ body, text }) => {
           assert.isNotEmpty(body.data)
-          // Runs change by themselves, so only their ids are compared.
+          // The state of runs changes on its own, so only their ids are compared.
           return isRun ? body.data.map(({ id }: { readonly id: string }) => id) : text
         })
         const first = yield* create({ ...example })
@@ -149,13 +151,12 @@ layer(testAppLayer())("An Idempotency-Key", (it) => {
   it.effect("is in progress while another request holds it for too long", () =>
     Effect.gen(function* () {
       const { kind } = yield* Store
-      // The embedded store runs one transaction at a time, so requests cannot wait for each other
-      // there.
+      // The embedded store runs one transaction at a time, so no request can wait for another one.
       if (kind === "embedded") return
       const sql = yield* SqlClient.SqlClient
       const { member } = yield* settle
       const refused = yield* Effect.gen(function* () {
-        // By default, an idle transaction loses its locks before a request times out.
+        // By default, an idle transaction is aborted before the request times out.
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
         yield* sql`
           INSERT INTO idempotent_requests

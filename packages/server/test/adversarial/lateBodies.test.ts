@@ -2,7 +2,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { scopes } from "@scheduling/domain/api-keys/Scope"
-import { ask, createKey, joined, type Member, outcome, password, signUp } from "../support/http.ts"
+import {
+  ask,
+  createKey,
+  newMember,
+  type Member,
+  outcome,
+  password,
+  signUp
+} from "../support/http.ts"
 import { type RawAnswer, talkLate } from "../support/rawHttp.ts"
 import { urlOf } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
@@ -14,7 +22,7 @@ const withBody = endpoints.filter(
 const inWorkspace = withBody.filter(isInWorkspace)
 const forKeys = inWorkspace.filter(({ access }) => access.kind === "scope")
 
-/** Only the workspace id is valid, because the other ids are checked after access. */
+/** Only the workspace id is valid, because access is checked before the other ids. */
 const requestLine = ({ method, path }: Endpoint, workspaceId: string) =>
   `${method} ${urlOf(path, { workspace_id: workspaceId })}`
 
@@ -25,10 +33,10 @@ const refusal = ({ body, status }: RawAnswer) =>
     .filter((part) => part !== undefined)
     .join(" ")
 
-/** Creates two owners. The second one makes the requests. */
+/** Creates two owners. The second owner makes the requests. */
 const twoOwners = Effect.gen(function* () {
   const owner = yield* signUp()
-  return { owner, colleague: yield* joined(owner, "owner") }
+  return { owner, colleague: yield* newMember(owner, "owner") }
 })
 
 const late = (

@@ -13,7 +13,7 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 const marker = "FORGED"
 
-/** Texts that would begin a new line of a log or control the terminal that shows it. */
+/** Strings that would start a new line in a log, or control the terminal that displays the log. */
 const hostile = [
   `a\n{"level":"info","message":"${marker}"}`,
   `a\r\n2026-01-01T00:00:00.000Z INFO ${marker}`,
@@ -44,7 +44,7 @@ const makeSink = () => {
   }
 }
 
-/** The logger of a server, writing to this console. */
+/** Provides a server logger that writes to this console. */
 const loggingTo = (sink: ReturnType<typeof makeSink>, logFormat: "json" | "pretty") => {
   const config = { ...testConfig, logFormat }
   return <A, E, R>(program: Effect.Effect<A, E, R>) =>
@@ -54,7 +54,7 @@ const loggingTo = (sink: ReturnType<typeof makeSink>, logFormat: "json" | "prett
     )
 }
 
-/** Runs the program and returns the lines that it writes. */
+/** Runs the program and returns the lines that it logs. */
 const linesOf = (logFormat: "json" | "pretty", program: Effect.Effect<void>) => {
   const sink = makeSink()
   return Effect.map(loggingTo(sink, logFormat)(program), sink.lines)
@@ -62,7 +62,7 @@ const linesOf = (logFormat: "json" | "pretty", program: Effect.Effect<void>) => 
 
 const control = /[\p{Cc}\u2028\u2029]/u
 
-/** Removes the colours that the logger itself adds. */
+/** Removes the colours that the logger adds. */
 const withoutColours = (line: string) => line.replaceAll(/\u001b\[\d+(?:;\d+)*m/g, "")
 
 const events: ReadonlyArray<readonly [string, (text: string) => Effect.Effect<void>]> = [
@@ -107,21 +107,23 @@ describe("A log", () => {
     })
   )
 
-  it.live.each(events)("for people has its own text at the start of lines, with %s", ([, log]) =>
-    Effect.gen(function* () {
-      for (const text of hostile) {
-        const [first = "", ...more] = (yield* linesOf("pretty", log(text))).map(withoutColours)
-        assert.match(first, /^\[\d\d:\d\d:\d\d\.\d{3}\] (?:INFO|ERROR)/)
-        for (const line of [first, ...more]) assert.notMatch(line, control)
-        for (const line of more) assert.match(line, /^ {2}/, JSON.stringify(line))
-      }
-    })
+  it.live.each(events)(
+    "in readable format starts each line with its own text, with %s",
+    ([, log]) =>
+      Effect.gen(function* () {
+        for (const text of hostile) {
+          const [first = "", ...more] = (yield* linesOf("pretty", log(text))).map(withoutColours)
+          assert.match(first, /^\[\d\d:\d\d:\d\d\.\d{3}\] (?:INFO|ERROR)/)
+          for (const line of [first, ...more]) assert.notMatch(line, control)
+          for (const line of more) assert.match(line, /^ {2}/, JSON.stringify(line))
+        }
+      })
   )
 })
 
 const json = { "content-type": "application/json" }
 
-/** Sends these texts in every position that a client controls. */
+/** Sends these strings wherever a client can control the input. */
 const sayEverywhere = Effect.fnUntraced(function* (member: Member) {
   const token = member.access_token
   for (const text of hostile) {
@@ -146,8 +148,8 @@ const sayEverywhere = Effect.fnUntraced(function* (member: Member) {
 })
 
 /**
- * Runs the program with a broken store, so that each request causes an error that is logged with
- * its cause.
+ * Runs the program with a broken store, so that each request causes an error that is logged
+ * together with its cause.
  */
 const whileBroken = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -157,7 +159,7 @@ const whileBroken = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     yield* sql`ALTER TABLE workspaces RENAME COLUMN ${sql(brokenName)} TO name`
   })
 
-/** PostgreSQL quotes this name in the hint of its error. */
+/** PostgreSQL quotes this name in its error's hint. */
 const brokenName = `name\n${marker}\u001b[2J`
 
 layer(TestDatabaseLayer)("The log of a server", (it) => {

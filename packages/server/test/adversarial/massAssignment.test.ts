@@ -7,23 +7,23 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { askCalmly, bodyWith } from "./support/calmly.ts"
 import { endpoints, propertiesOf, resolved, schemas } from "./support/contract.ts"
 import { changes, everything } from "./support/everything.ts"
-import { Settled } from "./support/Settled.ts"
+import { SettledOwner } from "./support/SettledOwner.ts"
 
 interface Issue {
   readonly path: Array<string>
   readonly code: string
 }
 
-/** A response names every field that is unknown, up to a hundred. */
+/** The number of unknown fields per request. A response names at most a hundred of them. */
 const atATime = 50
 
 const withBody = endpoints.filter(({ schema }) => schema !== undefined)
 
-layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => {
+layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("A body", (it) => {
   it.effect.each(withBody)("sets no field that clients must not set: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example = {}, method, schema } = endpoint
-      const { member, pathOf } = yield* Settled
+      const { member, pathOf } = yield* SettledOwner
       const path = yield* pathOf(endpoint)
       const token = member.access_token
       const sql = yield* SqlClient.SqlClient

@@ -6,7 +6,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { cronOf } from "../tasks/cron/tasks.ts"
 import { endpoints } from "./support/contract.ts"
 import { changes, everything } from "./support/everything.ts"
-import { Settled } from "./support/Settled.ts"
+import { SettledOwner } from "./support/SettledOwner.ts"
 
 const pathsOf = (answer: Answer): ReadonlyArray<ReadonlyArray<string>> => {
   assert.strictEqual(outcome(answer), "422 validation_failed", answer.text)
@@ -25,11 +25,11 @@ const unread = [
   ["unheard_of=true", []]
 ] as const
 
-layer(Settled.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
+layer(SettledOwner.layer.pipe(Layer.provideMerge(testAppLayer())))("Unknown input", (it) => {
   it.effect.each(endpoints)("is rejected without effect: $method $path", (endpoint) =>
     Effect.gen(function* () {
       const { example, method, queryFields, schema } = endpoint
-      const { member, pathOf } = yield* Settled
+      const { member, pathOf } = yield* SettledOwner
       const path = yield* pathOf(endpoint)
       const token = member.access_token
       const asked = (more: string, body?: unknown) =>

@@ -3,23 +3,23 @@ import { Effect } from "effect"
 import { ask, logIn, type Member, outcome, signUp, together } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import {
-  assigned,
+  assignedPlans,
   billingOf,
   deliver,
-  SceneLayer,
+  FixtureLayer,
   sessionOf,
-  Stand,
+  BillingFixture,
   until
-} from "./support/scene.ts"
+} from "./support/fixture.ts"
 import type { FakeStripe } from "./support/FakeStripe.ts"
 
-/** Delivers the webhooks of the fake Stripe to the service. */
+/** Delivers the fake Stripe's webhooks to the service. */
 const deliverEvents = (stripe: FakeStripe) =>
   Effect.forEach(stripe.events.splice(0), (event) => deliver(stripe.sign(event)), {
     discard: true
   })
 
-/** Moves the clocks of the service and of the fake Stripe, and logs in again. */
+/** Moves the service's clock and the fake Stripe's clock, and logs in again. */
 const pass = Effect.fnUntraced(function* (stripe: FakeStripe, member: Member, days: number) {
   stripe.pass(days)
   yield* leap(`${days} days`)
@@ -39,12 +39,12 @@ const stateOf = (member: Member) =>
 const becomes = (member: Member, status: string, plan: string) =>
   until(stateOf(member), (state) => state.status === status && state.plan === plan)
 
-layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
+layer(FixtureLayer, { timeout: "60 seconds" })("a subscription", (it) => {
   it.effect(
     "has a trial, is paid, upgraded, downgraded, past due, paid, cancelled and bought again",
     () =>
       Effect.gen(function* () {
-        const { stripe } = yield* Stand
+        const { stripe } = yield* BillingFixture
         let owner: Member = yield* signUp()
         const before = yield* billingOf(owner).get
         assert.strictEqual(before.body.provider, "stripe")
@@ -104,7 +104,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
         const again = yield* billingOf(owner).checkout("price_team")
         stripe.pay(sessionOf(again.body.url))
         yield* deliverEvents(stripe)
-        // A workspace gets only one trial.
+        // Each workspace can have only one trial.
         yield* becomes(owner, "active", "team")
         const { body: audit } = yield* ask("GET", `${owner.workspace}/audit?limit=100`, {
           token: owner.access_token
@@ -136,7 +136,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
 
   it.effect("is unchanged if the card is rejected, and can be resumed with a card", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       stripe.hasCard = false
       let owner: Member = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_team")
@@ -156,66 +156,70 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
 
   it.effect("cannot be bought or changed if the operator has assigned a plan", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
-      assigned.set(owner.workspace_id, "max")
+      assignedPlans.set(owner.workspace_id, "max")
       const refused = yield* billingOf(owner).checkout("price_team")
       assert.strictEqual(outcome(refused), "409 conflict")
       assert.match(refused.body.detail.message, /operator/)
       assert.strictEqual((yield* billingOf(owner).get).body.plan.id, "max")
 
-      assigned.delete(owner.workspace_id)
+      assignedPlans.delete(owner.workspace_id)
       const { body } = yield* billingOf(owner).checkout("price_team")
       stripe.pay(sessionOf(body.url))
       yield* deliverEvents(stripe)
       yield* becomes(owner, "trialing", "team")
-      assigned.set(owner.workspace_id, "max")
+      assignedPlans.set(owner.workspace_id, "max")
       assert.strictEqual(outcome(yield* billingOf(owner).change("price_max")), "409 conflict")
       assert.strictEqual(outcome(yield* billingOf(owner).cancel), "200")
-      assigned.delete(owner.workspace_id)
+      assignedPlans.delete(owner.workspace_id)
     })
   )
 
-  it.effect("stays a single one if two nodes upgrade at once, or two payment pages are paid", () =>
-    Effect.gen(function* () {
-      const { stripe } = yield* Stand
-      const owner = yield* signUp()
-      const { checkout, change } = billingOf(owner)
-      const pages = yield* together([
-        checkout("price_team"),
-        checkout("price_team", "otherUrl"),
-        checkout("price_max"),
-        checkout("price_max", "otherUrl")
-      ])
-      const customers = stripe.customers.filter(({ workspace }) => workspace === owner.workspace_id)
-      assert.lengthOf(customers, 1)
-      for (const page of pages) assert.include(["200", "409 conflict"], outcome(page))
-      const paid = pages.flatMap(({ body }) => stripe.pay(sessionOf(body.url ?? "")) ?? [])
-      assert.lengthOf(paid, 1)
-      // The second payment page is paid, too.
-      const late = { ...stripe.sessions.at(-1)!, id: "cs_late", status: "open" }
-      stripe.sessions.push(late)
-      const surplus = stripe.pay("cs_late")
-      yield* deliverEvents(stripe)
-      yield* until(
-        Effect.sync(() => surplus?.status),
-        (status) => status === "canceled"
-      )
-      const price = paid[0]?.price === "price_max" ? "price_team" : "price_max"
-      const answers = yield* together([change(price), change(price, "otherUrl"), change(price)])
-      for (const answer of answers) assert.include(["200", "409 conflict"], outcome(answer))
-      assert.strictEqual(outcome(yield* checkout("price_team")), "409 conflict")
-      const live = stripe.subscriptions.filter(
-        ({ customer, status }) => customer === customers[0]?.id && status !== "canceled"
-      )
-      assert.lengthOf(live, 1)
-      assert.strictEqual(live[0]?.id, paid[0]?.id)
-    })
+  it.effect(
+    "remains the only one if two nodes upgrade simultaneously, or two payment pages are paid",
+    () =>
+      Effect.gen(function* () {
+        const { stripe } = yield* BillingFixture
+        const owner = yield* signUp()
+        const { checkout, change } = billingOf(owner)
+        const pages = yield* together([
+          checkout("price_team"),
+          checkout("price_team", "otherUrl"),
+          checkout("price_max"),
+          checkout("price_max", "otherUrl")
+        ])
+        const customers = stripe.customers.filter(
+          ({ workspace }) => workspace === owner.workspace_id
+        )
+        assert.lengthOf(customers, 1)
+        for (const page of pages) assert.include(["200", "409 conflict"], outcome(page))
+        const paid = pages.flatMap(({ body }) => stripe.pay(sessionOf(body.url ?? "")) ?? [])
+        assert.lengthOf(paid, 1)
+        // The second payment page was paid, too.
+        const late = { ...stripe.sessions.at(-1)!, id: "cs_late", status: "open" }
+        stripe.sessions.push(late)
+        const surplus = stripe.pay("cs_late")
+        yield* deliverEvents(stripe)
+        yield* until(
+          Effect.sync(() => surplus?.status),
+          (status) => status === "canceled"
+        )
+        const price = paid[0]?.price === "price_max" ? "price_team" : "price_max"
+        const answers = yield* together([change(price), change(price, "otherUrl"), change(price)])
+        for (const answer of answers) assert.include(["200", "409 conflict"], outcome(answer))
+        assert.strictEqual(outcome(yield* checkout("price_team")), "409 conflict")
+        const live = stripe.subscriptions.filter(
+          ({ customer, status }) => customer === customers[0]?.id && status !== "canceled"
+        )
+        assert.lengthOf(live, 1)
+        assert.strictEqual(live[0]?.id, paid[0]?.id)
+      })
   )
 
   it.effect("is read within a day without a webhook", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")
       stripe.pay(sessionOf(body.url))
@@ -228,7 +232,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a subscription", (it) => {
 
   it.effect("cannot be bought if the provider is unreachable or the price is unknown", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const owner = yield* signUp()
       const { checkout } = billingOf(owner)
       assert.strictEqual(outcome(yield* checkout("price_other")), "422 validation_failed")

@@ -13,12 +13,12 @@ import { startNode, TestApp, testAppLayer, testConfig, testNow } from "../suppor
 import {
   billingOf,
   deliver,
-  SceneLayer,
+  FixtureLayer,
   sessionOf,
-  Stand,
+  BillingFixture,
   until,
-  untilSomeMinute
-} from "./support/scene.ts"
+  pollEachMinute
+} from "./support/fixture.ts"
 
 const url = "https://example.com"
 const cron = { name: "a task", url, schedule: "0 0 1 1 *" }
@@ -32,7 +32,7 @@ const activeOf = (member: Member) =>
     ({ body }) => body.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
   )
 
-/** Pauses a task as an earlier plan would have done. */
+/** Pauses a task as an earlier plan would have paused it. */
 const pauseByPlan = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -57,7 +57,7 @@ const announced = Effect.fnUntraced(function* (member: Member, event: string) {
     ORDER BY ordinal`
 })
 
-/** The actions of the plan in the audit log. */
+/** Returns the actions that the audit log attributes to the plan. */
 const actions = Effect.fnUntraced(function* (member: Member) {
   const { body } = yield* ask("GET", `${member.workspace}/audit?limit=100`, {
     token: member.access_token
@@ -86,252 +86,258 @@ describe("a notice about a nearly used limit", () => {
   })
 })
 
-layer(SceneLayer, { timeout: "60 seconds" })("a workspace with more than its plan allows", (it) => {
-  it.effect("keeps all tasks, with the newest paused until the plan allows them again", () =>
-    Effect.gen(function* () {
-      const { stripe } = yield* Stand
-      const owner = yield* signUp()
-      const { body } = yield* billingOf(owner).checkout("price_max")
-      const bought = stripe.pay(sessionOf(body.url))
-      const deliverEvents = Effect.forEach(stripe.events.splice(0), (event) =>
-        deliver(stripe.sign(event))
-      )
-      yield* deliverEvents
-      yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
-      const made = yield* Effect.forEach(
-        times(6, () => 0),
-        () => post(owner, "cron", cron)
-      )
-      const ids = made.map((answer): string => answer.body.id)
-      const own = yield* post(owner, `cron/${ids[0]}/pause`)
-      assert.strictEqual(own.body.status, "paused")
-
-      assert(bought !== undefined)
-      bought.status = "canceled"
-      stripe.change(bought)
-      for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-      yield* until(activeOf(owner), (active) => active.length === 2)
-      // The oldest tasks stay active. A task that a user has paused stays paused.
-      assert.deepStrictEqual(yield* activeOf(owner), ids.slice(1, 3).toReversed())
-      const disabled = yield* announced(owner, "task.paused")
-      assert.sameMembers(
-        disabled.map(({ subject_id }) => subject_id),
-        ids.slice(3)
-      )
-      assert.strictEqual(disabled[0]?.reason, "The plan free allows 2 active cron tasks.")
-      assert.include(yield* actions(owner), "cron_task.paused")
-
-      const refused = yield* post(owner, `cron/${ids[5]}/resume`)
-      assert.strictEqual(outcome(refused), "402 quota_exceeded")
-      // Pausing an active task makes the next paused one resume within a minute.
-      yield* post(owner, `cron/${ids[1]}/pause`)
-      yield* untilSomeMinute(activeOf(owner), (active) => active.includes(ids[3] ?? ""))
-
-      const again = yield* billingOf(owner).checkout("price_max")
-      stripe.pay(sessionOf(again.body.url))
-      for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-      yield* until(activeOf(owner), (active) => active.length === 4)
-      assert.deepStrictEqual(yield* activeOf(owner), ids.slice(2).toReversed())
-      assert.include(yield* actions(owner), "cron_task.resumed")
-    })
-  )
-
-  it.effect("pauses tasks that fire too often until their schedule or the plan changes", () =>
-    Effect.gen(function* () {
-      const { stripe } = yield* Stand
-      const owner = yield* signUp()
-      const buy = Effect.gen(function* () {
+layer(FixtureLayer, { timeout: "60 seconds" })(
+  "a workspace with more than its plan allows",
+  (it) => {
+    it.effect("keeps all tasks, with the newest paused until the plan allows them again", () =>
+      Effect.gen(function* () {
+        const { stripe } = yield* BillingFixture
+        const owner = yield* signUp()
         const { body } = yield* billingOf(owner).checkout("price_max")
         const bought = stripe.pay(sessionOf(body.url))
+        const deliverEvents = Effect.forEach(stripe.events.splice(0), (event) =>
+          deliver(stripe.sign(event))
+        )
+        yield* deliverEvents
+        yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        const made = yield* Effect.forEach(
+          times(6, () => 0),
+          () => post(owner, "cron", cron)
+        )
+        const ids = made.map((answer): string => answer.body.id)
+        const own = yield* post(owner, `cron/${ids[0]}/pause`)
+        assert.strictEqual(own.body.status, "paused")
+
         assert(bought !== undefined)
+        bought.status = "canceled"
+        stripe.change(bought)
         for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-        return bought
-      })
-      const bought = yield* buy
-      yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
-      const often = { ...cron, schedule: "*/2 0 1 1 *" }
-      const { body: hasty } = yield* post(owner, "cron", often)
-      const { body: other } = yield* post(owner, "cron", { ...often, name: "another" })
-      const { body: calm } = yield* post(owner, "cron", cron)
-      const { body: chain } = yield* post(owner, "chains", {
-        name: "a chain",
-        schedule: "*/2 0 1 1 *",
-        steps: [{ name: "first", url }]
-      })
+        yield* until(activeOf(owner), (active) => active.length === 2)
+        // The oldest tasks remain active. Tasks that users have paused remain paused.
+        assert.deepStrictEqual(yield* activeOf(owner), ids.slice(1, 3).toReversed())
+        const disabled = yield* announced(owner, "task.paused")
+        assert.sameMembers(
+          disabled.map(({ subject_id }) => subject_id),
+          ids.slice(3)
+        )
+        assert.strictEqual(disabled[0]?.reason, "The plan free allows 2 active cron tasks.")
+        assert.include(yield* actions(owner), "cron_task.paused")
 
-      bought.status = "canceled"
-      stripe.change(bought)
-      for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
-      yield* until(announced(owner, "task.paused"), (rows) => rows.length === 3)
-      assert.deepStrictEqual(yield* activeOf(owner), [calm.id])
-      const [first, ...more] = yield* announced(owner, "task.paused")
-      assert.sameMembers(
-        [first, ...more].map((row) => row?.subject_id),
-        [hasty.id, other.id, chain.id]
-      )
-      assert.strictEqual(
-        first?.reason,
-        "The plan free allows schedules that fire at most every 300 seconds."
-      )
-      const refused = yield* post(owner, `cron/${hasty.id}/resume`)
-      assert.strictEqual(refused.body.detail.quota, "shortest_interval_seconds")
+        const refused = yield* post(owner, `cron/${ids[5]}/resume`)
+        assert.strictEqual(outcome(refused), "402 quota_exceeded")
+        // When an active task is paused, the next task that the plan paused is resumed within a
+        // minute.
+        yield* post(owner, `cron/${ids[1]}/pause`)
+        yield* pollEachMinute(activeOf(owner), (active) => active.includes(ids[3] ?? ""))
 
-      yield* ask("PATCH", `${owner.workspace}/cron/${hasty.id}`, {
-        token: owner.access_token,
-        body: { schedule: "*/5 0 1 1 *" }
+        const again = yield* billingOf(owner).checkout("price_max")
+        stripe.pay(sessionOf(again.body.url))
+        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+        yield* until(activeOf(owner), (active) => active.length === 4)
+        assert.deepStrictEqual(yield* activeOf(owner), ids.slice(2).toReversed())
+        assert.include(yield* actions(owner), "cron_task.resumed")
       })
-      yield* untilSomeMinute(activeOf(owner), (active) => active.length === 2)
-      assert.deepStrictEqual(yield* activeOf(owner), [calm.id, hasty.id])
+    )
 
-      yield* buy
-      yield* until(activeOf(owner), (active) => active.length === 3)
-      // Chains are paused in a transaction after the cron tasks.
-      const chainNow = ask("GET", `${owner.workspace}/chains/${chain.id}`, {
-        token: owner.access_token
+    it.effect("pauses tasks that fire too often until their schedule or the plan changes", () =>
+      Effect.gen(function* () {
+        const { stripe } = yield* BillingFixture
+        const owner = yield* signUp()
+        const buy = Effect.gen(function* () {
+          const { body } = yield* billingOf(owner).checkout("price_max")
+          const bought = stripe.pay(sessionOf(body.url))
+          assert(bought !== undefined)
+          for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+          return bought
+        })
+        const bought = yield* buy
+        yield* until(billingOf(owner).get, (got) => got.body.plan.id === "max")
+        const often = { ...cron, schedule: "*/2 0 1 1 *" }
+        const { body: hasty } = yield* post(owner, "cron", often)
+        const { body: other } = yield* post(owner, "cron", { ...often, name: "another" })
+        const { body: calm } = yield* post(owner, "cron", cron)
+        const { body: chain } = yield* post(owner, "chains", {
+          name: "a chain",
+          schedule: "*/2 0 1 1 *",
+          steps: [{ name: "first", url }]
+        })
+
+        bought.status = "canceled"
+        stripe.change(bought)
+        for (const event of stripe.events.splice(0)) yield* deliver(stripe.sign(event))
+        yield* until(announced(owner, "task.paused"), (rows) => rows.length === 3)
+        assert.deepStrictEqual(yield* activeOf(owner), [calm.id])
+        const [first, ...more] = yield* announced(owner, "task.paused")
+        assert.sameMembers(
+          [first, ...more].map((row) => row?.subject_id),
+          [hasty.id, other.id, chain.id]
+        )
+        assert.strictEqual(
+          first?.reason,
+          "The plan free allows schedules to fire at most once every 300 seconds."
+        )
+        const refused = yield* post(owner, `cron/${hasty.id}/resume`)
+        assert.strictEqual(refused.body.detail.quota, "shortest_interval_seconds")
+
+        yield* ask("PATCH", `${owner.workspace}/cron/${hasty.id}`, {
+          token: owner.access_token,
+          body: { schedule: "*/5 0 1 1 *" }
+        })
+        yield* pollEachMinute(activeOf(owner), (active) => active.length === 2)
+        assert.deepStrictEqual(yield* activeOf(owner), [calm.id, hasty.id])
+
+        yield* buy
+        yield* until(activeOf(owner), (active) => active.length === 3)
+        // Chains are paused in a separate transaction, after the cron tasks.
+        const chainNow = ask("GET", `${owner.workspace}/chains/${chain.id}`, {
+          token: owner.access_token
+        })
+        yield* until(chainNow, ({ body }) => body.status === "active")
       })
-      yield* until(chainNow, ({ body }) => body.status === "active")
-    })
-  )
+    )
 
-  it.effect("is checked even if the check of another workspace fails", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [broken, owner] = [yield* signUp(), yield* signUp()]
-      yield* post(broken, "cron", cron)
-      const { body: task } = yield* post(owner, "cron", cron)
-      yield* pauseByPlan(task.id)
-      yield* sql`
+    it.effect("is checked even if the check of another workspace fails", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [broken, owner] = [yield* signUp(), yield* signUp()]
+        yield* post(broken, "cron", cron)
+        const { body: task } = yield* post(owner, "cron", cron)
+        yield* pauseByPlan(task.id)
+        yield* sql`
           CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN
             RAISE EXCEPTION 'not this one';
           END
           $$`
-      yield* sql`
+        yield* sql`
           CREATE TRIGGER refuse
           BEFORE UPDATE ON tasks
           FOR EACH ROW
           WHEN (NEW.workspace_id = ${sql.literal(`'${broken.workspace_id}'`)})
           EXECUTE FUNCTION refuse()`
-      yield* sql`
+        yield* sql`
           INSERT INTO usage_days (workspace_id, day, executions)
           VALUES (${broken.workspace_id}, ${dayOf(testNow)}::date, 100)
           ON CONFLICT (workspace_id, day) DO UPDATE
           SET executions = EXCLUDED.executions`
-      yield* untilSomeMinute(activeOf(owner), (active) => active.includes(task.id))
-      const { logs } = yield* TestApp
-      const failed = `enforcing plans: failed: workspace ${broken.workspace_id}: `
-      yield* untilSomeMinute(
-        Effect.sync(() => logs),
-        (lines) => lines.some((line) => line.includes(failed))
-      )
-      yield* sql`DROP TRIGGER refuse ON tasks`
-      yield* untilSomeMinute(activeOf(broken), (active) => active.length === 0)
-    })
-  )
+        yield* pollEachMinute(activeOf(owner), (active) => active.includes(task.id))
+        const { logs } = yield* TestApp
+        const failed = `enforcing plans: failed: workspace ${broken.workspace_id}: `
+        yield* pollEachMinute(
+          Effect.sync(() => logs),
+          (lines) => lines.some((line) => line.includes(failed))
+        )
+        yield* sql`DROP TRIGGER refuse ON tasks`
+        yield* pollEachMinute(activeOf(broken), (active) => active.length === 0)
+      })
+    )
 
-  it.effect(
-    "has its tasks paused until the next month when the month's executions are used up",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        let owner: Member = yield* signUp()
-        const { body: task } = yield* post(owner, "cron", cron)
-        const { body: chain } = yield* post(owner, "chains", {
-          name: "a chain",
-          steps: [{ name: "first", url }]
-        })
-        assert.strictEqual(chain.status, "active")
-        const use = (executions: number) => sql`
+    it.effect(
+      "has its tasks paused until the next month when the month's executions are used up",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          let owner: Member = yield* signUp()
+          const { body: task } = yield* post(owner, "cron", cron)
+          const { body: chain } = yield* post(owner, "chains", {
+            name: "a chain",
+            steps: [{ name: "first", url }]
+          })
+          assert.strictEqual(chain.status, "active")
+          const use = (executions: number) => sql`
         INSERT INTO usage_days (workspace_id, day, executions)
         VALUES (${owner.workspace_id}, ${dayOf(testNow)}::date, ${executions})
         ON CONFLICT (workspace_id, day) DO UPDATE
         SET executions = EXCLUDED.executions`
-        yield* use(85)
-        yield* untilSomeMinute(announced(owner, "quota.near"), (rows) => rows.length === 1)
-        assert.lengthOf(yield* activeOf(owner), 1)
-        yield* use(100)
-        assert.strictEqual(
-          (yield* post(owner, `cron/${task.id}/run`)).body.detail.quota,
-          "executions_a_month"
-        )
-        assert.strictEqual(
-          outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
-          "402 quota_exceeded"
-        )
-        yield* untilSomeMinute(activeOf(owner), (active) => active.length === 0)
-        const notifications = yield* untilSomeMinute(
-          announced(owner, "quota.near"),
-          (rows) => rows.length === 2
-        )
+          yield* use(85)
+          yield* pollEachMinute(announced(owner, "quota.near"), (rows) => rows.length === 1)
+          assert.lengthOf(yield* activeOf(owner), 1)
+          yield* use(100)
+          assert.strictEqual(
+            (yield* post(owner, `cron/${task.id}/run`)).body.detail.quota,
+            "executions_a_month"
+          )
+          assert.strictEqual(
+            outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
+            "402 quota_exceeded"
+          )
+          yield* pollEachMinute(activeOf(owner), (active) => active.length === 0)
+          const notifications = yield* pollEachMinute(
+            announced(owner, "quota.near"),
+            (rows) => rows.length === 2
+          )
+          assert.deepStrictEqual(
+            notifications.map(({ reason }) => reason),
+            ["80% of the limit is used: 85 of 100.", "100% of the limit is used: 100 of 100."]
+          )
+          yield* leap("31 days")
+          const { body } = yield* logIn(owner.email)
+          owner = { ...owner, access_token: body.access_token }
+          yield* pollEachMinute(activeOf(owner), (active) => active.length === 1)
+          assert.strictEqual((yield* post(owner, `cron/${task.id}/run`)).status, 202)
+        })
+    )
+
+    it.effect(
+      "has its tasks paused seconds after the monthly limit, by the count that it sees",
+      () =>
+        Effect.gen(function* () {
+          const owner = yield* signUp()
+          yield* post(owner, "cron", cron)
+          const today = dayOf(yield* Clock.currentTimeMillis)
+          const shown = Effect.gen(function* () {
+            const { body: billing } = yield* billingOf(owner).get
+            const { body: usage } = yield* ask(
+              "GET",
+              `${owner.workspace}/billing/usage?from=${today}`,
+              { token: owner.access_token }
+            )
+            const month = billing.usage.find(
+              ({ quota }: { readonly quota: string }) => quota === "executions_a_month"
+            )
+            return [month.used, usage.data[0].executions]
+          })
+          const end = (count: number) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              insertRuns(times(count, () => runAt(now, { workspace_id: owner.workspace_id })))
+            )
+          yield* end(12)
+          assert.deepStrictEqual(yield* shown, [12, 12])
+          yield* end(88)
+          assert.deepStrictEqual(yield* shown, [100, 100])
+          // Counting starts at most three seconds later and waits for one second. On a busy
+          // machine, the loop may not be sleeping yet when the clock moves.
+          const isPaused = Effect.gen(function* () {
+            yield* TestClock.adjust("1 second")
+            return yield* TestClock.withLive(
+              Effect.exit(eventually(activeOf(owner), (active) => active.length === 0, 20))
+            )
+          })
+          const paused = yield* Effect.repeat(isPaused, { until: Exit.isSuccess, times: 30 })
+          assert.isTrue(Exit.isSuccess(paused))
+          assert.deepStrictEqual(yield* shown, [100, 100])
+          assert.strictEqual(
+            outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
+            "402 quota_exceeded"
+          )
+        })
+    )
+
+    it.effect("is notified once when a limit is used up", () =>
+      Effect.gen(function* () {
+        const owner = yield* signUp()
+        yield* post(owner, "cron", cron)
+        assert.isEmpty(yield* announced(owner, "quota.near"))
+        yield* post(owner, "cron", cron)
+        yield* post(owner, "cron", cron)
         assert.deepStrictEqual(
-          notifications.map(({ reason }) => reason),
-          ["80% of the limit is used: 85 of 100.", "100% of the limit is used: 100 of 100."]
-        )
-        yield* leap("31 days")
-        const { body } = yield* logIn(owner.email)
-        owner = { ...owner, access_token: body.access_token }
-        yield* untilSomeMinute(activeOf(owner), (active) => active.length === 1)
-        assert.strictEqual((yield* post(owner, `cron/${task.id}/run`)).status, 202)
-      })
-  )
-
-  it.effect("has its tasks paused seconds after the monthly limit, by the count that it sees", () =>
-    Effect.gen(function* () {
-      const owner = yield* signUp()
-      yield* post(owner, "cron", cron)
-      const today = dayOf(yield* Clock.currentTimeMillis)
-      const shown = Effect.gen(function* () {
-        const { body: billing } = yield* billingOf(owner).get
-        const { body: usage } = yield* ask(
-          "GET",
-          `${owner.workspace}/billing/usage?from=${today}`,
-          { token: owner.access_token }
-        )
-        const month = billing.usage.find(
-          ({ quota }: { readonly quota: string }) => quota === "executions_a_month"
-        )
-        return [month.used, usage.data[0].executions]
-      })
-      const end = (count: number) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          insertRuns(times(count, () => runAt(now, { workspace_id: owner.workspace_id })))
-        )
-      yield* end(12)
-      assert.deepStrictEqual(yield* shown, [12, 12])
-      yield* end(88)
-      assert.deepStrictEqual(yield* shown, [100, 100])
-      // The count begins at most three seconds later and waits for a second. On a busy machine the
-      // loop may not yet sleep when the clock moves.
-      const isPaused = Effect.gen(function* () {
-        yield* TestClock.adjust("1 second")
-        return yield* TestClock.withLive(
-          Effect.exit(eventually(activeOf(owner), (active) => active.length === 0, 20))
+          (yield* announced(owner, "quota.near")).map(({ reason }) => reason),
+          ["100% of the limit is used: 2 of 2."]
         )
       })
-      const paused = yield* Effect.repeat(isPaused, { until: Exit.isSuccess, times: 30 })
-      assert.isTrue(Exit.isSuccess(paused))
-      assert.deepStrictEqual(yield* shown, [100, 100])
-      assert.strictEqual(
-        outcome(yield* post(owner, "delayed", { url, delay_seconds: 60 })),
-        "402 quota_exceeded"
-      )
-    })
-  )
-
-  it.effect("is notified once when a limit is used up", () =>
-    Effect.gen(function* () {
-      const owner = yield* signUp()
-      yield* post(owner, "cron", cron)
-      assert.isEmpty(yield* announced(owner, "quota.near"))
-      yield* post(owner, "cron", cron)
-      yield* post(owner, "cron", cron)
-      assert.deepStrictEqual(
-        (yield* announced(owner, "quota.near")).map(({ reason }) => reason),
-        ["100% of the limit is used: 2 of 2."]
-      )
-    })
-  )
-})
+    )
+  }
+)
 
 layer(testAppLayer())("a service whose plans were removed", (it) => {
   it.effect("resumes tasks that a plan has paused when it starts", () =>

@@ -1,8 +1,8 @@
 import { dayOf, type UsageOfDay } from "@scheduling/domain/billing/Usage"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { onlySelfHosted, selfHosted } from "../../src/core/config/plans.ts"
-import { ask, joined, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
+import { selfHostedCatalog, selfHostedPlan } from "../../src/core/config/plans.ts"
+import { ask, newMember, logIn, type Member, outcome, password, signUp } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
@@ -28,22 +28,22 @@ layer(testAppLayer())("a workspace", (it) => {
       })
       const { body } = yield* get(owner, "")
       assert.strictEqual(body.provider, "none")
-      assert.deepStrictEqual(body.plan, selfHosted)
+      assert.deepStrictEqual(body.plan, selfHostedPlan)
       assert.deepInclude(body.usage, { quota: "cron_tasks", used: 1, limit: 10_000 })
       assert.deepInclude(body.usage, { quota: "members", used: 1, limit: 1_000 })
       assert.deepInclude(body.usage, { quota: "executions_a_month", used: 0, limit: null })
       const { body: plans } = yield* ask("GET", "/v1/plans")
-      assert.deepStrictEqual(plans.data, [...onlySelfHosted.plans.values()])
+      assert.deepStrictEqual(plans.data, [...selfHostedCatalog.plans.values()])
     })
   )
 
   it.effect("shows the seats of each day, also after members delete their accounts", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const viewer = yield* joined(owner, "viewer")
+      const viewer = yield* newMember(owner, "viewer")
       assert.deepStrictEqual(yield* seatsFrom(owner, "2026-05-31"), [0, 2])
       yield* leap("1 day")
-      const editor = yield* joined(yield* again(owner), "editor")
+      const editor = yield* newMember(yield* again(owner), "editor")
       const gone = yield* ask("DELETE", "/v1/auth/me", {
         token: (yield* again(viewer)).access_token,
         body: { current_password: password }
@@ -112,7 +112,7 @@ layer(testAppLayer())("a workspace", (it) => {
   it.effect("shows its billing only to owners", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
+      const admin = yield* newMember(owner, "admin")
       const as = { ...admin, workspace: owner.workspace }
       assert.strictEqual(outcome(yield* get(as, "")), "403 forbidden")
       assert.strictEqual(outcome(yield* get(as, "/usage")), "403 forbidden")

@@ -4,14 +4,21 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ask, outcome, signUp } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { billingOf, deliver, SceneLayer, sessionOf, Stand, until } from "./support/scene.ts"
+import {
+  billingOf,
+  deliver,
+  FixtureLayer,
+  sessionOf,
+  BillingFixture,
+  until
+} from "./support/fixture.ts"
 
 const path = "/v1/billing/webhooks/stripe"
 
-layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
+layer(FixtureLayer, { timeout: "60 seconds" })("a webhook", (it) => {
   it.effect("is accepted only with a valid signature that is at most five minutes old", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const event = {
         id: "evt_mine",
         object: "event",
@@ -55,7 +62,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
 
   it.effect("counts once on all nodes, and only its customer is used", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")
@@ -81,7 +88,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         Effect.succeed(clock.currentTimeMillisUnsafe())
       )
       yield* deliver(stripe.sign(claim, now))
-      // The version grows once for the webhook and once for the read after it.
+      // The version increases once for the webhook and once for the subsequent read.
       const after = yield* until(versions, ([row]) => (row?.version ?? 0) >= 3)
       assert.isNull((yield* billingOf(owner).get).body.subscription)
       yield* deliver(stripe.sign(claim, now), "otherUrl")
@@ -111,7 +118,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
     [Steps],
     ([steps]) =>
       Effect.gen(function* () {
-        const { stripe } = yield* Stand
+        const { stripe } = yield* BillingFixture
         const owner = yield* signUp()
         const billing = billingOf(owner)
         const { body } = yield* billing.checkout("price_team")
@@ -139,7 +146,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
         }
         held.push(...stripe.events.splice(0))
         for (const event of held.toReversed()) yield* send(event)
-        // A last webhook comes after the last change.
+        // The last webhook is sent after the last change.
         stripe.change(mine)
         yield* send(stripe.events.splice(0)[0])
         const holds = mine.status !== "canceled"
@@ -157,7 +164,7 @@ layer(SceneLayer, { timeout: "60 seconds" })("a webhook", (it) => {
 
   it.effect("leads to the cancellation for a deleted workspace", () =>
     Effect.gen(function* () {
-      const { stripe } = yield* Stand
+      const { stripe } = yield* BillingFixture
       const sql = yield* SqlClient.SqlClient
       const owner = yield* signUp()
       const { body } = yield* billingOf(owner).checkout("price_max")

@@ -54,7 +54,7 @@ describe("Secrets", () => {
       })
     )
 
-    it.effect("are the same if two processes create them at once", () =>
+    it.effect("are the same if two processes create them simultaneously", () =>
       Effect.gen(function* () {
         const dataDir = yield* temporaryFolder
         const all = yield* Effect.all(

@@ -20,7 +20,7 @@ const start = Effect.gen(function* () {
   return {
     member,
     keyed: keyedOf({ ...member, access_token: key }),
-    /** The definition, with an existing worker. */
+    /** Returns the definition, which refers to an existing worker. */
     on: (definition: object) =>
       "match" in definition ? { ...definition, worker_id } : { ...definition }
   }
@@ -67,7 +67,7 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
         assert.notStrictEqual(replaced.body.updated_at, made.body.updated_at)
         assert.strictEqual((yield* keyed.put(path, key, other)).text, replaced.text)
         if (absent === undefined) return
-        // A field that the definition leaves out gets its default and does not keep its value.
+        // A field that is missing from the definition is set to its default.
         const [field, value, byDefault] = absent
         const given = yield* keyed.put(path, key, { ...definition, [field]: value })
         assert.deepStrictEqual(given.body[field], value, given.text)
@@ -127,7 +127,8 @@ layer(testAppLayer())("a record with a caller-chosen key", (it) => {
         const { keyed, on } = yield* start
         const refused = yield* keyed.create(path, { ...on(kept), key: "a/b" })
         assert.strictEqual(outcome(refused), "422 validation_failed")
-        // A response may be sent back, so a key in a definition is ignored: the path has it.
+        // Clients can send a response back as a definition, so its key is ignored in favour of the
+        // key in the path.
         const put = yield* keyed.put(path, "a", { ...on(kept), key: "b" })
         assert.strictEqual(put.status, 201, put.text)
         assert.strictEqual(put.body.key, "a")

@@ -19,7 +19,7 @@ const start = Effect.gen(function* () {
   return {
     member,
     keyed: keyedOf({ ...member, access_token: key }),
-    /** The definition, on a worker that exists. */
+    /** Returns the definition, which refers to an existing worker. */
     on: (definition: object) =>
       "match" in definition ? { ...definition, worker_id } : { ...definition }
   }
@@ -29,7 +29,7 @@ const pausable = keyedKinds.filter(({ path }) => path !== "delayed")
 
 layer(testAppLayer())("a record that people define", (it) => {
   describe.each(keyedKinds)("$path", ({ definition: kept, path }) => {
-    it.effect("is named by its key in place of its id", () =>
+    it.effect("can be identified by its key instead of its id", () =>
       Effect.gen(function* () {
         const { keyed, on } = yield* start
         const { body: one } = yield* keyed.put(path, "a:b@c", on(kept))
@@ -86,7 +86,7 @@ layer(testAppLayer())("a record that people define", (it) => {
         for (const refused of [
           yield* keyed.patch(path, first.id, { name: "Late" }, old),
           yield* keyed.patch(path, first.id, { name: "Late", version: 1 }),
-          // The header counts first.
+          // The header takes precedence.
           yield* keyed.patch(path, first.id, { name: "Late", version: 2 }, old),
           yield* keyed.put(path, "old", { ...on(kept), name: "Late" }, old),
           yield* keyed.put(path, "old", first),

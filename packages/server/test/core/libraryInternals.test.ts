@@ -30,7 +30,7 @@ const api = HttpApi.make("internals").add(
     .middleware(ErrorShape)
 )
 
-/** Returns the name that the framework decodes from a body, or the reason why it decodes none. */
+/** Returns the name that the framework decodes from a body, or why it cannot decode one. */
 const answerTo = (body: string) =>
   Effect.promise(async () => {
     const app = HttpApiBuilder.layer(api).pipe(

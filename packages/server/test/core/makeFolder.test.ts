@@ -20,8 +20,11 @@ describe("a new folder", () => {
     }
   })
 
-  it.runIf(process.platform === "linux")("is refused at once if the system allows none", () => {
-    assert.throws(() => makeFolder("/proc/scheduling"), /ENOENT/)
-    assert.throws(() => makeFolder("/proc/scheduling/data"), /ENOENT/)
-  })
+  it.runIf(process.platform === "linux")(
+    "is rejected immediately if the system allows none",
+    () => {
+      assert.throws(() => makeFolder("/proc/scheduling"), /ENOENT/)
+      assert.throws(() => makeFolder("/proc/scheduling/data"), /ENOENT/)
+    }
+  )
 })

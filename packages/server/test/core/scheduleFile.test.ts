@@ -9,7 +9,7 @@ import { testAppLayer, testNow } from "../support/TestApp.ts"
 import { workersOf } from "../workers/workers.ts"
 
 const size = 1_000
-/** Kinds of which a workspace can have at most 100 records. */
+/** Kinds of records that are limited to 100 per workspace. */
 const scarce = ["notifications", "queues"]
 const mostScarce = 90
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { truncate, truncateBytes, oneLine } from "../../src/core/text.ts"
+import { truncate, truncateBytes, toOneLine } from "../../src/core/text.ts"
 
 describe("Texts", () => {
   it.prop("have one line and no half characters", [Schema.String], ([text]) => {
-    assert.notMatch(oneLine(text), /[\r\n\u0000\u2028\u2029]/)
-    assert.isTrue(oneLine(text).isWellFormed())
+    assert.notMatch(toOneLine(text), /[\r\n\u0000\u2028\u2029]/)
+    assert.isTrue(toOneLine(text).isWellFormed())
   })
 
   it("are cut between characters", () => {

@@ -2,13 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { ask, createKey, joined, type Member, outcome, signUp } from "../support/http.ts"
+import { ask, createKey, newMember, type Member, outcome, signUp } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
 const url = "https://api.example.com/jobs/nightly"
 const task = { key: "nightly", name: "Nightly report", schedule: "0 3 * * *", url }
 
-/** One record of each kind, with references to each other. */
+/** One record of each kind, with references between them. */
 const everything = {
   version: 1,
   owner: "billing",
@@ -41,6 +41,14 @@ const everything = {
       timezone: "Europe/Berlin",
       steps: [
         { name: "first", url },
+        { name: "pause", kind: "wait", until: "{{ input.at }}" },
+        {
+          name: "release",
+          kind: "approve",
+          channel_keys: ["operations"],
+          message: "Release?",
+          timeout_seconds: 3600
+        },
         { name: "then", url, run_if: "always", body: { day: "{{ steps.first.body }}" } }
       ]
     }
@@ -54,7 +62,9 @@ const everything = {
       name: "Console",
       url: "https://backup.example.com/",
       headers: { "x-environment": "production" },
-      confirm_after: 3
+      confirm_after: 3,
+      places: [{ labels: ["berlin"] }, { labels: ["oslo", "rack-2"] }],
+      down_when: "all"
     },
     { kind: "ssl", key: "backup", name: "Website", host: "www.example.com", warn_days: [7] },
     {
@@ -65,6 +75,28 @@ const everything = {
       match: { name: "postgres" }
     }
   ],
+  escalations: [
+    {
+      key: "on-call",
+      name: "On call",
+      steps: [
+        { after_seconds: 0, channel_keys: ["operations"] },
+        { after_seconds: 300, channel_keys: ["operations"] }
+      ],
+      repeat_count: 2
+    }
+  ],
+  maintenance: [
+    {
+      key: "upgrades",
+      name: "Upgrades",
+      schedule: "0 2 * * sun",
+      duration_seconds: 3600,
+      tags: ["database"],
+      monitor_keys: ["database"],
+      task_keys: ["nightly", "close"]
+    }
+  ],
   notification_settings: {
     rules: [
       {
@@ -72,12 +104,13 @@ const everything = {
         channel_keys: ["operations"],
         task_keys: ["nightly", "close"]
       },
-      { events: ["incident.opened"], channel_keys: ["operations"], monitor_keys: ["report"] }
+      { events: ["incident.opened"], channel_keys: ["operations"], monitor_keys: ["report"] },
+      { events: ["incident.opened"], escalation_key: "on-call" }
     ],
     task_failure_threshold: 3
   }
 }
-const size = 11
+const size = 13
 
 const definitionsOf = ({
   access_token: token,
@@ -94,13 +127,13 @@ const definitionsOf = ({
   remove: (path: string) => ask("DELETE", `${workspace}/${path}`, { token })
 })
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   return { member, ...definitionsOf(member) }
 })
 
-/** Counts the writes to rows of the workspace. */
+/** Counts the writes to the workspace's rows. */
 const countWrites = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`
@@ -122,7 +155,7 @@ const counts = (some: object) => ({ create: 0, update: 0, unchanged: 0, delete: 
 layer(testAppLayer())("A document of definitions", (it) => {
   it.effect("is planned, applied, and then changes and writes nothing", () =>
     Effect.gen(function* () {
-      const { apply, get, member } = yield* begin
+      const { apply, get, member } = yield* setUp
       const plan = yield* apply(everything, "?dry_run=true")
       assert.strictEqual(plan.status, 200, plan.text)
       assert.deepStrictEqual(plan.body.counts, counts({ create: size - 1, update: 1 }))
@@ -147,7 +180,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
   it.effect("is exported by keys, without defaults and secrets, and changes nothing then", () =>
     Effect.gen(function* () {
-      const { apply, applied, export: exported, member } = yield* begin
+      const { apply, applied, export: exported, member } = yield* setUp
       yield* applied(everything)
       yield* ask("POST", `${member.workspace}/queues`, {
         token: member.access_token,
@@ -170,6 +203,9 @@ layer(testAppLayer())("A document of definitions", (it) => {
         assert.deepStrictEqual(document.body.queues, everything.queues)
         assert.deepStrictEqual(document.body.delayed, everything.delayed)
         assert.deepStrictEqual(document.body.monitors[0], everything.monitors[0])
+        assert.deepInclude(document.body.monitors, everything.monitors[2])
+        assert.deepStrictEqual(document.body.escalations, everything.escalations)
+        assert.deepStrictEqual(document.body.maintenance, everything.maintenance)
         const again = yield* apply(document.body)
         assert.strictEqual(again.status, 200, again.text)
         const count = query === "" ? size : size - 1
@@ -182,9 +218,52 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
+  it.effect("defines status pages by their slugs, for monitors that it also defines", () =>
+    Effect.gen(function* () {
+      const { apply, applied, export: exported, get } = yield* setUp
+      const page = {
+        key: "billing",
+        title: "Billing",
+        groups: [{ name: "Backups", monitor_keys: ["backup"], tags: ["public"] }],
+        notices: [{ title: "Soon", text: "A new region.", posted_at: "2027-01-31T09:00:00.000Z" }]
+      }
+      const backup = { kind: "heartbeat", key: "backup", name: "Backup", period_seconds: 3600 }
+      const document = { version: 1, owner: "pages", monitors: [backup], status_pages: [page] }
+      yield* applied(document)
+      const { body: shown } = yield* get("status-pages/billing")
+      const { body: monitor } = yield* get("monitors/heartbeat/key:backup")
+      assert.deepInclude(shown.groups[0], {
+        monitor_ids: [monitor.id],
+        monitor_keys: ["backup"]
+      })
+      const again = yield* exported("?owner=pages")
+      assert.deepInclude(again.body.status_pages[0], { key: "billing", groups: page.groups })
+      assert.deepStrictEqual(
+        (yield* apply(again.body)).body.counts,
+        counts({ unchanged: 2 }),
+        again.text
+      )
+
+      const renamed = { ...document, status_pages: [{ ...page, title: "Payments" }] }
+      const plan = yield* apply(renamed, "?dry_run=true")
+      assert.deepStrictEqual(plan.body.data[1].changes, [
+        { field: "title", old: "Billing", new: "Payments" }
+      ])
+      const wrong = { ...page, groups: [{ name: "Backups", monitor_keys: ["backup", "none"] }] }
+      const refused = yield* apply({ ...document, status_pages: [wrong] })
+      assert.deepInclude(refused.body.detail.issues[0], {
+        code: "not_found",
+        path: ["status_pages", 0, "groups", 0, "monitor_keys", 1]
+      })
+      const pruned = yield* apply({ version: 1, owner: "pages" }, "?prune=true")
+      assert.deepStrictEqual(pruned.body.counts, counts({ delete: 2 }))
+      assert.strictEqual((yield* get("status-pages/billing")).status, 404)
+    })
+  )
+
   it.effect("reports the changed fields, and masks secrets", () =>
     Effect.gen(function* () {
-      const { apply, applied } = yield* begin
+      const { apply, applied } = yield* setUp
       yield* applied(everything)
       const [first] = everything.tasks
       const changed = {
@@ -212,7 +291,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
   it.effect("is applied as a whole or not at all, and points at each problem", () =>
     Effect.gen(function* () {
-      const { apply, get, member } = yield* begin
+      const { apply, get, member } = yield* setUp
       const issuesOf = (answer: Effect.Success<ReturnType<typeof apply>>) =>
         answer.body.detail.issues.map(({ code, path }: { code: string; path: unknown }) => [
           code,
@@ -262,7 +341,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
         paths.map((path) => ["refused", path])
       )
       const viewer = definitionsOf({
-        ...(yield* joined(member, "viewer")),
+        ...(yield* newMember(member, "viewer")),
         workspace: member.workspace
       })
       assert.strictEqual(outcome(yield* viewer.apply({ version: 1 })), "403 forbidden")
@@ -272,7 +351,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
   it.effect("deletes other records of its owner, and no records of others", () =>
     Effect.gen(function* () {
-      const { apply, applied, get, export: exported } = yield* begin
+      const { apply, applied, get, export: exported } = yield* setUp
       yield* applied(everything)
       yield* apply({ version: 1, owner: "other", tasks: [{ ...task, key: "theirs" }] })
       yield* apply({ version: 1, tasks: [{ ...task, key: "nobodys" }] })
@@ -312,7 +391,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
   it.effect("needs the scope of each kind of record that it defines or deletes", () =>
     Effect.gen(function* () {
-      const { applied, member } = yield* begin
+      const { applied, member } = yield* setUp
       const withScopes = Effect.fnUntraced(function* (...scopes: ReadonlyArray<string>) {
         const { key } = yield* createKey(member, { scopes })
         return definitionsOf({ workspace: member.workspace, access_token: key })
@@ -348,7 +427,7 @@ layer(testAppLayer())("A document of definitions", (it) => {
 
   it.effect("warns of schedules that never fire or meet a clock change, crowds and secrets", () =>
     Effect.gen(function* () {
-      const { apply } = yield* begin
+      const { apply } = yield* setUp
       const crowd = Array.from({ length: 31 }, (_, index) => ({
         ...task,
         key: `crowd-${index}`,
@@ -378,9 +457,9 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
-  it.effect("waits for its turn with ten others at most", () =>
+  it.effect("waits in a queue with at most ten others", () =>
     Effect.gen(function* () {
-      const { apply } = yield* begin
+      const { apply } = yield* setUp
       const tasks = Array.from({ length: 40 }, (_, index) => ({ ...task, key: `task-${index}` }))
       const answers = yield* Effect.all(
         Array.from({ length: 30 }, () => apply({ version: 1, tasks }, "?dry_run=true")),
@@ -396,9 +475,9 @@ layer(testAppLayer())("A document of definitions", (it) => {
     })
   )
 
-  it.effect("ends in one of the two states when two are applied at once", () =>
+  it.effect("results in one of the two states when two are applied simultaneously", () =>
     Effect.gen(function* () {
-      const { apply, export: exported } = yield* begin
+      const { apply, export: exported } = yield* setUp
       const documentOf = (name: string) => ({
         version: 1,
         owner: "billing",

@@ -9,7 +9,8 @@ import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 const others = 20_000
 
 /**
- * The plan of the statement that settles the runs of a workspace as succeeded. It is rolled back.
+ * Returns the query plan for the statement that settles a workspace's runs as succeeded. The
+ * statement is rolled back.
  */
 const planOfSettling = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient

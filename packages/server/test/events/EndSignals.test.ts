@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import type { Database } from "../../src/store/Sql.ts"
 import { EndSignals } from "../../src/events/EndSignals.ts"
 import { SignalListenerLayer } from "../../src/events/SignalListener.ts"
-import { channel, Signals } from "../../src/events/Signals.ts"
+import { signalChannel, Signals } from "../../src/events/Signals.ts"
 import { listenTo, onPostgres, TestDatabaseLayer } from "../support/TestDatabase.ts"
 import { eventually } from "../engine/runner/support/tasks.ts"
 
@@ -14,10 +14,10 @@ const NodeLayer: Layer.Layer<EndSignals, never, Database> = Layer.fresh(
 
 const node = Effect.map(Layer.build(NodeLayer), (context) => Context.get(context, EndSignals))
 
-/** Records all messages of nodes from now on. */
+/** Records all messages that nodes send from now on. */
 const recordMessages = Effect.gen(function* () {
   const payloads: Array<string> = []
-  const notifications = yield* listenTo(channel)
+  const notifications = yield* listenTo(signalChannel)
   yield* Queue.take(notifications).pipe(
     Effect.tap(({ payload }) => Effect.sync(() => payloads.push(payload))),
     Effect.forever,
@@ -34,7 +34,10 @@ const recordMessages = Effect.gen(function* () {
   }
 })
 
-/** A node that listens. It is ready once it has asked the others to repeat their announcements. */
+/**
+ * Starts a node that listens. It is ready once it has requested that the other nodes repeat their
+ * announcements.
+ */
 const listeningNode = Effect.gen(function* () {
   const messages = yield* recordMessages
   const endSignals = yield* node
@@ -78,7 +81,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           const { announce, waker } = yield* here.watch([a])
           announce()
           yield* messages.until(() => messages.of("want").some((payload) => payload.includes(a)))
-          // Until the announcement arrives, the other node only remembers the id.
+          // Until the announcement arrives, the other node only stores the ids.
           there.send([a, ...ids(1_000)])
           assert.isTrue(yield* rung(waker.wait(60_000)))
           assert.isTrue(messages.of("ended").every((payload) => payload.split(" ").length === 3))

@@ -38,7 +38,7 @@ const outboxOf = Effect.fnUntraced(function* (workspace: string) {
 const eventsOf = (workspace: string) =>
   Effect.map(outboxOf(workspace), (rows) => rows.map(({ event }) => event))
 
-/** Finishes a run of the task with this status. */
+/** Finishes a run of this task with this status. */
 const end = Effect.fnUntraced(function* (
   run: TaskOfRun & { readonly kind: "cron" | "delayed" },
   status: "succeeded" | "failed" | "cancelled" | "skipped" | null
@@ -60,7 +60,7 @@ const end = Effect.fnUntraced(function* (
   ])
 })
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const workspace_id = yield* insertWorkspace
   const task_id = yield* insertTask(workspace_id)
   return { workspace_id, task_id, kind: "cron" as const }
@@ -74,7 +74,7 @@ layer(
 )("The outbox", (it) => {
   it.effect("gets failures of cron tasks, which may open an incident without a channel", () =>
     Effect.gen(function* () {
-      const run = yield* begin
+      const run = yield* setUp
       assert.isTrue((yield* end(run, "failed")).announced)
       const [event] = yield* outboxOf(run.workspace_id)
       assert.containSubset(event, {
@@ -89,7 +89,7 @@ layer(
 
   it.effect("gets a success only after a failure, and no other result", () =>
     Effect.gen(function* () {
-      const run = yield* begin
+      const run = yield* setUp
       yield* insertChannel(run.workspace_id)
       for (const status of ["succeeded", "cancelled", "skipped", null] as const) {
         assert.isFalse((yield* end(run, status)).announced, String(status))
@@ -113,7 +113,7 @@ layer(
         ["failed", "succeeded"],
         ["succeeded", "failed"]
       ] as const) {
-        const run = yield* begin
+        const run = yield* setUp
         yield* insertChannel(run.workspace_id)
         const { workspace_id } = run
         // The run that was queued first finishes last.
@@ -133,7 +133,7 @@ layer(
   it.effect("gets a success of a subject that has an open problem", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const run = yield* begin
+      const run = yield* setUp
       yield* insertChannel(run.workspace_id)
       yield* sql`
         INSERT INTO problems (subject_id, workspace_id, event, failures, since, tags, data)
@@ -147,7 +147,7 @@ layer(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
-      const { workspace_id } = yield* begin
+      const { workspace_id } = yield* setUp
       yield* insertChannel(workspace_id)
       const chain = yield* insertTask(workspace_id, {
         kind: "chain",
@@ -187,7 +187,7 @@ layer(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const outbox = yield* Outbox
-      const { task_id: subject_id, workspace_id } = yield* begin
+      const { task_id: subject_id, workspace_id } = yield* setUp
       const announce = outbox.announce({
         workspace_id,
         event: "incident.opened",
@@ -210,7 +210,7 @@ layer(
   it.effect("does not fail the settling of runs when a workspace was deleted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const run = yield* begin
+      const run = yield* setUp
       yield* insertChannel(run.workspace_id)
       const queue = yield* RunQueue
       const { id } = yield* queue.enqueue(run)

@@ -131,7 +131,7 @@ describe("unsent changes", () => {
     assert.deepStrictEqual(unsent.take(1_110), [["a", [task]]])
   })
 
-  it("contain a reset at once if changes were missed", () => {
+  it("contain a reset immediately if changes were missed", () => {
     const unsent = new UnsentChanges({ perSecond: 3 })
     unsent.reset("a", 0)
     assert.deepStrictEqual(unsent.take(1), [["a", [resetChange]]])

@@ -12,7 +12,7 @@ describe("an id for which other nodes wait", () => {
     assert.isFalse(watched.end("a", 1_000))
   })
 
-  it("is sent at once if it ended before the announcement", () => {
+  it("is sent immediately if it finished before the announcement", () => {
     const watched = new WatchedIds(limits)
     assert.isFalse(watched.end("a", 0))
     assert.isTrue(watched.want("a", 0))

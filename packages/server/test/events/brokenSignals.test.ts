@@ -7,7 +7,7 @@ import { LiveChanges, LiveChangesLayer } from "../../src/events/Changes.ts"
 import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 
-/** Signals that fail twice, and the lines of the log. */
+/** Creates signals that fail twice, and records the log lines. */
 const breaking = () => {
   const sent: Array<string> = []
   const lines: Array<string> = []

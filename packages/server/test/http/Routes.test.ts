@@ -11,7 +11,7 @@ import { ask, outcome } from "../support/http.ts"
 import { type Route, urlOf } from "../support/routes.ts"
 import { testAppLayer, testConfig } from "../support/TestApp.ts"
 
-/** The real router, which records the routes that are added to it. */
+/** Wraps the real router, and records the routes that are added to it. */
 const noting = (added: Array<Route>) =>
   Layer.effect(
     HttpRouter.HttpRouter,
@@ -29,7 +29,7 @@ const noting = (added: Array<Route>) =>
     })
   )
 
-/** The route of the panel's page for URLs that do not exist. */
+/** The route for the page that the panel shows at unknown URLs. */
 const isLost = ({ path }: Route) => path === "/*"
 
 layer(testAppLayer())("every route", (it) => {

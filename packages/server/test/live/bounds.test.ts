@@ -7,7 +7,7 @@ import {
   ask,
   createKey,
   createServiceAccount,
-  joined,
+  newMember,
   outcome,
   password,
   signUp,
@@ -15,7 +15,7 @@ import {
 } from "../support/http.ts"
 import { testAppLayer, testNodesLayer } from "../support/TestApp.ts"
 import { testDatabaseUrl } from "../support/TestDatabase.ts"
-import { beforeABeat, followSoon } from "./streams.ts"
+import { sendBatchedChanges, followOnTestClock } from "./streams.ts"
 
 const createTask = (member: { readonly workspace: string; readonly access_token: string }) =>
   ask("POST", `${member.workspace}/cron`, {
@@ -23,25 +23,25 @@ const createTask = (member: { readonly workspace: string; readonly access_token:
     body: { name: "a", url: "https://example.com/", schedule: "0 0 1 1 *" }
   })
 
-/** Lets nodes send the changes that they gather, on the clock of the test. */
+/** Advances the test's clock so that nodes send their batched changes. */
 const letNodesSend = TestClock.adjust("1 second")
 
-/** Lets beats pass, which take real time to arrive. */
-const beatsUntil = (holds: () => boolean) =>
+/** Advances the clock while heartbeats arrive, which takes real time. */
+const awaitHeartbeats = (holds: () => boolean) =>
   TestClock.adjust("15 seconds").pipe(
     Effect.andThen(Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))),
     Effect.repeat({ until: holds, times: 400 }),
     Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
   )
 
-/** False on the embedded store, on which two nodes of a test get no signals of each other. */
+/** False on the embedded store, where a test's two nodes receive no signals from each other. */
 const isStoreShared = testDatabaseUrl !== undefined
 
 layer(testNodesLayer())("a stream of events", (it) => {
   it.effect("is not cached, and says where it begins", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { response, text } = yield* followSoon({ workspace, token })
+      const { response, text } = yield* followOnTestClock({ workspace, token })
       assert.strictEqual(response.status, 200)
       assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
       assert.strictEqual(response.headers.get("cache-control"), "no-store")
@@ -53,9 +53,9 @@ layer(testNodesLayer())("a stream of events", (it) => {
   it.effect("sends a beat every 15 seconds", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { text } = yield* followSoon({ workspace, token })
+      const { text } = yield* followOnTestClock({ workspace, token })
       for (let beat = 1; beat <= 3; beat++) {
-        yield* beatsUntil(() => text().split(": keep-alive\n\n").length > beat)
+        yield* awaitHeartbeats(() => text().split(": keep-alive\n\n").length > beat)
       }
     })
   )
@@ -65,13 +65,13 @@ layer(testNodesLayer())("a stream of events", (it) => {
       const member = yield* signUp()
       const { workspace } = member
       const { id, key } = yield* createKey(member, { scopes: ["executions:read"] })
-      const withKey = yield* followSoon({ workspace, token: key })
-      const withToken = yield* followSoon({ workspace, token: member.access_token })
+      const withKey = yield* followOnTestClock({ workspace, token: key })
+      const withToken = yield* followOnTestClock({ workspace, token: member.access_token })
       yield* ask("DELETE", `${workspace}/api-keys/${id}`, { token: member.access_token })
-      yield* beatsUntil(() => withKey.end() === "ended")
+      yield* awaitHeartbeats(() => withKey.end() === "ended")
       assert.isUndefined(withToken.end())
       yield* TestClock.adjust("15 minutes")
-      yield* beatsUntil(() => withToken.end() === "ended")
+      yield* awaitHeartbeats(() => withToken.end() === "ended")
     })
   )
 
@@ -81,29 +81,32 @@ layer(testNodesLayer())("a stream of events", (it) => {
       Effect.gen(function* () {
         const owner = yield* signUp()
         const { workspace } = owner
-        const [removed, leaving] = [yield* joined(owner, "viewer"), yield* joined(owner, "admin")]
-        const deleted = yield* joined(owner, "viewer")
+        const [removed, leaving] = [
+          yield* newMember(owner, "viewer"),
+          yield* newMember(owner, "admin")
+        ]
+        const deleted = yield* newMember(owner, "viewer")
         const of = ({ access_token: token }: { readonly access_token: string }) =>
-          followSoon({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
+          followOnTestClock({ workspace, token, at: isStoreShared ? "otherUrl" : "url" })
         const [own, first, second] = [yield* of(owner), yield* of(removed), yield* of(leaving)]
         const third = yield* of(deleted)
         const token = owner.access_token
         yield* ask("DELETE", `${workspace}/members/${removed.user_id}`, { token })
-        yield* beforeABeat(() => first.end() === "ended")
+        yield* sendBatchedChanges(() => first.end() === "ended")
         assert.isUndefined(second.end())
         yield* ask("POST", `${workspace}/leave`, { token: leaving.access_token })
-        yield* beforeABeat(() => second.end() === "ended")
+        yield* sendBatchedChanges(() => second.end() === "ended")
         assert.isUndefined(third.end())
         yield* ask("DELETE", "/v1/auth/me", {
           token: deleted.access_token,
           body: { current_password: password }
         })
-        yield* beforeABeat(() => third.end() === "ended")
+        yield* sendBatchedChanges(() => third.end() === "ended")
         assert.isUndefined(own.end())
       })
   )
 
-  it.effect("ends at once when its service account is removed or its secret is rotated", () =>
+  it.effect("ends immediately when its service account is removed or its secret is rotated", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const { access_token: token, workspace } = owner
@@ -112,13 +115,13 @@ layer(testNodesLayer())("a stream of events", (it) => {
         ["POST", "/rotate"]
       ] as const) {
         const tool = yield* createServiceAccount(owner)
-        const stream = yield* followSoon({
+        const stream = yield* followOnTestClock({
           workspace,
           token: yield* tokenOf(tool),
           at: isStoreShared ? "otherUrl" : "url"
         })
         yield* ask(method, `${workspace}/service-accounts/${tool.client_id}${action}`, { token })
-        yield* beforeABeat(() => stream.end() === "ended")
+        yield* sendBatchedChanges(() => stream.end() === "ended")
       }
     })
   )
@@ -133,7 +136,7 @@ layer(testNodesLayer())("a stream of events", (it) => {
   ])("begins with a reset after an id %s", ([, after = ""]) =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* signUp()
-      const { until } = yield* followSoon({ workspace, token, after })
+      const { until } = yield* followOnTestClock({ workspace, token, after })
       const [first] = yield* until("an event", (events) => events.length > 0)
       assert.strictEqual(first?.type, "reset")
     })
@@ -144,15 +147,15 @@ layer(testNodesLayer())("a stream of events", (it) => {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
       const id = yield* Effect.scoped(
-        Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
+        Effect.map(followOnTestClock({ workspace, token }), (stream) => stream.lastId())
       )
       yield* createTask(member)
       yield* letNodesSend
-      const soon = yield* followSoon({ workspace, token, after: id })
+      const soon = yield* followOnTestClock({ workspace, token, after: id })
       const [missed] = yield* soon.until("an event", (events) => events.length > 0)
       assert.strictEqual(missed?.type, "task.created")
       yield* TestClock.adjust("5 minutes")
-      const late = yield* followSoon({ workspace, token, after: id })
+      const late = yield* followOnTestClock({ workspace, token, after: id })
       const [reset] = yield* late.until("an event", (events) => events.length > 0)
       assert.strictEqual(reset?.type, "reset")
     })
@@ -180,7 +183,7 @@ layer(limited)("streams of events", (it) => {
         return { ...another, access_token: made.key }
       })
       const open = ({ access_token: token, workspace }: typeof one) =>
-        followSoon({ workspace, token })
+        followOnTestClock({ workspace, token })
       const again = ({ access_token: token, workspace }: typeof one) =>
         Effect.map(ask("GET", `${workspace}/events`, { token }), (answer) =>
           answer.status === 200
@@ -212,11 +215,11 @@ layer(limited)("streams of events", (it) => {
       const member = yield* signUp()
       const { access_token: token, workspace } = member
       const after = yield* Effect.scoped(
-        Effect.map(followSoon({ workspace, token }), (stream) => stream.lastId())
+        Effect.map(followOnTestClock({ workspace, token }), (stream) => stream.lastId())
       )
       yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
       yield* letNodesSend
-      const stream = yield* followSoon({ workspace, token, after })
+      const stream = yield* followOnTestClock({ workspace, token, after })
       const missed = yield* stream.until("all that was missed", ({ length }) => length >= 10)
       assert.deepStrictEqual([...new Set(missed.map(({ type }) => type))], ["task.created"])
       assert.isUndefined(stream.end())
@@ -232,7 +235,10 @@ layer(limited)("streams of events", (it) => {
   it.effect("are cut off if the client is too far behind", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
-      const stream = yield* followSoon({ workspace: member.workspace, token: member.access_token })
+      const stream = yield* followOnTestClock({
+        workspace: member.workspace,
+        token: member.access_token
+      })
       yield* Effect.forEach(Array(10), () => createTask(member), { concurrency: 5 })
       yield* letNodesSend
       assert.strictEqual(yield* stream.untilEnd, "cut")

@@ -8,7 +8,7 @@ import { agentOf } from "../workers/workers.ts"
 import type { LiveEvent } from "@scheduling/domain/events/Event"
 import { follow } from "./streams.ts"
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   const port = yield* httpTarget((_, response) => void response.end("ok"))
@@ -21,7 +21,7 @@ const typesOf = (events: ReadonlyArray<LiveEvent>) => events.map(({ type }) => t
 const has = (type: LiveEvent["type"]) => (events: ReadonlyArray<LiveEvent>) =>
   events.some((event) => event.type === type)
 
-/** The executions of the events that are about nothing else. */
+/** Returns the executions from events that concern only executions. */
 const executionsOf = (events: ReadonlyArray<LiveEvent>) =>
   events.flatMap(({ data }) =>
     "execution" in data && !("task" in data) && !("chain_run" in data) ? [data.execution] : []
@@ -31,7 +31,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
   describe.each(["url", "otherUrl"] as const)("at %s", (at) => {
     it.effect("cover tasks and their executions", () =>
       Effect.gen(function* () {
-        const { post, token, url, workspace } = yield* begin
+        const { post, token, url, workspace } = yield* setUp
         const stream = yield* follow({ workspace, token, at })
         const created = yield* post("/cron", { name: "a", url, schedule: "0 0 1 1 *" })
         const task_id: string = created.body.id
@@ -58,7 +58,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("ask for a reload when the workspace is stopped and when it is resumed", () =>
       Effect.gen(function* () {
-        const { post, token, workspace } = yield* begin
+        const { post, token, workspace } = yield* setUp
         const stream = yield* follow({ workspace, token, at })
         const resets = (count: number) => (events: ReadonlyArray<LiveEvent>) =>
           events.filter(({ type }) => type === "reset").length === count
@@ -71,7 +71,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("resume after the last event that a client has seen, on any node", () =>
       Effect.gen(function* () {
-        const { post, token, url, workspace } = yield* begin
+        const { post, token, url, workspace } = yield* setUp
         const task = { name: "a", url, schedule: "0 0 1 1 *" }
         const first = yield* Effect.scoped(
           Effect.gen(function* () {
@@ -96,7 +96,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("begin with the events since a time, once each, that the key's scopes allow", () =>
     Effect.gen(function* () {
-      const { member, post, token, url, workspace } = yield* begin
+      const { member, post, token, url, workspace } = yield* setUp
       const { key } = yield* createKey(member, { scopes: ["executions:read"] })
       const task = { name: "a", url, schedule: "0 0 1 1 *" }
       const witness = yield* follow({ workspace, token })
@@ -124,7 +124,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("name the chain of a step, and cover attempts that fail", () =>
     Effect.gen(function* () {
-      const { post, token, workspace } = yield* begin
+      const { post, token, workspace } = yield* setUp
       let calls = 0
       const port = yield* httpTarget((_, response) => {
         response.writeHead(calls++ === 0 ? 503 : 200).end()
@@ -147,7 +147,8 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
         error: { code: "http_status", message: "responded with 503" }
       })
       assert.isTrue(executionsOf(events).every(({ chain_run_id }) => chain_run_id === run.body.id))
-      // The first step has the id of the chain run, which does not end with it.
+      // The first step has the same id as the chain run, but the chain run does not finish when it
+      // does.
       assert.lengthOf(
         events.filter(({ type }) => type === "execution.succeeded"),
         2
@@ -163,7 +164,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("cover cancelled executions, one by one and all together", () =>
     Effect.gen(function* () {
-      const { post, token, workspace } = yield* begin
+      const { post, token, workspace } = yield* setUp
       const later = { url: "https://example.com/", delay_seconds: 86_400 }
       const task = yield* post("/delayed", later)
       const stream = yield* follow({ workspace, token })
@@ -177,9 +178,9 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
     })
   )
 
-  it.effect("show people, but not API keys, when an agent comes and goes", () =>
+  it.effect("show users, but not API keys, when an agent connects and disconnects", () =>
     Effect.gen(function* () {
-      const { member, post, token, workspace } = yield* begin
+      const { member, post, token, workspace } = yield* setUp
       const { key } = yield* createKey(member, { scopes: ["executions:read", "tasks:read"] })
       const worker = (yield* post("/workers", { name: "Office" })).body
       const agent = agentOf(worker.token)
@@ -198,7 +199,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("cover monitors and their incidents", () =>
     Effect.gen(function* () {
-      const { post, token, workspace } = yield* begin
+      const { post, token, workspace } = yield* setUp
       const stream = yield* follow({ workspace, token })
       const monitor = yield* post("/monitors/heartbeat", { name: "m", period_seconds: 3_600 })
       const { id, ping_url } = monitor.body
@@ -242,8 +243,8 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("stay within the workspace, and within the scopes of a key", () =>
     Effect.gen(function* () {
-      const mine = yield* begin
-      const theirs = yield* begin
+      const mine = yield* setUp
+      const theirs = yield* setUp
       const { key } = yield* createKey(mine.member, { scopes: ["executions:read"] })
       const narrow = yield* follow({ workspace: mine.workspace, token: key })
       const wide = yield* follow({ workspace: mine.workspace, token: mine.token })

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { TestApp } from "../support/TestApp.ts"
 import { eventually } from "../support/ServerProcess.ts"
 
-/** Every event of every test must be what the contract says. */
+/** Decodes an event. Every event in every test must match the contract. */
 const parseEvent = Schema.decodeUnknownSync(Schema.fromJsonString(LiveEvent), {
   onExcessProperty: "error"
 })
@@ -17,7 +17,7 @@ interface Following {
   readonly after?: string
 }
 
-/** Opens a stream of events, waits until it has begun, and reads it until the scope closes. */
+/** Opens an event stream, waits until it has started, and reads it until the scope closes. */
 export const follow = Effect.fnUntraced(function* ({
   after,
   at = "url",
@@ -64,16 +64,18 @@ export const follow = Effect.fnUntraced(function* ({
   }
 })
 
-/** Lets time pass in which nodes send the changes that they have gathered, less than a beat. */
-export const beforeABeat = (holds: () => boolean) =>
+/**
+ * Advances the clock by less than the heartbeat interval, so that nodes send their batched changes.
+ */
+export const sendBatchedChanges = (holds: () => boolean) =>
   TestClock.adjust("5 millis").pipe(
     Effect.andThen(TestClock.withLive(Effect.sleep("10 millis"))),
     Effect.repeat({ until: holds, times: 1_000 }),
     Effect.andThen(Effect.sync(() => assert.isTrue(holds())))
   )
 
-/** Opens a stream while the test's clock moves, on which the announcement waits. */
-export const followSoon = (options: Parameters<typeof follow>[0]) =>
+/** Opens a stream while the test's clock advances, because the announcement waits for the clock. */
+export const followOnTestClock = (options: Parameters<typeof follow>[0]) =>
   Effect.raceFirst(
     follow(options),
     Effect.forever(

@@ -6,7 +6,7 @@ import { Mailer } from "../../src/mail/Mailer.ts"
 import { confirmationMail } from "../../src/notifications/channels/confirmationMail.ts"
 import { alertMail } from "../../src/notifications/kinds/alertMail.ts"
 import { configLayer } from "../notifications/support/nodes.ts"
-import { deliveryId, down, nasty, subjectId } from "../notifications/support/messages.ts"
+import { deliveryId, down, hostileMessage, subjectId } from "../notifications/support/messages.ts"
 import { smtpReceiver } from "../notifications/support/receivers.ts"
 
 const unsubscribe = "https://scheduling.test/notifications/unsubscribe/token"
@@ -77,7 +77,7 @@ describe("A mail", () => {
   it.live("gets no header and no recipient from a name", () =>
     Effect.gen(function* () {
       const smtp = yield* smtpReceiver()
-      const result = yield* sendTo(at(smtp.port), toSomebody(nasty))
+      const result = yield* sendTo(at(smtp.port), toSomebody(hostileMessage))
       assert.strictEqual(result.outcome, "delivered", result.error ?? "")
       const [mail] = smtp.mails
       assert(mail !== undefined)

@@ -11,7 +11,7 @@ const secretNamed = (name: string) => Redacted.make(`the ${name} secret, thirty-
 
 const [first, second, third] = [testSecret, secretNamed("second"), secretNamed("third")]
 
-/** Starts a node with these secrets. Returns `started`, or the reason why it does not start. */
+/** Starts a node with these secrets. Returns `started`, or why the node does not start. */
 const start = (
   [appSecret, ...previousAppSecrets]: readonly [Redacted.Redacted, ...Array<Redacted.Redacted>],
   config: Partial<typeof testConfig> = {}
@@ -21,7 +21,7 @@ const start = (
     Effect.map(Result.match({ onSuccess: () => "started", onFailure: ({ message }) => message }))
   )
 
-/** Makes the database look as if no node has used it yet. */
+/** Resets the database, as if no node had ever used it. */
 const forget = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM app_secret`
@@ -49,7 +49,8 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
     Effect.gen(function* () {
       yield* forget
       assert.strictEqual(yield* start([first]), "started")
-      // Nodes get the new secret one after the other, and some only verify with it at first.
+      // Nodes are given the new secret one after another. Initially, some use it only for
+      // verification.
       assert.strictEqual(yield* start([first, second]), "started")
       assert.strictEqual(yield* start([second, first]), "started")
       assert.match(yield* start([first]), refusal)
@@ -70,7 +71,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })("a node on a used databa
       assert.match(yield* start([second], { appSecretLost: "another" }), refusal)
       assert.strictEqual(yield* start([second], lost), "started")
       assert.strictEqual(yield* start([second]), "started")
-      // APP_SECRET_LOST names one secret, so if it stays set, it hides no later mistake.
+      // `APP_SECRET_LOST` names one secret. If it remains set, it does not hide later mistakes.
       assert.match(yield* start([third], lost), refusal)
     })
   )

@@ -50,7 +50,7 @@ layer(HousekeepingRepo.layer.pipe(Layer.provideMerge(TestDatabaseLayer)))("house
           INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, created_at, updated_at)
           VALUES (${id(n)}, ${id(1)}, 'delayed', ${status}, 'https://example.com', ${at}, ${past}, ${updated})`
       }
-      // This task finished long after it was due.
+      // This task's run finished long after it was due.
       yield* sql`
         INSERT INTO tasks (id, workspace_id, kind, status, url, run_at, ended_at, created_at, updated_at)
         VALUES (${id(9)}, ${id(1)}, 'delayed', 'finished', 'https://example.com', ${past}, ${future}, ${past}, ${past})`
@@ -309,7 +309,7 @@ layer(testAppLayer())("housekeeping of which one part fails", (it) => {
         SELECT action
         FROM audit_events
         WHERE action = 'old'`
-      // Moving the clock does not affect a sweep that still runs.
+      // Moving the clock does not affect a sweep that is already running.
       const isDone = Effect.andThen(
         leap("10 minutes"),
         TestClock.withLive(Effect.exit(eventually(left, (rows) => rows.length === 0, 50)))

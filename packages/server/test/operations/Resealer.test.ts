@@ -6,8 +6,10 @@ import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { makeSecrets, type Purpose, seal, unseal } from "../../src/core/Secrets.ts"
 import { SealedRepo } from "../../src/operations/SealedRepo.ts"
+import { cronOf } from "../tasks/cron/tasks.ts"
+import { pathOf, senders } from "../tasks/triggers/triggers.ts"
 import { codeNow, confirmTotp, startTotp } from "../accounts/totp/totp.ts"
-import { until } from "../billing/support/scene.ts"
+import { until } from "../billing/support/fixture.ts"
 import { heartbeatsOf, ping } from "../monitoring/monitors.ts"
 import { notificationsOf } from "../notifications/support/channels.ts"
 import { ask, type Member, outcome, password, randomIp, signUp, times } from "../support/http.ts"
@@ -19,7 +21,7 @@ const renewed = Redacted.make("the secret of the day after, thirty-two bytes")
 
 const keyOf = (purpose: Purpose, secret = old) => makeSecrets([secret]).keys(purpose)
 
-/** A node with other secrets on the same database, and its log. */
+/** Starts a node with other secrets on the same database, and records the node's log. */
 const nodeWith = Effect.fnUntraced(function* (
   previousAppSecrets: ReadonlyArray<Redacted.Redacted>,
   appSecret = renewed
@@ -54,7 +56,10 @@ const webhook = {
   config: { url: "https://alerts.example.com/hook", authorization: "Bearer abcdefghijkl" }
 }
 
-/** Inserts more values of each kind than are read at a time, some of which no key opens. */
+/**
+ * Inserts more values of each kind than the resealer reads in one batch. Some of them cannot be
+ * decrypted with any key.
+ */
 const insertMany = Effect.fnUntraced(function* (channelId: string) {
   const sql = yield* SqlClient.SqlClient
   const { workspace_id } = yield* signUp()
@@ -74,7 +79,7 @@ const insertMany = Effect.fnUntraced(function* (channelId: string) {
     SELECT *
     FROM notification_channels
     WHERE id = ${channelId}`
-  // The database computes it.
+  // The database computes this column.
   const channel = copied && Struct.omit({ ...copied, secret_names: null }, ["secret_names"])
   yield* sql`
     INSERT INTO notification_channels ${sql.insert(
@@ -92,7 +97,25 @@ const insertMany = Effect.fnUntraced(function* (channelId: string) {
     )}`
 })
 
-/** Counts the values of all kinds that the key of the old secret has sealed. */
+/** Adds an identity provider's token to a session. */
+const insertProviderToken = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [session] = yield* sql<{ readonly id: string }>`
+    SELECT id
+    FROM sessions
+    LIMIT 1`
+  const id = session?.id ?? ""
+  yield* sql`
+    INSERT INTO provider_sessions ${sql.insert({
+      session_id: id,
+      sealed_token: seal(keyOf("provider-token"), id, "a refresh token"),
+      checked_at: new Date(0)
+    })}`
+})
+
+/**
+ * Counts the values of all kinds that are still encrypted with a key derived from the old secret.
+ */
 const leftUnderOld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly left: number }>`
@@ -108,7 +131,13 @@ const leftUnderOld = Effect.gen(function* () {
       UNION ALL
       SELECT sealed_secret FROM totp
       UNION ALL
+      SELECT sealed_token FROM provider_sessions
+      UNION ALL
       SELECT sealed_ping_id FROM ping_urls
+      UNION ALL
+      SELECT sealed_token FROM task_triggers
+      UNION ALL
+      SELECT sealed_secret FROM task_triggers
     ) AS kept
     WHERE split_part(sealed, '.', 1) = ANY (${[
       ...keyOf("audit-chain"),
@@ -116,7 +145,10 @@ const leftUnderOld = Effect.gen(function* () {
       ...keyOf("notification-channel"),
       ...keyOf("secret"),
       ...keyOf("totp"),
-      ...keyOf("ping-url-shown")
+      ...keyOf("provider-token"),
+      ...keyOf("ping-url-shown"),
+      ...keyOf("trigger-url-shown"),
+      ...keyOf("trigger-secret")
     ].map(({ id }) => id)}::text[])`
   return row?.left ?? NaN
 })
@@ -132,12 +164,22 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
         token: member.access_token,
         body: { value: "the value of a token", allowed_hosts: ["api.example.com"] }
       })
+      yield* ask("PUT", `${member.workspace}/status-pages/resealed`, {
+        token: member.access_token,
+        body: { title: "Status", groups: [], password: "for our customers" }
+      })
+      const { body: task } = yield* cronOf(member).create()
+      const { body: trigger } = yield* ask("PUT", `${member.workspace}/cron/${task.id}/trigger`, {
+        token: member.access_token,
+        body: { signature: { sender: "github", secret: senders.github.secret } }
+      })
       yield* insertMany(channel.id)
+      yield* insertProviderToken
       const secret = yield* startTotp(member)
       yield* confirmTotp(member, secret)
 
       const successor = yield* nodeWith([old])
-      // Resealing waits until the other nodes have the new secret.
+      // The resealer waits until the other nodes have the new secret.
       yield* TestClock.adjust("599 seconds")
       assert.isAbove(yield* leftUnderOld, 500)
       yield* TestClock.adjust("1 second")
@@ -169,6 +211,22 @@ layer(testAppLayer())("a value that a retired APP_SECRET has sealed", (it) => {
         const shown = (yield* heartbeats.get(heartbeat.id)).body
         assert.strictEqual(new URL(shown.ping_url).pathname, new URL(heartbeat.ping_url).pathname)
         assert.isNotNull(shown.last_ping_at)
+        const basic = Buffer.from(":for our customers").toString("base64")
+        const page = yield* ask("GET", "/status/resealed", {
+          headers: { authorization: `Basic ${basic}` }
+        })
+        assert.strictEqual(page.status, 200)
+        const triggered = yield* ask("POST", pathOf(trigger.url), {
+          body: "{}",
+          headers: senders.github.sign("{}", { seconds: 0 })
+        })
+        assert.strictEqual(triggered.status, 202)
+        const { body: sameTrigger } = yield* ask(
+          "GET",
+          `${member.workspace}/cron/${task.id}/trigger`,
+          { token: later.access_token }
+        )
+        assert.strictEqual(pathOf(sameTrigger.url), pathOf(trigger.url))
       }).pipe(Effect.provideService(TestApp, last))
     })
   )

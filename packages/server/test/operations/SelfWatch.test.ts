@@ -10,7 +10,7 @@ import { TestApp, testAppLayer, testNow } from "../support/TestApp.ts"
 
 const token = "a token for those who look"
 
-/** Nodes without a runner, so that due runs stay due. */
+/** The nodes have no runner, so that due runs stay due. */
 layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
   "a service that watches itself",
   (it) => {
@@ -34,7 +34,8 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
           }
           return assert.fail(`${name} was never ${expected}`)
         })
-        // To a loop, five minutes in one step look like a statement that hangs for that long.
+        // If the clock moved five minutes in one step, a loop would assume that a statement had
+        // hung for that long.
         const untilWell = Effect.gen(function* () {
           for (let tries = 0; tries < 300; tries++) {
             if (outcome(yield* ask("GET", "/v1/ready?deep=1")) === "200") return
@@ -52,7 +53,7 @@ layer(testAppLayer({ metricsToken: Redacted.make(token) }))(
         yield* until("scheduling_worker_due_runs", 1)
         yield* until("scheduling_workers_online", 1)
         yield* TestClock.adjust("5 minutes")
-        // Runs that wait for a worker do not count, because the worker is the user's machine.
+        // Runs that are waiting for a worker do not count, because users run the workers.
         assert.strictEqual(yield* valueOf("scheduling_oldest_due_run_age_seconds"), 0)
         assert.strictEqual(yield* valueOf("scheduling_worker_due_runs"), 1)
         assert.strictEqual(yield* valueOf("scheduling_workers_online"), 1)

@@ -2,12 +2,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { correctMonitorTimes } from "../../src/monitoring/correctMonitorTimes.ts"
-import { correctNotificationTimes } from "../../src/notifications/correctNotificationTimes.ts"
+import { correctMonitorTimesAfterClockSetBack } from "../../src/monitoring/correctMonitorTimesAfterClockSetBack.ts"
+import { correctNotificationTimesAfterClockSetBack } from "../../src/notifications/correctNotificationTimesAfterClockSetBack.ts"
 import { finish } from "../../src/engine/transitions/finish.ts"
 import { fire } from "../../src/engine/transitions/fire.ts"
-import { register } from "../../src/engine/Nodes.ts"
-import { correctRunTimes, wasSetBack } from "../../src/engine/transitions/correctRunTimes.ts"
+import { registerNode } from "../../src/engine/Nodes.ts"
+import {
+  correctRunTimesAfterClockSetBack,
+  wasClockSetBack
+} from "../../src/engine/transitions/correctRunTimesAfterClockSetBack.ts"
 import { start } from "../../src/engine/transitions/start.ts"
 import { QueueLayer } from "../engine/runner/support/engine.ts"
 import { settlement } from "../engine/runner/support/settlement.ts"
@@ -29,7 +32,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         const sql = yield* SqlClient.SqlClient
         const setAhead = yield* steppableDatabase
         const workspace = yield* insertWorkspace
-        const owner = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+        const owner = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
         const task = yield* insertTask(workspace, { schedule: "* * * * *", fires_in: 0 })
         yield* sql`UPDATE tasks SET next_fire_at = date_trunc('minute', now()) + interval '1 minute'`
         const timesOf = Effect.map(
@@ -50,7 +53,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
           leases: () => true
         })
 
-        // Two slots of the future fire. The first slot runs, and the second waits for its time.
+        // Two future slots fire. The first run starts, and the second waits until it is due.
         yield* setAhead(hourMs)
         const first = yield* fireSome
         const second = yield* fireSome
@@ -67,14 +70,14 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
 
         yield* setAhead(0)
         const { now_ms: corrected_ms } = yield* timesOf
-        yield* correctRunTimes(sql)
-        yield* correctRunTimes(sql)
+        yield* correctRunTimesAfterClockSetBack(sql)
+        yield* correctRunTimesAfterClockSetBack(sql)
         const right = yield* timesOf
         assert.isAbove(right.next_ms, corrected_ms)
         assert.isAtMost(right.next_ms, right.now_ms + minuteMs)
         assert.isAtMost(right.until_ms, right.now_ms)
 
-        // The clock moves a minute at a time, past the slots that have fired.
+        // The clock moves one minute at a time, past the slots that have already fired.
         const slots: Array<number> = first.leased.map(({ due_ms }) => due_ms)
         for (let minutes = 0; minutes < 64; minutes++) {
           yield* setAhead(minutes * minuteMs)
@@ -83,7 +86,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         }
         assert.isAtLeast(slots.length, 63)
         assert.strictEqual(new Set(slots).size, slots.length)
-        // The slot that had fired without running has its run.
+        // The slot that had fired but not started has its run.
         assert.includeMembers(
           slots,
           second.leased.map(({ due_ms }) => due_ms)
@@ -97,7 +100,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const setAhead = yield* steppableDatabase
-        const owner = yield* register(sql, { holdsLock: false, leaseMs: 60_000 })
+        const owner = yield* registerNode(sql, { holdsLock: false, leaseMs: 60_000 })
         const task = yield* insertTask(yield* insertWorkspace, { fires_in: minuteMs })
         const latestMs = Date.now() + 5_000
         const options = { node: owner, limit: 10, lookAheadMs: 2_000, leases: () => true }
@@ -117,7 +120,7 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         const setAhead = yield* steppableDatabase
         yield* sql`DELETE FROM fired_ahead`
         for (const statement of rowsForAllTables(new Date())) yield* sql.unsafe(statement)
-        // The node writes these times by the wrong clock.
+        // The node writes these times using the wrong clock.
         yield* setAhead(hourMs)
         yield* sql`
           UPDATE runs
@@ -151,18 +154,21 @@ layer(QueueLayer.pipe(Layer.provideMerge(TestDatabaseLayer)), { excludeTestServi
         yield* sql`
           UPDATE problems
           SET check_at = now() + interval '40 seconds', remind_at = now() + interval '1 hour'`
-        assert.isFalse(yield* wasSetBack(sql))
+        assert.isFalse(yield* wasClockSetBack(sql))
 
         yield* setAhead(0)
-        assert.isTrue(yield* wasSetBack(sql))
+        assert.isTrue(yield* wasClockSetBack(sql))
         const correctTimes = Effect.andThen(
-          Effect.andThen(correctMonitorTimes(sql), correctNotificationTimes(sql)),
-          correctRunTimes(sql)
+          Effect.andThen(
+            correctMonitorTimesAfterClockSetBack(sql),
+            correctNotificationTimesAfterClockSetBack(sql)
+          ),
+          correctRunTimesAfterClockSetBack(sql)
         )
         yield* correctTimes
-        assert.isFalse(yield* wasSetBack(sql))
+        assert.isFalse(yield* wasClockSetBack(sql))
 
-        /** The latest time in each column, in seconds from now. */
+        /** Each column's latest time, in seconds from now. */
         const latest = Effect.map(
           sql<Record<string, number>>`
             SELECT

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { ask } from "../support/http.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 
-/** Gets a page as it comes over the wire, because `fetch` would decompress it. */
+/** Requests a page without decompressing it, unlike `fetch`. */
 const get = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const { url } = yield* TestApp
   return yield* Effect.callback<{

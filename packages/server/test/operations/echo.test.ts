@@ -5,15 +5,15 @@ import { ask, type Member, signUp } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
-/** Two nodes that make calls, without `EGRESS_ALLOW`, and a member. */
-class Scene extends Context.Service<Scene, Member>()("@scheduling/server/test/system/Echo") {
-  static readonly layer = Layer.effect(Scene, signUp()).pipe(
+/** A member, and two nodes that make calls and do not set `EGRESS_ALLOW`. */
+class Fixture extends Context.Service<Fixture, Member>()("@scheduling/server/test/system/Echo") {
+  static readonly layer = Layer.effect(Fixture, signUp()).pipe(
     Layer.provideMerge(
       Layer.effect(
         TestApp,
         Effect.gen(function* () {
           const url = yield* startNode({ ...testConfig, runner: "on" })
-          // The node listens on every address of the machine, behind a proxy on the same machine.
+          // The node listens on all of the machine's addresses, behind a proxy on the same machine.
           const otherUrl = yield* startNode({ ...testConfig, host: "0.0.0.0" })
           return TestApp.of({ url, otherUrl: otherUrl.replace("0.0.0.0", "127.0.0.1"), logs: [] })
         })
@@ -24,9 +24,9 @@ class Scene extends Context.Service<Scene, Member>()("@scheduling/server/test/sy
   )
 }
 
-layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
+layer(Fixture.layer, { excludeTestServices: true })("/v1/echo", (it) => {
   const outcomeOf = Effect.fnUntraced(function* (call: object) {
-    const { access_token: token, workspace } = yield* Scene
+    const { access_token: token, workspace } = yield* Fixture
     const created = yield* ask("POST", `${workspace}/delayed`, {
       token,
       body: { delay_seconds: 3_600, ...call }
@@ -61,7 +61,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
   it.effect("of the node itself is allowed without EGRESS_ALLOW, and shows what targets get", () =>
     Effect.gen(function* () {
       const { url } = yield* TestApp
-      const { access_token: token, workspace } = yield* Scene
+      const { access_token: token, workspace } = yield* Fixture
       const body = JSON.stringify({ hello: "world" })
       const outcome = yield* outcomeOf({ url: `${url}/v1/echo`, method: "POST", body })
       assert.deepInclude(outcome, { status: "succeeded", status_code: 200, error: null })
@@ -81,9 +81,9 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
   it.effect("of the node itself allows no other URL of the node", () =>
     Effect.gen(function* () {
       const { otherUrl, url } = yield* TestApp
-      const { access_token: token, workspace } = yield* Scene
+      const { access_token: token, workspace } = yield* Fixture
       const { port } = new URL(url)
-      // The connection is kept open, and no other path can use it.
+      // The connection is kept open, but cannot be used for a different path.
       assert.strictEqual((yield* outcomeOf({ url: `${url}/v1/echo` })).status, "succeeded")
       for (const refused of [
         `${url}/v1/whoami`,
@@ -108,7 +108,7 @@ layer(Scene.layer, { excludeTestServices: true })("/v1/echo", (it) => {
         const answer = yield* ask("POST", `${workspace}/delayed`, { token, body })
         assert.strictEqual(answer.status, 422, refused)
       }
-      // The URL is accepted by its own node, but another node makes the call.
+      // The node itself accepts its own URL, but another node makes the call.
       const body = { delay_seconds: 3_600, url: `${otherUrl}/v1/echo` }
       const created = yield* ask("POST", `${workspace}/delayed`, { token, body, at: "otherUrl" })
       assert.strictEqual(created.status, 201, created.text)

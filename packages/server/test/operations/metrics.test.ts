@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { NodeMeters } from "../../src/core/Meters.ts"
 import { renderMetrics } from "../../src/operations/metrics.ts"
+import { setUpSecrets } from "../secrets/setUpSecrets.ts"
 import { ask, outcome, signUp } from "../support/http.ts"
 import { evaluate } from "../support/promql.ts"
 import { parseScrape, type Sample } from "../support/prometheus.ts"
@@ -20,7 +21,8 @@ describe("meters", () => {
     const count = meters.counts("ended_total", "By outcome.", "outcome", ["a", 'quoted "b"'])
     const took = meters.histogram("took_seconds", "How long.", [0.1, 1], { of: "x" })
     fired = 3
-    count("a", 2)
+    count("a", 1)
+    meters.counts("ended_total", "By outcome.", "outcome", ["a", 'quoted "b"'])("a")
     for (const seconds of [0.05, 0.1, 0.5, 7]) took.observe(seconds)
     const samples = parseScrape(renderMetrics(meters))
     const valueOf = (name: string, labels: object) =>
@@ -133,6 +135,49 @@ layer(runningNodeLayer({ ...runningConfig, metricsToken: Redacted.make(token) })
       )
       assert.strictEqual(ended(requests, { route: "other", status: "404" }), 1)
       assert.strictEqual(ended("scheduling_pings_total", { outcome: "unknown" }), 1)
+    })
+  )
+
+  it.effect("count calls that were not made by reason, and requests for access tokens", () =>
+    Effect.gen(function* () {
+      const { putSecret, run, target } = yield* setUpSecrets
+      const server = yield* httpTarget((request, response) => {
+        response.statusCode = request.url === "/issues" ? 200 : 503
+        response.end(JSON.stringify({ access_token: "abc", token_type: "Bearer" }))
+      })
+      yield* putSecret("ELSEWHERE", { value: "a value", allowed_hosts: ["api.example.com"] })
+      const before = yield* scrape
+      const url = target.origin
+      const oauth = (path: string) => ({
+        kind: "oauth2_client_credentials",
+        token_url: `http://127.0.0.1:${server}/${path}`,
+        client_id: "robot",
+        client_secret: "{{ secrets.CLIENT_SECRET }}"
+      })
+      yield* putSecret("CLIENT_SECRET", {
+        value: "a client secret",
+        allowed_hosts: [`http://127.0.0.1:${server}`, url]
+      })
+      const calls = [
+        { url, headers: { "x-key": "{{ secrets.UNKNOWN }}" } },
+        { url, headers: { "x-key": "{{ secrets.UNKNOWN }}", "x-task": "{{ task.name }}" } },
+        { url, headers: { "x-key": "{{ secrets.ELSEWHERE }}" } },
+        { url: `${url}/{{ input.id }}` },
+        { url, auth: oauth("fails") },
+        { url, auth: oauth("issues") }
+      ]
+      yield* Effect.forEach(calls, (call) => run(call))
+      const after = yield* scrape
+      const grown = (name: string, labels: Record<string, string>) =>
+        sum(after, name, labels) - sum(before, name, labels)
+      const notMade = (reason: string) => grown("scheduling_calls_not_made_total", { reason })
+      assert.strictEqual(notMade("secret_missing"), 2)
+      assert.strictEqual(notMade("secret_refused"), 1)
+      assert.strictEqual(notMade("invalid_template"), 1)
+      assert.strictEqual(notMade("auth_failed"), 1)
+      const requests = "scheduling_access_token_request_duration_seconds_count"
+      assert.strictEqual(grown(requests, { outcome: "issued" }), 1)
+      assert.strictEqual(grown(requests, { outcome: "failed" }), 1)
     })
   )
 

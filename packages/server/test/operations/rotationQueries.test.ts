@@ -6,7 +6,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 
 const page = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8")
 const [, block = ""] = /^```sql\n([^]*?)^```$/m.exec(page) ?? []
-/** Replaces the psql variable, which other clients do not support. */
+/** Substitutes the psql variable, because only psql supports such variables. */
 const [setting = "", time = ""] = /^\\set rotated '(.*)'\n/.exec(block) ?? []
 const statements = block
   .slice(setting.length)

@@ -17,7 +17,7 @@ const NodeLayer = Layer.effect(
   )
 ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** Repeats the question until the condition holds, for at most half a minute. */
+/** Repeats the question until the condition is met, for at most 30 seconds. */
 const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   question.pipe(
     Effect.filterOrFail(holds),
@@ -32,7 +32,7 @@ const overdueSeconds = Effect.gen(function* () {
   return row?.seconds ?? 0
 })
 
-/** Moves the last ping of the heartbeat to hours ago. */
+/** Sets the heartbeat monitor's last ping to a time hours ago. */
 const letItMiss = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -59,7 +59,7 @@ layer(NodeLayer, { excludeTestServices: true })("a copy of a store under RUNNER=
       const rules = [{ events: ["incident.opened"], channel_ids: [channel.id] }]
       const { status } = yield* channels.replace({ version: settings.version, rules })
       assert.strictEqual(status, 200)
-      // A job reports its failure, which needs no check by a node.
+      // A job reports its own failure, which does not require a node that checks deadlines.
       const { body: failed } = yield* heartbeats.create()
       yield* ping(failed.ping_url, "/fail")
       assert.strictEqual((yield* heartbeats.get(failed.id)).body.status, "down")

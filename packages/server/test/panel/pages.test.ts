@@ -29,7 +29,7 @@ const builtPanel = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Serves only the panel's routes, with the files of a folder. */
+/** Serves only the panel's routes, with the files in a folder. */
 const panelIn = Effect.fnUntraced(function* (
   folder: string,
   config: Partial<AppConfig["Service"]> = {}

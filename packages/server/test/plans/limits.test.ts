@@ -1,18 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onlySelfHosted, type PlanCatalog, selfHosted } from "../../src/core/config/plans.ts"
-import { ask, joined, type Member, outcome, signUp } from "../support/http.ts"
+import { selfHostedCatalog, type PlanCatalog, selfHostedPlan } from "../../src/core/config/plans.ts"
+import { ask, newMember, type Member, outcome, signUp } from "../support/http.ts"
 import { runOf } from "../tasks/chains/chains.ts"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
 const tiny = {
-  ...selfHosted,
+  ...selfHostedPlan,
   id: "tiny",
   name: "Tiny",
   limits: {
-    ...selfHosted.limits,
+    ...selfHostedPlan.limits,
     cron_tasks: 1,
     chains: 1,
     second_precision_tasks: 0,
@@ -32,15 +32,18 @@ const tiny = {
 
 const assigned = new Map<string, string>()
 const plans: PlanCatalog = {
-  plans: new Map([...onlySelfHosted.plans, [tiny.id, tiny]]),
-  byDefault: selfHosted,
+  plans: new Map([...selfHostedCatalog.plans, [tiny.id, tiny]]),
+  byDefault: selfHostedPlan,
   assigned
 }
 
 const url = "https://example.com"
 const step = { name: "first", url }
 
-/** For each limit of one record, the path below the workspace and the body of a create. */
+/**
+ * For each limit on a kind of record, the path within the workspace, and a body that creates a
+ * record.
+ */
 const creates: ReadonlyArray<readonly [string, string, object]> = [
   ["cron_tasks", "cron", { name: "a task", url, schedule: "0 * * * *" }],
   ["chains", "chains", { name: "a chain", steps: [step] }],
@@ -101,7 +104,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
       })
       assert.deepInclude(changed.body.detail, expected)
       const elsewhere = yield* signUp()
-      for (let made = 0; made < selfHosted.limits.second_precision_tasks; made++) {
+      for (let made = 0; made < selfHostedPlan.limits.second_precision_tasks; made++) {
         const kind = made % 2 === 0 ? "cron" : "chains"
         const { status } = yield* post(
           elsewhere,
@@ -127,7 +130,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
       yield* ask("DELETE", `${owner.workspace}/invitations/${body.data[0].id}`, {
         token: owner.access_token
       })
-      yield* joined(owner, "viewer")
+      yield* newMember(owner, "viewer")
       const third = yield* signUp()
       const invited = yield* invite(third.email)
       const accepted = yield* ask("POST", "/v1/invitations/accept", {
@@ -217,7 +220,7 @@ layer(testAppLayer({ plans }))("a workspace on a plan", (it) => {
         assert.strictEqual(refused.status, 402)
         assert.deepStrictEqual(refused.body.detail, {
           error: "quota_exceeded",
-          message: 'The plan "tiny" allows schedules that fire at most every 300 seconds.',
+          message: 'The plan "tiny" allows schedules to fire at most once every 300 seconds.',
           quota: "shortest_interval_seconds",
           limit: 300,
           plan: "tiny"

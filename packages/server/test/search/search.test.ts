@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { maxRankedMatches } from "@scheduling/domain/search/Search"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, createKey, type Member, outcome, signUp } from "../support/http.ts"
@@ -69,11 +70,13 @@ layer(testAppLayer())("a search", (it) => {
         { value: "x", allowed_hosts: ["pay.example.org"] },
         "PUT"
       )
-      yield* make(member, "notifications/channels", {
+      const channel = yield* make(member, "notifications/channels", {
         name: "On call",
         kind: "webhook",
         config: { url: "https://hooks.example.com" }
       })
+      const steps = [{ after_seconds: 0, channel_ids: [channel.id] }]
+      yield* make(member, "escalations/pager:night", { name: "Night shift", steps }, "PUT")
       const kinds = Effect.fnUntraced(function* (q: string) {
         return (yield* found(member, q, member.access_token)).map(({ kind }) => kind).toSorted()
       })
@@ -96,6 +99,15 @@ layer(testAppLayer())("a search", (it) => {
       assert.deepStrictEqual(yield* kinds("rack-2"), ["worker"])
       assert.deepStrictEqual(yield* kinds("pay.example.org"), ["secret"])
       assert.deepStrictEqual(yield* kinds("on call"), ["channel"])
+      for (const text of ["night shift", "pager:"]) {
+        assert.deepStrictEqual(yield* kinds(text), ["escalation_policy"])
+      }
+      yield* make(member, "escalations/pager:night", { name: "Late shift", steps }, "PUT")
+      assert.deepStrictEqual(yield* namesOf(member, "shift"), ["Late shift"])
+      yield* ask("DELETE", `${member.workspace}/escalations/pager:night`, {
+        token: member.access_token
+      })
+      assert.deepStrictEqual(yield* kinds("shift"), [])
       assert.deepStrictEqual(yield* kinds("100%"), [])
       assert.deepStrictEqual(yield* kinds("_"), ["secret"])
       const [cron] = yield* found(member, "nightly", member.access_token, "&limit=1")
@@ -126,6 +138,49 @@ layer(testAppLayer())("a search", (it) => {
         "Import",
         "Something else"
       ])
+    })
+  )
+
+  it.effect("ranks the newest of very many matches, and older ones with the exact text", () =>
+    Effect.gen(function* () {
+      const member = yield* signUp()
+      const stranger = yield* signUp()
+      const { key } = yield* createKey(member, { scopes: ["tasks:read"] })
+      const sql = yield* SqlClient.SqlClient
+      const insert = (of: Member, kind: string, name: string, from: number, to = from) =>
+        sql`
+          INSERT INTO search_entries (workspace_id, id, kind, name, text)
+          SELECT
+            ${of.workspace.split("/").at(-1)}::uuid, lpad(n::text, 32, '0')::uuid, ${kind}, ${name},
+            ${`\n${name.toLowerCase()}\n`}
+          FROM generate_series(${from}::int, ${to}::int) AS n`
+      yield* insert(stranger, "cron", "Import", 1)
+      yield* insert(member, "worker", "Import", 1)
+      yield* insert(member, "cron", "Import", 2)
+      yield* insert(member, "cron", "Import of old orders", 3)
+      yield* insert(member, "cron", "Daily import", 4, 3 + maxRankedMatches)
+      const best = (token: string) =>
+        found(member, "import", token, "&limit=3").pipe(
+          Effect.map((results) => results.map(({ kind, name }) => `${kind} ${name}`))
+        )
+      assert.deepStrictEqual(yield* best(member.access_token), [
+        "worker Import",
+        "cron Import",
+        "cron Daily import"
+      ])
+      assert.deepStrictEqual(yield* best(key), [
+        "cron Import",
+        "cron Daily import",
+        "cron Daily import"
+      ])
+      for (const id of [4, 5, 6]) {
+        yield* sql`DELETE FROM search_entries WHERE id = lpad(${id}::text, 32, '0')::uuid`
+        assert.deepStrictEqual(yield* best(member.access_token), [
+          "worker Import",
+          "cron Import",
+          "cron Import of old orders"
+        ])
+      }
     })
   )
 
@@ -177,6 +232,13 @@ layer(testAppLayer())("a search", (it) => {
       const run = yield* make(member, `cron/${cron.id}/run`, {})
       yield* make(member, "monitors/heartbeat", { name: "Backup", period_seconds: 60 })
       yield* make(member, "workers", { name: "Backup" })
+      const channel = yield* make(member, "notifications/channels", {
+        name: "Operations",
+        kind: "webhook",
+        config: { url: "https://hooks.example.com" }
+      })
+      const steps = [{ after_seconds: 0, channel_ids: [channel.id] }]
+      yield* make(member, "escalations/backup", { name: "Backup", steps }, "PUT")
       const seen = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>) {
         const { key } = yield* createKey(member, { scopes })
         const named = yield* found(member, "backup", key)
@@ -188,6 +250,10 @@ layer(testAppLayer())("a search", (it) => {
         (yield* seen(["tasks:read", "monitors:read", "executions:read"])).toSorted(),
         ["cron", "execution", "heartbeat"]
       )
+      assert.deepStrictEqual((yield* seen(["tasks:read", "notifications:read"])).toSorted(), [
+        "cron",
+        "escalation_policy"
+      ])
       const { key } = yield* createKey(member, { scopes: ["monitors:read"] })
       const refused = yield* ask("GET", `${member.workspace}/search?q=backup`, { token: key })
       assert.strictEqual(outcome(refused), "403 insufficient_scope")

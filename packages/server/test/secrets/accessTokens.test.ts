@@ -6,7 +6,7 @@ import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, times } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
 import { agentOf, success, workersOf } from "../workers/workers.ts"
-import { begin } from "./begin.ts"
+import { setUpSecrets } from "./setUpSecrets.ts"
 
 const clientSecret = "client-secret-4711"
 
@@ -32,7 +32,7 @@ const authorizationServer = Effect.gen(function* () {
   return { origin: `http://127.0.0.1:${port}`, asked, issued, state }
 })
 
-/** Starts an API that accepts only tokens that were issued and not withdrawn. */
+/** Starts an API that accepts only tokens that were issued and have not been revoked. */
 const api = (issued: ReadonlyArray<string>, withdrawn: ReadonlySet<string>) =>
   Effect.gen(function* () {
     const authorizations: Array<string | undefined> = []
@@ -46,8 +46,8 @@ const api = (issued: ReadonlyArray<string>, withdrawn: ReadonlySet<string>) =>
     return { origin: `http://127.0.0.1:${port}`, authorizations }
   })
 
-const scene = Effect.gen(function* () {
-  const common = yield* begin
+const fixture = Effect.gen(function* () {
+  const common = yield* setUpSecrets
   const server = yield* authorizationServer
   const withdrawn = new Set<string>()
   const target = yield* api(server.issued, withdrawn)
@@ -72,7 +72,7 @@ const scene = Effect.gen(function* () {
 layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credentials", (it) => {
   it.effect("are exchanged once for a thousand runs, and nothing shows the token", () =>
     Effect.gen(function* () {
-      const { auth, member, server, target, token } = yield* scene
+      const { auth, member, server, target, token } = yield* fixture
       const items = times(100, () => ({ url: target.origin, auth, delay_seconds: 0 }))
       yield* Effect.forEach(
         times(10, (n) => n),
@@ -96,11 +96,12 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("are exchanged again once if the server withdraws the token", () =>
     Effect.gen(function* () {
-      const { auth, run, server, target, withdrawn } = yield* scene
+      const { auth, run, server, target, withdrawn } = yield* fixture
       const sql = yield* SqlClient.SqlClient
       yield* run({ url: target.origin, auth })
       withdrawn.add(server.issued[0] ?? "")
-      // A token that was issued a moment ago is not replaced: its server has another reason to reject it.
+      // A token that has just been issued is not replaced, because the server must have a different
+      // reason for rejecting it.
       const young = yield* run({ url: target.origin, auth })
       assert.strictEqual(young.error.message, "responded with 401")
       assert.strictEqual(server.asked.length, 1)
@@ -114,7 +115,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("are exchanged again once for an agent whose call got a 401", () =>
     Effect.gen(function* () {
-      const { auth, member, server, token } = yield* scene
+      const { auth, member, server, token } = yield* fixture
       const sql = yield* SqlClient.SqlClient
       const worker = yield* workersOf(member).create({ labels: ["office"] })
       const agent = agentOf(worker.body.token)
@@ -151,7 +152,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("that expire are exchanged again in time", () =>
     Effect.gen(function* () {
-      const { auth, run, server, target } = yield* scene
+      const { auth, run, server, target } = yield* fixture
       server.state.expires_in = 1
       yield* run({ url: target.origin, auth })
       const done = yield* eventually(
@@ -164,7 +165,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("fail the run with the reason while the server is away, and work when it is back", () =>
     Effect.gen(function* () {
-      const { auth, run, server, target } = yield* scene
+      const { auth, run, server, target } = yield* fixture
       server.state.status = 503
       const away = yield* run({ url: target.origin, auth })
       assert.deepStrictEqual(away.error, {
@@ -186,7 +187,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("are retried with the retries of the task", () =>
     Effect.gen(function* () {
-      const { auth, run, server, target } = yield* scene
+      const { auth, run, server, target } = yield* fixture
       server.state.status = 503
       const retried = yield* run({ url: target.origin, auth, retry_count: 1 })
       assert.strictEqual(retried.attempts.length, 2)
@@ -196,7 +197,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("OAuth2 client credenti
 
   it.effect("go neither to a server nor to a target outside the hosts of the secret", () =>
     Effect.gen(function* () {
-      const { auth, putSecret, run, server, target } = yield* scene
+      const { auth, putSecret, run, server, target } = yield* fixture
       for (const allowed_hosts of [[server.origin], [target.origin]]) {
         yield* putSecret("CLIENT_SECRET", { value: clientSecret, allowed_hosts })
         const refused = yield* run({ url: target.origin, auth })

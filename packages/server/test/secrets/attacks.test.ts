@@ -3,14 +3,14 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, createKey } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
-import { begin } from "./begin.ts"
+import { setUpSecrets } from "./setUpSecrets.ts"
 
 const value = "stolen-4711-secret"
 const reference = "{{ secrets.LOOT }}"
 
-/** Sets up a thief with a key with `tasks:write` and a server on another port of this machine. */
-const scene = Effect.gen(function* () {
-  const { member, putSecret, target } = yield* begin
+/** Creates an attacker with a `tasks:write` key and a server on another port of this machine. */
+const fixture = Effect.gen(function* () {
+  const { member, putSecret, target } = yield* setUpSecrets
   const arrived: Array<string> = []
   const thiefPort = yield* httpTarget((request, response) => {
     let body = ""
@@ -24,7 +24,7 @@ const scene = Effect.gen(function* () {
     value,
     allowed_hosts: [target.origin, "api.example.com", "*.example.org"]
   })
-  // The value of this secret is a reference, which must not be filled in a second time.
+  // This secret's value is a reference, which must not be substituted a second time.
   yield* putSecret("NESTED", {
     value: `x${reference}`,
     allowed_hosts: [`http://127.0.0.1:${thiefPort}`]
@@ -35,7 +35,10 @@ const scene = Effect.gen(function* () {
 
 type Call = Readonly<Record<string, unknown>>
 
-/** The attempts of the thief. P is the port of the thief's server, A that of the allowed target. */
+/**
+ * The attacker's attempts. P is the port of the attacker's server, and A is the allowed target's
+ * port.
+ */
 const tries: ReadonlyArray<readonly [string, (ports: { P: number; A: number }) => Call]> = [
   ["another port", ({ P }) => ({ url: `http://127.0.0.1:${P}/${reference}` })],
   ["another name of the machine", ({ P }) => ({ url: `http://localhost:${P}/${reference}` })],
@@ -191,7 +194,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a thief with tasks:wri
   describe("gets no secret with", () => {
     it.effect.each(tries)("%s", ([, call]) =>
       Effect.gen(function* () {
-        const { arrived, key, member, target, thiefPort } = yield* scene
+        const { arrived, key, member, target, thiefPort } = yield* fixture
         const created = yield* ask("POST", `${member.workspace}/cron`, {
           token: key,
           body: {

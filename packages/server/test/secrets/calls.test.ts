@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { eventually } from "../engine/runner/support/tasks.ts"
 import { ask, createKey, outcome } from "../support/http.ts"
 import { signalledNodesLayer } from "../support/TestApp.ts"
-import { begin, canary, header } from "./begin.ts"
+import { setUpSecrets, canary, header } from "./setUpSecrets.ts"
 
 layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", (it) => {
   describe("of secrets", () => {
     it.effect("arrives with them in its URL, headers and body, and nothing shows them", () =>
       Effect.gen(function* () {
-        const { member, run, setSecrets, target, token } = yield* begin
+        const { member, run, setSecrets, target, token } = yield* setUpSecrets
         yield* setSecrets
         const execution = yield* run({
           url: `${target.origin}/a/{{ secrets.CANARY }}?token={{ secrets.CANARY }}`,
@@ -44,11 +44,11 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 
     it.effect("fails without them, and calls nobody", () =>
       Effect.gen(function* () {
-        const { putSecret, run, target } = yield* begin
+        const { putSecret, run, target } = yield* setUpSecrets
         const missing = yield* run({ url: `${target.origin}/{{ secrets.NONE }}`, retry_count: 3 })
         assert.deepStrictEqual(missing.error, {
           code: "secret_missing",
-          message: "the workspace has no secret NONE"
+          message: "the workspace has no secret named NONE"
         })
         yield* putSecret("ELSEWHERE", { value: "x", allowed_hosts: ["api.example.com"] })
         const refused = yield* run({ url: `${target.origin}/{{ secrets.ELSEWHERE }}` })
@@ -59,7 +59,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 
     it.effect("uses the new value as soon as it is set, on whichever node", () =>
       Effect.gen(function* () {
-        const { putSecret, run, target } = yield* begin
+        const { putSecret, run, target } = yield* setUpSecrets
         for (const value of ["one", "two", "three"]) {
           yield* putSecret("CHANGING", { value, allowed_hosts: [target.origin] }, "otherUrl")
           yield* run({ url: target.origin, headers: { "x-v": "{{ secrets.CHANGING }}" } })
@@ -74,7 +74,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 
   it.effect("of the run, the task and the time has them, and shows what it sent", () =>
     Effect.gen(function* () {
-      const { run, target } = yield* begin
+      const { run, target } = yield* setUpSecrets
       const execution = yield* run(
         {
           key: "nightly:1",
@@ -109,7 +109,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 
   it.effect("has them masked in what its job reports later", () =>
     Effect.gen(function* () {
-      const { member, setSecrets, target, token } = yield* begin
+      const { member, setSecrets, target, token } = yield* setUpSecrets
       yield* setSecrets
       const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
         token,
@@ -146,7 +146,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 
   it.effect("with basic or bearer auth has its header, and shows none", () =>
     Effect.gen(function* () {
-      const { run, setSecrets, target } = yield* begin
+      const { run, setSecrets, target } = yield* setUpSecrets
       yield* setSecrets
       const basic = yield* run({
         url: target.origin,
@@ -174,7 +174,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("a call with values", 
 layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
   it.effect("are for editors and not for API keys", () =>
     Effect.gen(function* () {
-      const { member, token } = yield* begin
+      const { member, token } = yield* setUpSecrets
       const key = yield* createKey(member, { scopes: ["tasks:write"] })
       const asKey = yield* ask("GET", `${member.workspace}/secrets`, { token: key.key })
       assert.strictEqual(outcome(asKey), "403 jwt_only")
@@ -185,7 +185,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
 
   it.effect("have names of upper-case letters, digits and _", () =>
     Effect.gen(function* () {
-      const { putSecret } = yield* begin
+      const { putSecret } = yield* setUpSecrets
       for (const name of ["lower", "1ST", "A-B", "A".repeat(64)]) {
         const refused = yield* putSecret(name, { value: "x", allowed_hosts: ["api.example.com"] })
         assert.strictEqual(outcome(refused), "422 validation_failed")
@@ -196,9 +196,9 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
 
   it.effect("of another workspace are not there", () =>
     Effect.gen(function* () {
-      const { member, setSecrets, token } = yield* begin
+      const { member, setSecrets, token } = yield* setUpSecrets
       yield* setSecrets
-      const other = yield* begin
+      const other = yield* setUpSecrets
       const foreign = yield* ask("DELETE", `${other.member.workspace}/secrets/CANARY`, {
         token: other.token
       })
@@ -210,7 +210,7 @@ layer(signalledNodesLayer, { excludeTestServices: true })("secrets", (it) => {
 
   it.effect("keep their value when it is left out, unless a host is added", () =>
     Effect.gen(function* () {
-      const { putSecret, run, target } = yield* begin
+      const { putSecret, run, target } = yield* setUpSecrets
       const missing = yield* putSecret("KEPT", { allowed_hosts: [target.origin] })
       assert.strictEqual(outcome(missing), "422 validation_failed")
       yield* putSecret("KEPT", { value: header, allowed_hosts: [target.origin, "api.example.com"] })

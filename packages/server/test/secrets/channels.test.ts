@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, outcome } from "../support/http.ts"
 import { runningNodeLayer } from "../support/TestApp.ts"
-import { begin } from "./begin.ts"
+import { setUpSecrets } from "./setUpSecrets.ts"
 
 layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets", (it) => {
   it.effect("sends them to their hosts, shows the references, and hides what comes back", () =>
     Effect.gen(function* () {
-      const { member, putSecret, target, token } = yield* begin
+      const { member, putSecret, target, token } = yield* setUpSecrets
       const at = `${member.workspace}/notifications/channels`
       yield* putSecret("HOOK", { value: "hook-value-4711", allowed_hosts: [target.origin] })
       const config = {
@@ -60,7 +60,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
     ]
   ] as const)("%s %j is refused", ([kind, config, problem]) =>
     Effect.gen(function* () {
-      const { member, token } = yield* begin
+      const { member, token } = yield* setUpSecrets
       const answer = yield* ask("POST", `${member.workspace}/notifications/channels`, {
         token,
         body: { name: "Refused", kind, config }
@@ -70,9 +70,9 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a channel with secrets
     })
   )
 
-  it.effect("may have a reference in place of a secret of any form", () =>
+  it.effect("can have a reference instead of any kind of secret", () =>
     Effect.gen(function* () {
-      const { member, token } = yield* begin
+      const { member, token } = yield* setUpSecrets
       const config = { bot_token: "{{ secrets.BOT }}", chat_id: "-100" }
       const answer = yield* ask("POST", `${member.workspace}/notifications/channels`, {
         token,

@@ -1,21 +1,31 @@
 // @tags processes long
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as http from "node:http"
 import * as path from "node:path"
 import { eventually, listening } from "../support/ServerProcess.ts"
-import { testDatabaseUrl } from "../support/TestDatabase.ts"
-import { beginWith, cronTask, ended, runTask, startAgent, worker } from "../workers/agentProcess.ts"
+
+import { databaseLayer } from "../support/TestDatabase.ts"
+import {
+  beginWith,
+  cronTask,
+  ended,
+  runTask,
+  type Fixture,
+  startAgent,
+  worker
+} from "../workers/agentProcess.ts"
 
 const operator = path.resolve(import.meta.dirname, "../../src/operator.ts")
 
-/** Plain letters and digits, which no encoding but base64 changes. */
+/** Contains only letters and digits, so that base64 is the only encoding that changes the value. */
 const canary = "cnry4711QxZ8dK2plain"
 const base64 = Buffer.from(canary).toString("base64").slice(0, -4)
 
-/** Starts a server that repeats each request in its response and records it. */
+/** Starts a server that records each request and repeats it in the response. */
 const echo = (status: () => number) =>
   Effect.gen(function* () {
     const arrived: Array<string> = []
@@ -44,27 +54,68 @@ const echo = (status: () => number) =>
     return { arrived, origin }
   })
 
+/** Reads a workspace's live events. Returns a function that returns the events received so far. */
+const follow = ({ server, user }: Fixture) =>
+  Effect.gen(function* () {
+    const controller = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (made) => Effect.sync(() => made.abort())
+    )
+    const { body } = yield* Effect.promise(() =>
+      fetch(`${server.url}${user.workspace}/events`, {
+        headers: { authorization: `Bearer ${user.token}` },
+        signal: controller.signal
+      })
+    )
+    let events = ""
+    const read = async () => {
+      for await (const chunk of body ?? []) events += Buffer.from(chunk).toString("latin1")
+    }
+    // The stream ends with an error because the test aborts it.
+    read().catch(() => {})
+    return () => events
+  })
+
 const filesBelow = (folder: string): ReadonlyArray<string> =>
   fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
 
+/** Returns the tables in a PostgreSQL database that contain a string, as text or as bytes. */
+const tablesWith = Effect.fnUntraced(function* (databaseUrl: string, text: string) {
+  const found = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const hex = Buffer.from(text).toString("hex")
+    const tables = yield* sql<{ readonly name: string }>`
+      SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
+      WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`
+    return yield* Effect.filter(tables, ({ name }) =>
+      sql`SELECT 1 FROM ${sql.literal(name)} AS t
+          WHERE strpos(t::text, ${text}) > 0 OR strpos(t::text, ${hex}) > 0 LIMIT 1`.pipe(
+        Effect.map((rows) => rows.length > 0)
+      )
+    )
+  })
+  return (yield* found.pipe(Effect.provide(databaseLayer(databaseUrl)))).map(({ name }) => name)
+})
+
 describe("the value of a secret", () => {
   it.live(
-    "is in no response, log, trace, event, notification, file, backup or memory of an agent",
+    "is in no response, log, trace, event, notification, table, backup or memory of an agent",
     () =>
       Effect.gen(function* () {
         let status = 200
         const target = yield* echo(() => status)
         const collector = yield* echo(() => 200)
-        const scene = yield* beginWith({
+        const fixture = yield* beginWith({
           EGRESS_ALLOW: "127.0.0.0/8",
           LOG_LEVEL: "trace",
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin
         })
-        const { ask, folder, server } = scene
+        const { ask, folder, server } = fixture
         const seen: Array<string> = []
+        const events = yield* follow(fixture)
         const get = (at: string) =>
           Effect.promise(async () => {
             const { body } = await ask("GET", at)
@@ -87,20 +138,20 @@ describe("the value of a secret", () => {
         }
         const url = `${target.origin}/{{ secrets.CANARY }}?token={{ secrets.CANARY }}`
         const auth = { kind: "basic", username: "robot", password: "{{ secrets.CANARY }}" }
-        const here = yield* cronTask(scene, url, {
+        const here = yield* cronTask(fixture, url, {
           ...values,
           auth,
           run_on: null,
           on_failure: { url: target.origin }
         })
-        const { token } = yield* worker(scene)
+        const { token } = yield* worker(fixture)
         const agent = yield* startAgent(
-          scene,
+          fixture,
           token,
           ["--allow", "127.0.0.0/8"],
           ["env", `NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`]
         )
-        const there = yield* cronTask(scene, url, { ...values, auth })
+        const there = yield* cronTask(fixture, url, { ...values, auth })
         const chain = yield* Effect.promise(async () => {
           const steps = [
             { name: "first", url, ...values },
@@ -112,7 +163,7 @@ describe("the value of a secret", () => {
         for (const answer of [200, 500]) {
           status = answer
           for (const task of [here, there]) {
-            const execution = yield* ended(scene, yield* runTask(scene, task))
+            const execution = yield* ended(fixture, yield* runTask(fixture, task))
             assert.strictEqual(execution.status, answer === 200 ? "succeeded" : "failed")
             yield* get(`/executions/${execution.id}`)
           }
@@ -129,6 +180,7 @@ describe("the value of a secret", () => {
         yield* eventually("traces", async () => collector.arrived.length > 2)
         for (const at of [
           "/secrets",
+          "/export",
           "/cron",
           `/cron/${here}`,
           "/chains",
@@ -143,7 +195,7 @@ describe("the value of a secret", () => {
           yield* get(at)
         }
 
-        // The second step and the callback get the masked value.
+        // The second step and the callback receive the masked value.
         const toRoot = yield* eventually("the second step and the callback", async () => {
           const found = target.arrived.filter((text) => text.startsWith("POST\n/\n"))
           return found.length >= 2 && found
@@ -151,6 +203,8 @@ describe("the value of a secret", () => {
         assert.isFalse(toRoot.some((text) => text.includes(canary)))
         const givenOn = target.arrived.filter((text) => text.includes(canary)).length
         assert.isAtLeast(givenOn, 7, "the target has got the secret")
+
+        for (const id of [here, there, chain]) assert.include(events(), id)
 
         agent.kill("SIGUSR2")
         const snapshot = yield* eventually("a heap snapshot", async () => {
@@ -161,6 +215,7 @@ describe("the value of a secret", () => {
         })
         const places: ReadonlyArray<readonly [string, string]> = [
           ["answers", seen.join("\n")],
+          ["live events", events()],
           ["the log", server.stdout() + server.stderr()],
           ["the log of the agent", agent.output()],
           ["traces", collector.arrived.join("\n")],
@@ -173,7 +228,13 @@ describe("the value of a secret", () => {
           }
         }
 
-        if (testDatabaseUrl !== undefined) return
+        if (fixture.databaseUrl !== undefined) {
+          assert.isNotEmpty(yield* tablesWith(fixture.databaseUrl, `${target.origin}/hook`))
+          for (const form of [canary, base64]) {
+            assert.deepStrictEqual(yield* tablesWith(fixture.databaseUrl, form), [])
+          }
+          return
+        }
         execFileSync(process.execPath, [operator, "backup", path.join(folder, "copy")], {
           env: { ...process.env, DATA_DIR: folder }
         })

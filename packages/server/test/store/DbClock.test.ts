@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger } from "effect"
 import { DbClock } from "../../src/store/DbClock.ts"
 
-/** A process whose monotonic time the test sets, and a database whose clock is ahead. */
+/**
+ * Creates a process whose monotonic time is set by the test, and a database whose clock is ahead.
+ */
 const scripted = () => {
   let elapsedMs = 1_000
   const clock = new DbClock({
@@ -17,9 +19,9 @@ const scripted = () => {
     pass: (ms: number) => {
       elapsedMs += ms
     },
-    /** How far the database seems to be ahead. */
+    /** Returns how far ahead the database's clock is, according to the estimate. */
     aheadMs: () => clock.now() - elapsedMs,
-    /** Runs a statement that takes this long each way. */
+    /** Simulates a statement that takes this long in each direction. */
     sample: ({ aheadMs, thereMs, backMs }: { aheadMs: number; thereMs: number; backMs: number }) =>
       Effect.runSync(
         clock
@@ -63,7 +65,7 @@ describe("the database's clock", () => {
     pass(1_000)
     sample({ aheadMs: stepped, ...slow })
     assert.closeTo(aheadMs(), stepped, 5)
-    // The next good response makes it as exact as before.
+    // The next fast response makes the estimate as accurate as before.
     pass(500)
     sample({ aheadMs: stepped, ...quick })
     assert.closeTo(aheadMs(), stepped, 0.1)

@@ -112,7 +112,8 @@ layer(storeLayer({ dataDir: undefined }), { excludeTestServices: true })(
     it.effect("starts again when the engine stops at a fatal error", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        // PGlite itself would loop for ever here: the copy meets the end of its input.
+        // A COPY from a client that sends no data causes a fatal error. PGlite by itself would then
+        // loop forever.
         const error = yield* Effect.flip(sql`COPY pg_database FROM STDIN`)
         assert.strictEqual(error.reason._tag, "ConnectionError")
         const rows = yield* Effect.retry(sql`SELECT 1 AS n`, { times: 3 })

@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream"
 import { maxUnreadBytes } from "../../src/store/embedded/channel.ts"
 import { Connection } from "../../src/store/embedded/Connection.ts"
 import { openEmbeddedPostgres } from "../../src/store/embedded/EmbeddedPostgres.ts"
-import { InputReader, query, sync } from "../../src/store/embedded/protocol.ts"
+import { InputReader, queryMessage, syncMessage } from "../../src/store/embedded/protocol.ts"
 import { clientOf, eventually } from "./support/embedded.ts"
 
 class Connect extends Context.Service<Connect, () => Duplex>()(
@@ -18,7 +18,10 @@ class Connect extends Context.Service<Connect, () => Duplex>()(
 
 const one = PgClient.PgClient.use((sql) => sql`SELECT 1 AS n`)
 
-/** A transaction with a statement that takes this long, and a signal that the statement runs. */
+/**
+ * Starts a transaction with a statement that takes this long. Returns the transaction, and a signal
+ * that the statement is running.
+ */
 const inStatement = Effect.fnUntraced(function* (seconds: number) {
   const sql = yield* SqlClient.SqlClient
   const begun = yield* Deferred.make<void>()
@@ -41,7 +44,12 @@ describe("the input reader", () => {
     [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })))],
     ([sizes]) =>
       Effect.sync(() => {
-        const messages = Buffer.concat([query("SELECT 1"), sync, query(""), query("é".repeat(30))])
+        const messages = Buffer.concat([
+          queryMessage("SELECT 1"),
+          syncMessage,
+          queryMessage(""),
+          queryMessage("é".repeat(30))
+        ])
         const stream = Buffer.concat([startup, messages, Uint8Array.of(0x58, 0, 0, 0, 4)])
         const reader = new InputReader()
         const inputs = []
@@ -125,7 +133,7 @@ layer(Connect.layer, {
       const deaf = stream()
       assert.instanceOf(deaf, Connection)
       deaf.write(PgProtocol.encodeStartupMessage({ user: "postgres" }))
-      deaf.write(query("SELECT repeat('x', 1000000) FROM generate_series(1, 40)"))
+      deaf.write(queryMessage("SELECT repeat('x', 1000000) FROM generate_series(1, 40)"))
       yield* eventually(Effect.sync(() => deaf.unreadBytes > maxUnreadBytes))
       const waiting = yield* Effect.forkChild(Effect.provide(one, clientOf(stream)))
       deaf.read()

@@ -18,18 +18,24 @@ import {
 } from "./support/embedded.ts"
 
 const parent = fs.mkdtempSync(path.join(os.tmpdir(), "embedded-"))
-/** The directory of all tests, because a first start takes 2 s. Each test closes it. */
+/**
+ * All tests share this directory, because starting the store for the first time takes 2 s. Each
+ * test closes the store.
+ */
 const dataDir = path.join(parent, "data")
 
 const listed = () => (fs.existsSync(dataDir) ? fs.readdirSync(dataDir).toSorted() : [])
 
-/** Lists the files and folders that other users can read, write or enter. */
+/** Lists the files and folders that other users could read, write or enter. */
 const openToOthers = (directory: string): ReadonlyArray<string> =>
   [".", ...fs.readdirSync(directory, { recursive: true, encoding: "utf8" })].filter(
     (name) => (fs.statSync(path.join(directory, name)).mode & 0o077) !== 0
   )
 
-/** Starts after an attempt that kill -9 ended, and whose initdb process outlived it. */
+/**
+ * Starts the store after an earlier attempt was killed with `kill -9` while its initdb process
+ * continued to run.
+ */
 const firstStart = Effect.gen(function* () {
   const child = yield* startWriter(dataDir)
   const begun = () => listed().some((name) => name.startsWith("postgres.new-"))
@@ -56,7 +62,7 @@ const lastCheckpoint = Effect.gen(function* () {
   return rows[0] ?? assert.fail("no checkpoint")
 })
 
-describe("a data directory", { timeout: 60_000 }, () => {
+describe("a data directory", { timeout: 180_000 }, () => {
   it("is private and complete after a first start, even if an earlier start was killed", () => {
     assert.deepStrictEqual(listed(), ["postgres", "postgres.lock"])
     assert.deepStrictEqual(openToOthers(dataDir), [])
@@ -90,7 +96,7 @@ describe("a data directory", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("loses no acknowledged row to repeated kill -9, and is free at once", () =>
+  it.live("loses no acknowledged row to repeated kill -9, and can be reopened immediately", () =>
     Effect.gen(function* () {
       const acknowledged = new Set<string>()
       for (const rows of [400, 20]) {

@@ -7,7 +7,7 @@ import { initializeTemplate } from "../../src/store/embedded/initialize.ts"
 import { readDatabaseTemplate, templateFile } from "../../src/store/embedded/template.ts"
 import { temporaryDirectory } from "./support/embedded.ts"
 
-/** The file that a start finds or creates in a directory. */
+/** Returns the template file that starting a store finds or creates in a directory. */
 const template = (directory: string) =>
   Effect.tryPromise({
     try: (signal) => initializeTemplate(signal, directory),

@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto"
 import { dumpSchema } from "../../scripts/dumpSchema.ts"
 import { listPartitions, listTables } from "../../src/store/moving/catalog.ts"
 import {
-  migrateAnew,
-  type Migrated,
+  migrateWithPartitions,
+  type MigratedContents,
   readCatalogs,
   resetDatabase
 } from "../support/emptyDatabase.ts"
@@ -22,7 +22,7 @@ import {
 const run = (statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement))
 
-/** Reads the whole content of a database, as a test file finds it. */
+/** Reads everything in a database that a test file could observe. */
 const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.forEach(yield* listTables(sql), ({ name }) =>
@@ -66,12 +66,12 @@ const DatabaseLayer =
 
 class New extends Context.Service<
   New,
-  { readonly migrated: Migrated; readonly found: Effect.Success<typeof everything> }
+  { readonly migrated: MigratedContents; readonly found: Effect.Success<typeof everything> }
 >()("@scheduling/server/test/sql/emptyDatabase/New") {
   static readonly layer = Layer.effect(
     New,
     Effect.gen(function* () {
-      const migrated = yield* migrateAnew
+      const migrated = yield* migrateWithPartitions
       return New.of({ migrated, found: yield* everything })
     })
   ).pipe(Layer.provideMerge(DatabaseLayer), Layer.orDie)
@@ -96,7 +96,7 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
         yield* run("SELECT nextval('execution_ordinals')")
         yield* run("ANALYZE users, executions, removed_workspaces")
         yield* isNewAgain
-        // An emptied table has pages, but no rows.
+        // An emptied table still has pages, but no rows.
         yield* fill
         yield* isNewAgain
       })
@@ -165,7 +165,7 @@ layer(Layer.fresh(New.layer), { excludeTestServices: true, timeout: "60 seconds"
       })
     )
 
-    // This test is the last one, because it creates another database.
+    // This test must be last, because it creates another database.
     it.effect("is created again if a test has changed a table", () =>
       Effect.gen(function* () {
         const { found, migrated } = yield* New

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrate } from "../../src/store/Sql.ts"
+import { migrateDatabase } from "../../src/store/Sql.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
 
 layer(TestDatabaseLayer, { excludeTestServices: true })(
@@ -10,11 +10,11 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
     it.effect("is rejected by name if a newer version created it, and stays unchanged", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* migrate
+        yield* migrateDatabase
         yield* sql`
         INSERT INTO effect_sql_migrations (migration_id, name)
         VALUES (9998, 'of_next_week'), (9999, 'of_tomorrow')`
-        const error = yield* Effect.flip(migrate)
+        const error = yield* Effect.flip(migrateDatabase)
         assert.strictEqual(error._tag, "MigrationError")
         assert.match(
           error.message,
@@ -23,7 +23,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* sql`
         DELETE FROM effect_sql_migrations
         WHERE migration_id > 9000`
-        yield* migrate
+        yield* migrateDatabase
       })
     )
 
@@ -37,7 +37,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true })(
         yield* sql`
         INSERT INTO effect_sql_migrations (migration_id, name)
         VALUES (2, 'runs')`
-        const error = yield* Effect.flip(migrate)
+        const error = yield* Effect.flip(migrateDatabase)
         assert.strictEqual(
           error.message,
           "the database begins with the migration 0001_accounts. A commit from before the first " +

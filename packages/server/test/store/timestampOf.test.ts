@@ -7,7 +7,7 @@ describe("timestampOf", () => {
   it("returns what toISOString returns, for any time from year 0 to 9999", () => {
     const first = Date.parse("0000-01-01T00:00:00.000Z")
     const last = Date.parse("9999-12-31T23:59:59.999Z")
-    // Each time has another day and another time of day.
+    // Each time has a different date and a different time of day.
     for (let ms = first; ms <= last; ms += 31 * dayMs + 12_345_677) {
       const date = new Date(ms)
       assert.strictEqual(timestampOf(date), date.toISOString())

@@ -6,21 +6,21 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dumpSchema } from "../../scripts/dumpSchema.ts"
 import { type Migrations, migrations } from "../../src/store/migrations/index.ts"
 import { listMigrations } from "../../src/store/moving/catalog.ts"
-import { migrate, migrateWith } from "../../src/store/Sql.ts"
+import { migrateDatabase, migrateWith } from "../../src/store/Sql.ts"
 import { ask } from "../support/http.ts"
 import { startNode, TestApp, testConfig } from "../support/TestApp.ts"
 import { TestDatabaseLayer } from "../support/TestDatabase.ts"
-import { loadReleased, readReleased, type Released } from "./support/released.ts"
+import { loadReleased, readReleased, type ReleasedVersion } from "./support/released.ts"
 
 const folder = new URL("released/", import.meta.url)
 const today = readFileSync(new URL("../../schema.sql", import.meta.url), "utf8")
 
 const versions = readdirSync(folder).map((file) => ({
   version: file.replace(".json", ""),
-  released: JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Released
+  released: JSON.parse(readFileSync(new URL(file, folder), "utf8")) as ReleasedVersion
 }))
 
-const upgraded = Effect.fnUntraced(function* (released: Released, known: Migrations) {
+const upgraded = Effect.fnUntraced(function* (released: ReleasedVersion, known: Migrations) {
   const sql = yield* SqlClient.SqlClient
   yield* loadReleased(sql, released)
   const before = yield* Effect.forEach(released.rows, (one) => readReleased(sql, one))
@@ -35,7 +35,7 @@ const upgraded = Effect.fnUntraced(function* (released: Released, known: Migrati
   )
 })
 
-/** A migration of a later version, which changes a table with rows and adds a table. */
+/** A later version's migration, which changes a table that has rows and adds a table. */
 const withLater: Migrations = {
   ...migrations,
   "9999_later": Effect.gen(function* () {
@@ -69,7 +69,7 @@ layer(Layer.fresh(TestDatabaseLayer), { excludeTestServices: true, timeout: "60 
         yield* upgraded(released, withLater)
         assert.deepStrictEqual(yield* sql`SELECT DISTINCT later FROM users`, [{ later: 7 }])
         assert.deepStrictEqual(yield* sql`SELECT id FROM later`, [])
-        assert.include((yield* Effect.flip(migrate)).message, "does not know: 9999_later. ")
+        assert.include((yield* Effect.flip(migrateDatabase)).message, "does not know: 9999_later. ")
       })
     )
   }

@@ -14,7 +14,9 @@ const [bin] = fs.existsSync(versions)
       .filter((folder) => fs.existsSync(path.join(folder, "initdb")))
   : []
 
-/** PostgreSQL refuses to run as root. For root it runs as the user that its package created. */
+/**
+ * PostgreSQL refuses to run as root. For root, it runs as the user that its package has created.
+ */
 const isRoot = process.getuid?.() === 0
 const [uid, gid] = isRoot
   ? (() => {
@@ -28,7 +30,7 @@ const [uid, gid] = isRoot
     })()
   : [process.getuid?.(), process.getgid?.()]
 
-/** Why no cluster can run on this machine, or undefined if it can. */
+/** Why this machine cannot run a cluster. Undefined if it can. */
 export const noCluster =
   bin === undefined
     ? `no PostgreSQL in ${versions}`
@@ -57,16 +59,16 @@ const runWith =
 
 const run = runWith({})
 
-/** The library of Debian's package `faketime`. */
+/** The library in Debian's package `faketime`. */
 const [faketime] = fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")
 
-/** Why no cluster can have a clock of its own on this machine, or undefined if it can. */
+/** Why a cluster on this machine cannot have its own clock. Undefined if it can. */
 export const noClock =
   faketime === undefined ? "no faketime, as in Debian's package of that name" : noCluster
 
 /**
- * Creates a PostgreSQL cluster that tests can stop and freeze. It is not started yet. Its server
- * gets the variables of `env`.
+ * Creates a PostgreSQL cluster that tests can stop and freeze. It is not started yet. The server
+ * runs in the environment `env`.
  */
 export const makePostgresCluster = Effect.fnUntraced(function* (
   maxConnections: number,
@@ -83,7 +85,7 @@ export const makePostgresCluster = Effect.fnUntraced(function* (
   return yield* operate(folder, settings, maxConnections, env)
 })
 
-/** Variables for a server whose clock can be stepped, and the effect that steps it. */
+/** The environment for a server whose clock can be stepped, and a function that steps it. */
 export const steppableClock = Effect.gen(function* () {
   const file = path.join(yield* ownFolder, "offset")
   const setAhead = (ms: number) =>
@@ -101,7 +103,7 @@ export const steppableClock = Effect.gen(function* () {
 
 type PostgresCluster = Effect.Success<ReturnType<typeof makePostgresCluster>>
 
-/** Creates a standby of a running cluster. It is not started yet. */
+/** Creates a standby for a running cluster. It is not started yet. */
 export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster) {
   const folder = yield* ownFolder
   const data = path.join(folder, "data")
@@ -112,7 +114,7 @@ export const makeStandby = Effect.fnUntraced(function* (primary: PostgresCluster
   return yield* operate(folder, "", primary.maxConnections)
 })
 
-/** Operates the cluster in a folder, on a port of its own. */
+/** Controls the cluster in a folder, using its own port. */
 const operate = Effect.fnUntraced(function* (
   folder: string,
   settings: string,
@@ -138,7 +140,7 @@ const operate = Effect.fnUntraced(function* (
   ]
   const query = (sql: string) => run("psql", ...psql(sql))
 
-  /** The postmaster and its children. They do not share a process group. */
+  /** Finds the postmaster and its children, which do not share a process group. */
   const processes = () => {
     const postmaster = Number(
       fs.readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n")[0]
@@ -162,7 +164,7 @@ const operate = Effect.fnUntraced(function* (
         try {
           process.kill(pid, name)
         } catch {
-          // The backend has ended already.
+          // The backend has already exited.
         }
       }
     })
@@ -183,17 +185,17 @@ const operate = Effect.fnUntraced(function* (
     url: `postgres://app@127.0.0.1:${port}/postgres`,
     start: control("start"),
     stop: control("stop", "-m", "fast"),
-    /** Simulates a power cut, after which the next start has to recover. */
+    /** Simulates a power failure, after which the next start must recover. */
     crash: control("stop", "-m", "immediate"),
-    /** Kills the server, as if the machine was lost. The next start cleans up shared memory. */
+    /** Kills the server, as if the machine had failed. The next start cleans up shared memory. */
     kill: Effect.acquireRelease(signal("SIGKILL"), () => control("start")),
     promote: control("promote"),
     freeze: signal("SIGSTOP"),
     thaw: signal("SIGCONT"),
     query: (sql: string) => Effect.promise(() => query(sql)),
-    /** The URL of a user who can always connect. */
+    /** The URL for a user who is always able to connect. */
     ownerUrl: `postgres://owner@127.0.0.1:${port}/postgres`,
-    /** Ends the connections of users, and rejects new ones until the scope closes. */
+    /** Closes users' connections, and rejects new ones until the scope closes. */
     refuseConnections: Effect.acquireRelease(
       Effect.promise(async () => {
         await query("ALTER ROLE app CONNECTION LIMIT 0")
@@ -201,7 +203,7 @@ const operate = Effect.fnUntraced(function* (
       }),
       () => Effect.promise(() => query("ALTER ROLE app CONNECTION LIMIT -1"))
     ),
-    /** Takes all free connections for users, until the scope closes. */
+    /** Takes all connections that are available to users, until the scope closes. */
     takeAllConnections: Effect.gen(function* () {
       const sleepers = yield* Effect.acquireRelease(
         Effect.sync(() =>
@@ -212,7 +214,7 @@ const operate = Effect.fnUntraced(function* (
             })
           )
         ),
-        // A sleeping backend does not notice that its client is gone.
+        // A backend that sleeps does not notice that its client is gone.
         (all) =>
           Effect.promise(async () => {
             for (const sleeper of all) sleeper.kill("SIGKILL")
@@ -221,7 +223,7 @@ const operate = Effect.fnUntraced(function* (
             )
           })
       )
-      // The sleepers without a connection have ended. The others hold all connections.
+      // Sleepers without a connection have exited. The others hold all connections.
       yield* eventually("a server without a free connection", async () =>
         sleepers.some(({ exitCode }) => exitCode !== null)
       )
@@ -229,5 +231,5 @@ const operate = Effect.fnUntraced(function* (
   }
 })
 
-/** A cluster with so few connections that a test can take all of them. */
+/** A cluster that allows so few connections that a test can take all of them. */
 export const postgresCluster = makePostgresCluster(12)

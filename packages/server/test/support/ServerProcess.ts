@@ -49,8 +49,8 @@ const textOf = (stream: ChildProcess["stdout"]) => {
 }
 
 /**
- * Starts the real server with exactly these variables, and without a rate limit. The scope kills
- * the server.
+ * Starts the real server in exactly this environment, without a rate limit. It is killed when the
+ * scope closes.
  */
 export const spawnServer = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string>>
@@ -78,7 +78,7 @@ export const spawnServer = Effect.fnUntraced(function* (
   }
 })
 
-/** Checks every 50 ms until the condition holds. A condition that throws does not hold yet. */
+/** Checks the condition every 50 ms until it is met. A condition that throws is not met yet. */
 export const eventually = <A>(
   what: string,
   condition: () => Promise<A | false | undefined>,
@@ -111,7 +111,7 @@ export const startServer = Effect.fnUntraced(function* (env: Readonly<Record<str
 export interface Called {
   readonly status: number
   readonly headers: Headers
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 
@@ -123,7 +123,7 @@ export const call = async (
     readonly token?: string
     readonly body?: unknown
     readonly headers?: Readonly<Record<string, string>>
-    /** How long to wait for the response. By default there is no limit. */
+    /** How long to wait for the response. By default, there is no limit. */
     readonly timeoutMs?: number
   } = {}
 ): Promise<Called> => {
@@ -145,7 +145,7 @@ export const call = async (
   }
 }
 
-/** Registers a user. Returns the access token and the path of the workspace. */
+/** Registers a user. Returns the access token and the workspace's path. */
 export const newUser = (server: Pick<ServerProcess, "url">) =>
   Effect.promise(async () => {
     const account = {

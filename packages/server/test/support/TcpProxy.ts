@@ -2,10 +2,12 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { listening } from "./ServerProcess.ts"
 
-/** What happens to the open connections of a cut network once the network is back. */
+/** What happens to open connections when a network that was cut is restored. */
 export type AfterCut = "go on" | "are reset" | "stay lost"
 
-/** A proxy in front of the server of a URL, which can be cut or point to another server. */
+/**
+ * Starts a proxy in front of the server at a URL. The proxy can be cut or moved to another server.
+ */
 export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
   let target = new URL(serverUrl)
   let isCut = false
@@ -65,7 +67,7 @@ export const startTcpProxy = Effect.fnUntraced(function* (serverUrl: string) {
         }
       }),
     /**
-     * Moves the address to another server: new connections go to the new server, and connections to
+     * Moves the address to another server. New connections go to the new server, and connections to
      * the old server are reset.
      */
     leadTo: (newServerUrl: string) =>

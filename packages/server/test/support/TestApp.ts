@@ -7,7 +7,7 @@ import { AppLayer } from "../../src/App.ts"
 import type { Argon2Parameters } from "../../src/accounts/passwords/argon2.ts"
 import { HashCost } from "../../src/accounts/passwords/Passwords.ts"
 import { AppConfig } from "../../src/core/config/Config.ts"
-import { onlySelfHosted } from "../../src/core/config/plans.ts"
+import { selfHostedCatalog } from "../../src/core/config/plans.ts"
 import { HttpServerLayer } from "../../src/http/HttpServer.ts"
 import { StoreClock } from "../../src/store/StoreClock.ts"
 import { leapingClock } from "./leap.ts"
@@ -16,7 +16,7 @@ import type { Member } from "./people.ts"
 import { onPostgres, TestDatabaseLayer } from "./TestDatabase.ts"
 import { testSecret } from "./testSecret.ts"
 
-/** The whole service behind a real socket, on the clock of the test and a real database. */
+/** The whole service on a real socket, with the test's clock and a real database. */
 export class TestApp extends Context.Service<
   TestApp,
   {
@@ -24,7 +24,7 @@ export class TestApp extends Context.Service<
     /** The URL of a second node on the same database, if the test starts one. */
     readonly otherUrl: string
     readonly logs: ReadonlyArray<string>
-    /** Creates an account directly in the database, if the configuration allows that. */
+    /** Creates an account directly in the database, if the configuration permits that. */
     readonly makeAccount?: Effect.Effect<Member>
   }
 >()("@scheduling/server/test/TestApp") {}
@@ -39,6 +39,8 @@ export const testConfig: AppConfig["Service"] = {
   previousAppSecrets: [],
   appSecretLost: undefined,
   registration: "open",
+  passwordLogin: "on",
+  authProxyHeader: undefined,
   bootstrap: undefined,
   oidc: undefined,
   egressAllow: [],
@@ -56,7 +58,7 @@ export const testConfig: AppConfig["Service"] = {
   dkimSelector: undefined,
   dkimPrivateKey: undefined,
   publicUrl: undefined,
-  plans: onlySelfHosted,
+  plans: selfHostedCatalog,
   stripeSecretKey: undefined,
   stripeWebhookSecrets: [],
   logLevel: "trace",
@@ -73,7 +75,7 @@ export const testConfig: AppConfig["Service"] = {
 
 export const loopback = Result.getOrThrow(parseCidrs("127.0.0.0/8"))
 
-/** The configuration of a node with a runner, which can call the targets of tests. */
+/** The configuration for a node with a runner that is allowed to call the tests' targets. */
 export const runningConfig: AppConfig["Service"] = {
   ...testConfig,
   runner: "on",
@@ -82,10 +84,10 @@ export const runningConfig: AppConfig["Service"] = {
 
 export const testNow = Date.UTC(2026, 5, 1, 12)
 
-/** A cheap password hash, because a real hash takes 30 ms. */
+/** The parameters for cheap password hashes, because a real hash takes 30 ms. */
 const cheapHashes: typeof HashCost.Service = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
-/** The real cost of password hashes, for tests about hashes. */
+/** The parameters for real password hashes, used by tests about hashes. */
 export const realHashes = HashCost.defaultValue()
 
 export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) =>
@@ -101,7 +103,7 @@ export const startNode = (config: AppConfig["Service"], hashCost = cheapHashes) 
     return HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
   })
 
-/** An app whose `otherUrl` throws, so that a test cannot mistake one node for two. */
+/** Makes `otherUrl` throw, so that a test cannot mistake one node for two. */
 const oneNode = (app: Omit<TestApp["Service"], "otherUrl">) =>
   TestApp.of({
     ...app,
@@ -133,13 +135,13 @@ const onTestClock =
       })
     ).pipe(Layer.provideMerge(TestDatabaseLayer))
 
-/** A node on the clock of the test. */
+/** A node on the test's clock. */
 export const testAppLayer = onTestClock(false)
 
-/** Two nodes on one database and on the clock of the test. */
+/** Two nodes that share a database and the test's clock. */
 export const testNodesLayer = onTestClock(true)
 
-/** Accounts are created directly unless there is a mail server, because registration sends mail. */
+/** Creates accounts directly unless there is a mail server, because registration sends emails. */
 const accounts = (config: AppConfig["Service"], hashCost: Argon2Parameters, clock: Clock.Clock) =>
   config.appSecret === undefined || config.smtpUrl !== undefined
     ? Effect.succeed({})
@@ -165,5 +167,8 @@ export const runningNodeLayer = (config = runningConfig) => nodesLayer(config, E
 /** A node that makes calls, and a node that only serves the API. */
 export const runningNodesLayer = nodesLayer(runningConfig, () => answering)
 
-/** Two nodes on PostgreSQL. On the embedded store, without signals between nodes, only one. */
+/**
+ * Two nodes on PostgreSQL. On the embedded store, where nodes receive no signals from each other,
+ * one node.
+ */
 export const signalledNodesLayer = onPostgres ? runningNodesLayer : runningNodeLayer()

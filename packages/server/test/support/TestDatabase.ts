@@ -6,21 +6,26 @@ import type { Duplex } from "node:stream"
 import { openEmbeddedPostgres } from "../../src/store/embedded/EmbeddedPostgres.ts"
 import { type Database, embeddedLayerOn, postgresLayer } from "../../src/store/Sql.ts"
 import { inject } from "vitest"
-import { asMigrated, migrateAnew, type Migrated, resetDatabase } from "./emptyDatabase.ts"
+import {
+  readMigratedContents,
+  migrateWithPartitions,
+  type MigratedContents,
+  resetDatabase
+} from "./emptyDatabase.ts"
 
 export const testDatabaseUrl = process.env["TEST_DATABASE_URL"]
 
 export const onPostgres = testDatabaseUrl !== undefined
 
-/** The variable with the prefix of the names of this run's databases. */
+/** The environment variable that contains the name prefix of the test run's databases. */
 export const databasesOfRun = "TEST_DATABASES"
 
-/** A pool on the clock of a test would count every minute that the test skips. */
+/** With a test's clock, a pool would count every minute that the test skips. */
 const onRealClock = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
 /**
- * Dies if an execution or an attempt in any test has failed without a reason, as far as the database
- * still responds and has a history.
+ * Dies if any test left an execution or attempt that failed without a reason. Skipped if the
+ * database does not respond or has no history.
  */
 const checkReasons = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +46,7 @@ const checkReasons = Effect.gen(function* () {
   }
 })
 
-/** Creates a database on the server, which the scope drops. */
+/** Creates a database on the server. It is dropped when the scope closes. */
 export const freshDatabaseUrl = (serverUrl: string) =>
   Effect.gen(function* () {
     const name = `scheduling_test_${randomBytes(8).toString("hex")}`
@@ -87,7 +92,7 @@ const databaseUrl = (serverUrl: string, name: string): string => {
 export const databaseLayer = (url: string, maxConnections = 6): Layer.Layer<Database> =>
   postgresLayer({ url: Redacted.make(url), maxConnections }).pipe(Layer.orDie)
 
-/** Listens on a connection of its own, so that no connection of the pool is occupied. */
+/** Listens on a separate connection, so that no connection of the pool is occupied. */
 export const listenTo = Effect.fnUntraced(function* (channel: string) {
   const { config } = yield* PgClient.PgClient
   const connection = yield* PgConnection.make({ ...config, stream: undefined })
@@ -95,8 +100,8 @@ export const listenTo = Effect.fnUntraced(function* (channel: string) {
 })
 
 /**
- * The store of all test files of a worker, emptied for each file, because starting a store takes 2
- * s of CPU time.
+ * The store that a worker's test files share. It is emptied for each file, because starting a store
+ * takes 2 s of CPU time.
  */
 let store: Promise<() => Duplex> | undefined
 
@@ -108,13 +113,13 @@ const emptyStore = Effect.gen(function* () {
   )
   const opened = store
   const stream = yield* Effect.promise(() => opened)
-  yield* emptyFor({ stream, username: "postgres", database: "postgres" }, asMigrated)
+  yield* emptyFor({ stream, username: "postgres", database: "postgres" }, readMigratedContents)
   return stream
 })
 
 /**
- * The database of all test files of a worker, because creating and dropping a database takes half a
- * second. The run drops it at the end.
+ * The database that a worker's test files share, because creating and dropping a database takes
+ * half a second. It is dropped at the end of the test run.
  */
 let created: Promise<unknown> | undefined
 
@@ -125,24 +130,24 @@ const emptyDatabase = (serverUrl: string) =>
     const creating = created
     yield* Effect.promise(() => creating)
     const url = databaseUrl(serverUrl, name)
-    yield* emptyFor({ url: Redacted.make(url) }, migrateAnew)
+    yield* emptyFor({ url: Redacted.make(url) }, migrateWithPartitions)
     return url
   })
 
-let migrated: Migrated | undefined
+let migrated: MigratedContents | undefined
 
 /**
- * Empties the database for a test file. Each file has a clock of its own, so rows of an earlier
- * file could be from its future.
+ * Empties the database for a test file. Each file has its own clock, so an earlier file's rows
+ * could be in the future.
  */
-const emptyFor = (options: PgClient.PgPoolConfig, begin: typeof migrateAnew) =>
+const emptyFor = (options: PgClient.PgPoolConfig, begin: typeof migrateWithPartitions) =>
   Effect.gen(function* () {
     const before = migrated
     migrated = undefined
-    // A failed reset creates all tables again.
+    // If the previous reset failed, all tables are created again.
     migrated = yield* before === undefined
       ? begin
-      : Effect.catch(resetDatabase(before), () => migrateAnew)
+      : Effect.catch(resetDatabase(before), () => migrateWithPartitions)
   }).pipe(Effect.provide(PgClient.layer({ ...options, maxConnections: 1 }), { local: true }))
 
 /** Runs the check at the end of each test file. */
@@ -153,7 +158,7 @@ const checkReasonsAtEnd = Layer.effectDiscard(
   })
 ).pipe(Layer.provide(onRealClock))
 
-/** A database for a test file: in memory, or on the server that `TEST_DATABASE_URL` names. */
+/** A test file's database: in memory, or on the server that `TEST_DATABASE_URL` names. */
 export const TestDatabaseLayer: Layer.Layer<Database> = (
   testDatabaseUrl === undefined
     ? embeddedLayerOn(emptyStore)
@@ -162,7 +167,7 @@ export const TestDatabaseLayer: Layer.Layer<Database> = (
   Layer.provideMerge(checkReasonsAtEnd, database)
 )
 
-/** A database that no other test file uses, for tests that read the statistics of the server. */
+/** A database that no other test file uses, for tests that read the server's statistics. */
 export const ownDatabaseLayer: Layer.Layer<Database> = Layer.unwrap(
   Effect.map(freshDatabaseUrl(testDatabaseUrl ?? ""), (url) => databaseLayer(url))
 ).pipe(Layer.provide(onRealClock), Layer.orDie)

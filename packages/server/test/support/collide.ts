@@ -3,9 +3,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { onPostgres } from "./TestDatabase.ts"
 
 /**
- * Sends requests while a lock is held that all of them need, so that they wait for it in this
- * order. On the embedded store the requests wait for the open transaction, because there is one
- * session.
+ * Sends requests while holding a lock that they all need, so that they wait for it in this order.
+ * On the embedded store, which has one session, they wait for the open transaction.
  */
 export const collide = <A, E, R>(
   lock: Effect.Effect<unknown, SqlError.SqlError>,
@@ -19,7 +18,7 @@ export const collide = <A, E, R>(
         const fibers: Array<Fiber.Fiber<A, E>> = []
         for (const request of requests) {
           fibers.push(yield* Effect.forkChild(request))
-          if (onPostgres) yield* untilWaiting(fibers.length)
+          if (onPostgres) yield* waitUntilBlocked(fibers.length)
         }
         return fibers
       })
@@ -27,8 +26,11 @@ export const collide = <A, E, R>(
     return yield* Effect.forEach(sent, Fiber.join)
   })
 
-/** Waits until requests wait for the lock. It queries on the connection of the transaction. */
-export const untilWaiting = Effect.fnUntraced(function* (count: number) {
+/**
+ * Waits until this many requests are waiting for the lock. Runs its queries on the transaction's
+ * connection.
+ */
+export const waitUntilBlocked = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   for (let tries = 0; tries < 200; tries++) {
     const [row] = yield* sql<{ waiting: number }>`

@@ -4,7 +4,7 @@ import * as path from "node:path"
 import { inject } from "vitest"
 import { temporaryFolder } from "./ServerProcess.ts"
 
-/** A data directory with a store that is created already. */
+/** Creates a data directory that already contains a store. */
 export const dataDirectory = (name: string) =>
   Effect.tap(temporaryFolder(name), (folder) =>
     Effect.promise(() =>

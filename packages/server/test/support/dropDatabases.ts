@@ -2,7 +2,10 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { databasesOfRun, dropDatabases, testDatabaseUrl } from "./TestDatabase.ts"
 
-/** Drops the databases that the workers of a run created on the server of `TEST_DATABASE_URL`. */
+/**
+ * Drops the databases that this test run's workers created on the server named by
+ * `TEST_DATABASE_URL`.
+ */
 export default function setup(): (() => Promise<void>) | undefined {
   const server = testDatabaseUrl
   if (server === undefined) return

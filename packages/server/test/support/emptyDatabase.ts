@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Partitions } from "../../src/engine/Partitions.ts"
-import { migrate } from "../../src/store/Sql.ts"
+import { migrateDatabase } from "../../src/store/Sql.ts"
 
 interface Partition {
   readonly name: string
@@ -9,30 +9,30 @@ interface Partition {
   readonly bound: string
 }
 
-/** The content of a database after the migrations and the start of the first node. */
-export interface Migrated {
+/** A database's contents after the migrations and the first node's start. */
+export interface MigratedContents {
   readonly shape: string
   readonly partitions: ReadonlyArray<Partition>
-  /** The rows as text, as the database writes a whole row. */
+  /** The rows as text, in the format that the database uses to print a whole row. */
   readonly rows: ReadonlyArray<{ readonly table: string; readonly lines: ReadonlyArray<string> }>
 }
 
-/** Removes everything from a database and runs the migrations. */
-export const migrateBare = Effect.gen(function* () {
+/** Deletes everything in a database and runs the migrations. */
+export const migrateEmptyDatabase = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP SCHEMA IF EXISTS public CASCADE`
   yield* sql`CREATE SCHEMA public`
-  yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+  yield* Effect.provideService(migrateDatabase, SqlClient.SqlClient, sql)
 })
 
 /**
- * Runs the migrations and creates the partitions of the history, so that the node of a test file
- * need not create them. This takes 0.4 s of CPU time.
+ * Runs the migrations and creates the history's partitions, so that a test file's node does not
+ * need to. This takes 0.4 s of CPU time.
  */
-export const migrateAnew = Effect.gen(function* () {
-  yield* migrateBare
+export const migrateWithPartitions = Effect.gen(function* () {
+  yield* migrateEmptyDatabase
   yield* makeDays
-  return yield* asMigrated
+  return yield* readMigratedContents
 })
 
 export const makeDays = Effect.suspend(() =>
@@ -41,8 +41,8 @@ export const makeDays = Effect.suspend(() =>
   )
 )
 
-/** Reads the content of a database that nobody has used since it was migrated. */
-export const asMigrated = Effect.gen(function* () {
+/** Reads the contents of a database that has not been used since it was migrated. */
+export const readMigratedContents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const partitions = yield* listPartitions
   const { grown, shape, small } = yield* readCatalogs
@@ -52,14 +52,14 @@ export const asMigrated = Effect.gen(function* () {
       (found) => ({ table, lines: found.map(({ line }) => line) })
     )
   )
-  return { shape, partitions, rows } satisfies Migrated
+  return { shape, partitions, rows } satisfies MigratedContents
 })
 
 /**
  * Restores a database to its state after the migrations, in a tenth of the time that the migrations
- * take. If a test changed more than rows and partitions, the migrations run again.
+ * take. If a test changed more than rows and partitions, the migrations are run again.
  */
-export const resetDatabase = Effect.fnUntraced(function* (migrated: Migrated) {
+export const resetDatabase = Effect.fnUntraced(function* (migrated: MigratedContents) {
   const sql = yield* SqlClient.SqlClient
   // Other sessions would keep locks on the tables.
   yield* sql`
@@ -69,14 +69,14 @@ export const resetDatabase = Effect.fnUntraced(function* (migrated: Migrated) {
       AND pid <> pg_backend_pid()`
   yield* restorePartitions(migrated.partitions)
   const { grown, is_superuser, shape, small } = yield* readCatalogs
-  if (shape !== migrated.shape) return yield* migrateAnew
+  if (shape !== migrated.shape) return yield* migrateWithPartitions
   const truncated = is_superuser ? grown : [...grown, ...small]
   if (truncated.length > 0) {
     yield* sql`TRUNCATE ${sql.csv(truncated.map((table) => sql`${sql(table)}`))} CASCADE`
   }
   if (is_superuser) {
     yield* sql`${sql.literal(removeRows(small))}`
-    // The statistics of these rows would mislead the planner about the next rows.
+    // Statistics about the deleted rows would mislead the planner.
     yield* sql`
       DELETE FROM pg_statistic
       WHERE starelid IN (
@@ -101,9 +101,9 @@ export const resetDatabase = Effect.fnUntraced(function* (migrated: Migrated) {
 })
 
 /**
- * SQL that deletes the rows of tables. Triggers are off, so that the order of the tables does not
- * matter. For a table of a few pages this takes a tenth of the time of TRUNCATE, which creates new
- * files for the table and each index.
+ * Returns SQL that deletes all rows in these tables. Triggers are disabled, so that the order of
+ * the tables does not matter. For a table with few pages, this takes a tenth of the time of
+ * TRUNCATE, which creates new files for the table and each index.
  */
 const removeRows = (tables: ReadonlyArray<string>) => `
   DO $$
@@ -118,7 +118,7 @@ const removeRows = (tables: ReadonlyArray<string>) => `
   END
   $$`
 
-/** The retention does not matter, because a new database has no earlier partitions. */
+/** The value does not matter, because a new database has no earlier partitions. */
 const retentionDays = 30
 
 interface Look {
@@ -130,7 +130,7 @@ interface Look {
   readonly is_superuser: boolean
 }
 
-/** Reads which tables have pages, and the whole definition of all tables from the catalogs. */
+/** Reads from the catalogs which tables have pages, and the complete definitions of all tables. */
 export const readCatalogs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql<Look>`
@@ -200,7 +200,7 @@ const listPartitions = Effect.gen(function* () {
       AND child.relkind = 'r'`
 })
 
-/** Removes the partitions of days, and restores the bounds of the permanent partitions. */
+/** Removes the daily partitions, and restores the permanent partitions' bounds. */
 const restorePartitions = Effect.fnUntraced(function* (partitions: ReadonlyArray<Partition>) {
   const sql = yield* SqlClient.SqlClient
   const found = yield* listPartitions
@@ -211,7 +211,7 @@ const restorePartitions = Effect.fnUntraced(function* (partitions: ReadonlyArray
     const before = kept.get(name)
     if (before === undefined || before.bound === bound) continue
     yield* sql`ALTER TABLE ${sql(parent)} DETACH PARTITION ${sql(name)}`
-    // PostgreSQL would check existing rows against the new bounds.
+    // Otherwise, PostgreSQL would check existing rows against the new bounds.
     yield* sql`TRUNCATE ${sql(name)} CASCADE`
     yield* sql`ALTER TABLE ${sql(parent)} ATTACH PARTITION ${sql(name)} ${sql.literal(before.bound)}`
   }

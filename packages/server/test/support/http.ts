@@ -9,7 +9,7 @@ export { type Member, password, randomEmail, randomIp }
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
   readonly text: string
 }
@@ -18,7 +18,7 @@ export interface Ask {
   readonly token?: string | undefined
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The node that gets the request. */
+  /** The node that receives the request. */
   readonly at?: "url" | "otherUrl"
 }
 
@@ -48,7 +48,7 @@ const send = (url: string, options: http.RequestOptions & { readonly body?: stri
     const request = http.request(url, options, (response) => {
       const answered = (text: string) => resume(Effect.succeed(answerOf(response, text)))
       if (response.headers["content-type"] === "text/event-stream") {
-        // A stream of events never ends.
+        // An event stream never ends.
         response.destroy()
         return answered("")
       }
@@ -77,12 +77,12 @@ const answerOf = (response: http.IncomingMessage, text: string): Answer => {
 }
 
 /**
- * The default address of the requests of a test file. It differs per file, because throttles in the
- * database outlive the file.
+ * The default client address for a test file's requests. Each file has a different address, because
+ * throttles in the database outlive the file.
  */
 export const ownAddress = randomIp()
 
-/** Creates a logged-in account with its first workspace, if possible without the service. */
+/** Creates a logged-in account with its first workspace, without sending requests if possible. */
 export const signUp = () =>
   Effect.flatMap(TestApp, ({ makeAccount }) => makeAccount ?? registerAndLogIn())
 
@@ -102,8 +102,8 @@ export const registerAndLogIn = Effect.fnUntraced(function* () {
   } satisfies Member
 })
 
-/** Creates an account that was invited to a workspace and has accepted. */
-export const joined = Effect.fnUntraced(function* (
+/** Creates an account that has accepted an invitation to a workspace. */
+export const newMember = Effect.fnUntraced(function* (
   { access_token, workspace }: Pick<Member, "workspace" | "access_token">,
   role: string
 ) {
@@ -154,7 +154,7 @@ export const askToken = (
     at
   })
 
-/** The access token of a service account. */
+/** Obtains an access token for a service account. */
 export const tokenOf = ({
   client_id,
   client_secret
@@ -166,15 +166,15 @@ export const tokenOf = ({
     String(body.access_token)
   )
 
-/** A response as `status error`, for assertions. */
+/** Formats a response as `status error`, for assertions. */
 export const outcome = ({ body, status }: Answer): string =>
   body?.detail === undefined ? String(status) : `${status} ${body.detail.error}`
 
-/** The text of a response without the id of its request, in which any two errors differ. */
+/** Returns a response's text without the request's id, which is different in every error. */
 export const textOf = ({ text }: Pick<Answer, "text">): string =>
   text.replace(/,"request_id":"[^"]*"/, "")
 
-/** One request with exactly these headers, as names and values in turn. */
+/** Sends one request with exactly these headers, given as alternating names and values. */
 export const askRaw = Effect.fnUntraced(function* (
   method: string,
   path: string,
@@ -186,7 +186,7 @@ export const askRaw = Effect.fnUntraced(function* (
   return yield* send(url + path, { method, headers })
 })
 
-/** Returns `200` if the credential is accepted now, or the rejection. */
+/** Returns `200` if the credential is accepted, and otherwise the rejection. */
 export const accessStatus = (token: string, at: "url" | "otherUrl" = "url") =>
   Effect.map(ask("GET", "/v1/whoami", { token, at }), outcome)
 
@@ -205,7 +205,7 @@ export const logIn = (
     body: { email, password: options.password ?? password }
   })
 
-/** Reads a whole list and returns the `data` of each page. */
+/** Reads a whole list. Returns each page's `data`. */
 export const readPages = Effect.fnUntraced(function* (path: string, token: string, limit: number) {
   const pages: Array<ReadonlyArray<Record<string, unknown>>> = []
   let cursor: string | null = ""

@@ -14,7 +14,7 @@ interface KeyedKind {
   readonly path: string
   readonly definition: object
   readonly changes: object
-  /** A field that the definition leaves out, a value for the field, and its default. */
+  /** A field that the definition omits, a value for this field, and the field's default. */
   readonly absent?: readonly [string, unknown, unknown]
 }
 
@@ -87,7 +87,7 @@ export const keyedKinds: ReadonlyArray<KeyedKind> = [
   }
 ]
 
-/** Requests about records with keys, with the token of their owner. */
+/** Returns functions that send requests for records with keys, with the owner's token. */
 export const keyedOf = ({
   access_token: token,
   workspace

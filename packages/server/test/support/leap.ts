@@ -1,13 +1,12 @@
 import { type Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 
-/** The end of the current leap of each clock. */
+/** The time at which each clock's current leap ends. */
 const ends = new WeakMap<TestClock.TestClock, number>()
 
 /**
- * Moves the clock of the test by days or months. A sleep that begins during the leap lasts until
- * the end of the leap. Otherwise a loop that runs every ten minutes would run 25,000 times in half
- * a year.
+ * Moves the test's clock by days or months. A sleep that starts during the leap lasts until the
+ * leap ends. Otherwise, a loop that runs every ten minutes would run 25,000 times in half a year.
  */
 export const leap = (duration: Duration.Input) =>
   TestClock.testClockWith((test) =>
@@ -19,7 +18,7 @@ export const leap = (duration: Duration.Input) =>
     )
   )
 
-/** The clock of the test, with leaps, for nodes. */
+/** The test's clock for nodes, with support for leaps. */
 export const leapingClock: Effect.Effect<Clock.Clock> = TestClock.testClockWith((test) =>
   Effect.succeed({
     ...test,

@@ -4,10 +4,10 @@ import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
 import {
-  attest,
+  createMac,
   hashDetails,
   type EventContent,
-  writtenEvent
+  attestedUnlinkedEvent
 } from "../../src/accounts/audit/chainHashes.ts"
 import { type Argon2Parameters, loadArgon2 } from "../../src/accounts/passwords/argon2.ts"
 import { deriveLane } from "../../src/accounts/auth/deriveLane.ts"
@@ -17,9 +17,9 @@ import { makeSecrets, seal, Secrets } from "../../src/core/Secrets.ts"
 import { type Member, password, randomEmail, randomIp } from "./people.ts"
 
 /**
- * Creates a logged-in account with its first workspace in one statement. Registration and login
- * over HTTP run 25 statements, and most tests only need some account. `makeAccount.test.ts` checks
- * that the rows are equal.
+ * Creates a logged-in account with its first workspace in one statement. Registering and logging in
+ * over HTTP take 25 statements, and most tests need just any account. `makeAccount.test.ts` checks
+ * that the rows are the same.
  */
 export const accountMaker = Effect.fnUntraced(function* (options: {
   readonly appSecret: Redacted.Redacted
@@ -35,7 +35,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
     { local: true }
   )
   const ids = yield* Effect.provide(Ids, Ids.layer, { local: true })
-  // The ids of the node must sort after these ids, also in the same millisecond.
+  // The node's ids must sort after these ids, even within the same millisecond.
   const nextId = Effect.provideService(ids.next, Clock.Clock, {
     ...options.clock,
     currentTimeMillisUnsafe: () => options.clock.currentTimeMillisUnsafe() - 1
@@ -71,7 +71,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
         request_id,
         details: JSON.stringify(details),
         details_salt,
-        mac: attest(auditRing, writtenEvent(content))
+        mac: createMac(auditRing, attestedUnlinkedEvent(content))
       }
     }
     const registered = {
@@ -164,7 +164,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
 
 const hashes = new Map<number, Promise<string>>()
 
-/** The hash of the password, shared by all accounts with the same cost. */
+/** Hashes the password. All accounts with the same cost parameters share one hash. */
 const hashedWith = (cost: Argon2Parameters): Promise<string> => {
   const known = hashes.get(cost.memoryCost)
   if (known !== undefined) return known

@@ -13,9 +13,9 @@ import { embeddedLayer } from "../../src/store/Sql.ts"
 import { makeDays } from "./emptyDatabase.ts"
 
 /**
- * Returns the packed files of a migrated store with the partitions of its history, and creates them
- * if they are missing. A start from them saves 2 s of CPU time. They are created again every day,
- * and when the code that creates them has changed.
+ * Returns the packed files of a migrated store, including its history's partitions. Creates them
+ * every day, if they are missing, and whenever the code that creates them has changed. Starting
+ * from these files saves 2 s of CPU time.
  */
 export const migratedTemplate = async (): Promise<string> => {
   const empty = await initializeTemplate(AbortSignal.timeout(60_000))
@@ -69,7 +69,7 @@ const keyOf = (empty: string): string => {
   return hash.update(new Date().toISOString().slice(0, 10)).digest("hex").slice(0, 12)
 }
 
-/** Removes old templates. Another run may still use a recent template. */
+/** Removes old templates. Another test run may still be using a recent one. */
 const removeOld = (folder: string): void => {
   for (const name of fs.readdirSync(folder)) {
     const file = path.join(folder, name)

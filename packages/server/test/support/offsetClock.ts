@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-/** A clock whose time of day can be set. Its elapsed time is real. */
+/** Creates a clock whose time of day can be set. Its monotonic time is real. */
 export const offsetClock = (initialMs = 0) => {
   let offsetMs = initialMs
   const real = Clock.Clock.defaultValue()

@@ -1,10 +1,11 @@
 /**
- * Decodes OTLP protobuf into the shape of OTLP's JSON, by the field numbers of opentelemetry-proto
- * 1. This code is independent of the exporter, so that a mistake in the exporter shows.
+ * Decodes OTLP protobuf into the structure of OTLP JSON, using the field numbers from
+ * opentelemetry-proto 1. This code is independent of the exporter, so that it reveals the
+ * exporter's mistakes.
  */
 type Kind = "text" | "hex" | "varint" | "boolean" | "fixed64" | "double" | Message
 type Field = readonly [name: string, kind: Kind, isRepeated?: "repeated"]
-/** The fields by number. It is a function, because a message can contain itself. */
+/** The fields by number. This is a function, because a message type can contain itself. */
 type Message = () => Readonly<Record<number, Field>>
 
 const anyValue: Message = () => ({
@@ -132,7 +133,7 @@ const decode = (message: Message, bytes: Buffer): Record<string, unknown> => {
     if (field === undefined) throw new Error(`no field has the number ${tag >> 3}`)
     const [name, kind, isRepeated] = field
     const wireType = tag & 7
-    // The numbers of a list come one by one or packed into one field.
+    // A list's numbers are either in separate fields or packed into one field.
     const isPacked = isRepeated !== undefined && wireType === 2 && wireTypeOf(kind) === 1
     if (wireType !== wireTypeOf(kind) && !isPacked) {
       throw new Error(`${name} has the wire type ${wireType}`)

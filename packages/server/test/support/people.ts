@@ -13,5 +13,5 @@ export const password = "correct horse battery staple"
 
 export const randomEmail = () => `${randomBytes(8).toString("hex")}@example.com`
 
-/** A new address for each test, so that tests do not share a throttle. */
+/** Returns a new client address for each test, so that tests do not share a throttle. */
 export const randomIp = () => `100.${[...randomBytes(3)].join(".")}`

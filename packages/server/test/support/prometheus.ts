@@ -9,9 +9,9 @@ const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 const sampleLine = /^([^{\s]+)(?:\{(.*)\})? (\S+)$/
 
 /**
- * Reads a scrape strictly by the text format 0.0.4: each family has one TYPE before its samples,
- * all samples of a family are together, no series comes twice, and the buckets of histograms rise
- * up to `+Inf`.
+ * Parses a scrape strictly according to text format 0.0.4: each family has one TYPE line before its
+ * samples, all of a family's samples are adjacent, no series occurs twice, and histogram buckets
+ * increase up to `+Inf`.
  */
 export const parseScrape = (text: string): ReadonlyArray<Sample> => {
   if (text !== "" && !text.endsWith("\n")) throw new Error("does not end with a newline")

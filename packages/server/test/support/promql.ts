@@ -17,8 +17,8 @@ export interface Scrapes {
 }
 
 /**
- * Evaluates the part of PromQL that the dashboard and the alerts use. Unknown syntax is an error,
- * so that no expression passes unchecked.
+ * Evaluates the part of PromQL that the dashboard and the alerts use. Throws on unknown syntax, so
+ * that no expression is left unchecked.
  */
 export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
   const tokens = tokensOf(expression)
@@ -135,7 +135,7 @@ export const evaluate = (expression: string, scrapes: Scrapes): Vector => {
   }
   const comparison = (): Vector => {
     const left = product()
-    // A comparison keeps its left side, because tests check that there is data, not that alerts
+    // A comparison returns its left side, because tests check that there is data, not that alerts
     // fire.
     if (!/^(?:[<>]=?|==)$/.test(peek())) return left
     take()
@@ -159,7 +159,7 @@ const keyOf = (labels: Labels): string => JSON.stringify(Object.entries(labels).
 const withoutBound = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => label !== "le"))
 
-/** Joins two vectors by their labels. A number has no labels and joins every series. */
+/** Joins two vectors by their labels. A number has no labels and is joined with every series. */
 const joined = (left: Vector, right: Vector, combine: (a: number, b: number) => number): Vector =>
   left.flatMap((one) =>
     right
@@ -173,7 +173,7 @@ const joined = (left: Vector, right: Vector, combine: (a: number, b: number) => 
       }))
   )
 
-/** The quantile of a histogram. NaN if nothing was observed. */
+/** Returns a histogram's quantile. It is NaN if nothing was observed. */
 const quantileOf = (q: number, buckets: Vector): number => {
   const bound = ({ labels }: Series) => Number((labels["le"] ?? "").replace("+Inf", "Infinity"))
   const sorted = buckets.toSorted((a, b) => bound(a) - bound(b))

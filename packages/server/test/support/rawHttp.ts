@@ -7,7 +7,7 @@ import { TestApp } from "./TestApp.ts"
 export interface RawAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer is what the assertions say it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 
@@ -43,7 +43,7 @@ const parse = (text: string): Array<RawAnswer> => {
 }
 
 export interface Conversation {
-  /** How many answers to wait for if the server does not close the connection. */
+  /** The number of responses to wait for if the server does not close the connection. */
   readonly answers?: number
   /** Called after the client has sent the bytes. */
   readonly afterwards?: (socket: Socket) => void
@@ -51,7 +51,7 @@ export interface Conversation {
 
 const patienceMs = 20_000
 
-/** Sends bytes, and reads until there are enough answers or the server closes the connection. */
+/** Sends bytes, and reads until there are enough responses or the server closes the connection. */
 export const talkTo = (url: string, bytes: string | Buffer, options: Conversation = {}) =>
   Effect.callback<Exchange>((resume) => {
     const { hostname, port } = new URL(url)
@@ -87,8 +87,8 @@ export const talk = (bytes: string | Buffer, options: Conversation = {}) =>
   Effect.flatMap(TestApp, ({ url }) => talkTo(url, bytes, options))
 
 /**
- * Sends the head of a request, runs `meanwhile`, and then sends the body. By then access has been
- * decided, because later requests of the same credential have been answered.
+ * Sends a request's head, runs `meanwhile`, and then sends the body. By then, access has been
+ * decided, because later requests with the same credential have been answered.
  */
 export const talkLate = Effect.fnUntraced(function* <E, R>(
   line: string,
@@ -111,7 +111,7 @@ export const talkLate = Effect.fnUntraced(function* <E, R>(
   return answers[0] ?? assert.fail("no answer")
 })
 
-/** A request as text, with the headers that HTTP/1.1 requires. */
+/** Returns a request as text, including the headers that HTTP/1.1 requires. */
 export const request = (line: string, headers: Readonly<Record<string, string>> = {}, body = "") =>
   `${line} HTTP/1.1\r\nhost: localhost\r\n` +
   Object.entries(headers)

@@ -26,7 +26,7 @@ export const urlOf = (path: string, ids: Readonly<Record<string, string>> = {}):
     (_, name: string) => ids[name] ?? (name === "name" ? "A_NAME" : nobodysId)
   )
 
-/** The methods for which a URL has an endpoint. Every GET also has HEAD. */
+/** Returns the methods that a URL's endpoints have. Every GET endpoint also handles HEAD. */
 export const methodsAt = (url: string): ReadonlyArray<string> => {
   const methods = routes
     .filter(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`).test(url))

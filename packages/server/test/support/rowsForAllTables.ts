@@ -23,14 +23,15 @@ const delivery = id(41)
 const worker = id(50)
 const queue = id(60)
 
-/** Text that a careless copy would change: quotes, line breaks and characters outside of ASCII. */
+/** Text that a careless copy would change: quotes, line breaks and non-ASCII characters. */
 const odd = String.raw`E'O''Neil \\ "quoted", {braces} (and more)\n\ttab — ünïcödé 🎉 '`
 const json = String.raw`'{"n": 12345678901234567890.1234567890, "nothing": null, "text": "a\\b \"c\" 🎉", "list": [1, null]}'`
 const array = `ARRAY['a,b', '', 'NULL', NULL, '{}', E'"\\\\ ']`
 
 /**
- * Statements that insert at least one row into each table, with extreme values of their types. The
- * history is on the day of `at`. The tests that move and upgrade data fail if a table is missing.
+ * Returns statements that insert at least one row into each table, with extreme values for the
+ * column types. The history is on the day that contains `at`. The tests that move and upgrade data
+ * fail if a table is missing.
  */
 export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
   const ms = Math.floor(at.getTime() / 86_400_000) * 86_400_000
@@ -98,14 +99,19 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO chain_steps (version_id, step_index, name, run_if, method, url, headers, body, timeout_seconds, retry_count, run_on, uses, weight)
      VALUES (${version}, 0, 'first', 'always', 'GET', 'https://example.com/', ${json}, ${odd}, 30, 0, '["a"]', '{}', 10),
             (${version}, 1, 'second', 'success', 'POST', 'https://example.com/', 'null', NULL, 30, 0, NULL, '{0}', 10)`,
-    `INSERT INTO status_pages (id, workspace_id, slug, title, description, published, groups, notices, created_by, updated_by, created_at, updated_at)
-     VALUES (${id(70)}, ${workspace}, 'every-page', ${odd}, ${odd}, true, ${json}, ${json}, ${json}, NULL, ${t}, ${t})`,
+    `INSERT INTO status_pages (id, workspace_id, slug, title, description, published, sealed_password, groups, notices, created_by, updated_by, created_at, updated_at)
+     VALUES (${id(70)}, ${workspace}, 'every-page', ${odd}, ${odd}, true, 'k.sealed', ${json}, ${json}, ${json}, NULL, ${t}, ${t})`,
     `INSERT INTO queues (id, workspace_id, key, name, max_concurrency, rate_per_second, paused, next_at, held_until, created_at, updated_at)
      VALUES (${queue}, ${workspace}, 'q', ${odd}, 2, 0.1, true, ${t}, ARRAY[${t}]::timestamptz[], ${t}, ${t})`,
+    `INSERT INTO queues (id, flow_workspace_id, flow_key, name, max_concurrency, fifo, next_at, created_at, updated_at)
+     VALUES ('f0000000-0000-0000-0000-000000000001', ${workspace}, ${odd}, '', 1, true, ${t}, ${t}, ${t})`,
     `INSERT INTO tasks (id, workspace_id, kind, key, name, status, method, url, headers, body, timeout_seconds, retry_count, version_id, steps_bytes, schedule, timezone, overlap, missed, dst_overlap, next_fire_at, fired_until, lane, run_at, created_at, updated_at)
      VALUES (${cron}, ${workspace}, 'cron', 'k', ${odd}, 'active', 'POST', 'https://example.com/', ${json}, ${odd}, 30, 3, NULL, NULL, '0 0 1 1 *', 'Europe/Berlin', 'queue', 'once', 'first', '2999-01-01', ${t}, 7, NULL, ${t}, ${t}),
             (${chain}, ${workspace}, 'chain', NULL, NULL, 'paused', NULL, NULL, NULL, NULL, NULL, NULL, ${version}, 99, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, NULL, ${t}, ${t}),
             (${delayed}, ${workspace}, 'delayed', NULL, '', 'finished', 'GET', 'https://example.com/', 'null', '', 30, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, ${t}, ${t}, ${t})`,
+    `INSERT INTO task_triggers (task_id, workspace_id, token_hash, sealed_token, sender, sealed_secret, created_at)
+     VALUES (${cron}, ${workspace}, 'tt1', 'k.sealed', 'github', 'k.sealed', ${t}),
+            (${chain}, ${workspace}, 'tt2', 'k.sealed', NULL, NULL, ${t})`,
     `INSERT INTO calendars (id, workspace_id, url, days, fetched_at, error, check_at, used_at)
      VALUES (${id(17)}, ${workspace}, 'https://example.com/', '["2026-12-24"]', ${t}, ${odd}, ${t}, ${t})`,
     `INSERT INTO plan_pauses (task_id, workspace_id, paused_at) VALUES (${chain}, ${workspace}, ${t})`,
@@ -121,13 +127,15 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${cron}, ${t}, ${workspace}, 'POST', 'https://example.com/', ${json}, ${odd})`,
     `INSERT INTO stops (id, workspace_id) VALUES (${id(15)}, ${workspace})`,
     `INSERT INTO stopped_workspaces (workspace_id, stopped_at) VALUES (${workspace}, ${t})`,
-    `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error, node, worker_id, exchange)
-     VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL, 1, ${worker}, ',,,4'),
-            (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd}, NULL, NULL, NULL)`,
+    `INSERT INTO executions (id, workspace_id, task_id, kind, trigger, chain_run_id, step_index, step, flow_key, status, scheduled_for, started_at, finished_at, lateness_ms, duration_ms, attempts_count, attempt_started_at, status_code, response_body, error, node, worker_id, exchange)
+     VALUES (${execution(1)}, ${workspace}, ${cron}, 'cron', 'schedule', NULL, NULL, NULL, ${odd}, 'succeeded', ${t}, ${t}, ${t}, -1, 9007199254740993, 2, ${t}, 200, ${odd}, NULL, 1, ${worker}, ',,,4'),
+            (${execution(2)}, ${workspace}, ${chain}, 'chain', 'manual', ${execution(2)}, 0, 'first', NULL, 'skipped', '1999-01-01', NULL, ${t}, NULL, NULL, 0, NULL, NULL, NULL, ${odd}, NULL, NULL, NULL)`,
     `INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, finished_at, status_code, response_body, error, node, exchange)
      VALUES (${execution(1)}, 1, ${workspace}, ${t}, NULL, 503, ${odd}, 'http_status: responded with 503', 1, ${odd})`,
     `INSERT INTO execution_stats (workspace_id, task_id, hour, succeeded, failed, cancelled, skipped, durations, duration_counts, latenesses, lateness_counts)
      VALUES (${workspace}, NULL, '2026-01-01 05:00:00+00', 1, 2, 3, 4, '{1,-2}', '{3,4}', '{}', '{}')`,
+    `INSERT INTO task_buckets (workspace_id, task_id, seconds, starts_at, succeeded, failed, cancelled, skipped, durations, duration_counts)
+     VALUES (${workspace}, ${cron}, 300, '2026-01-01 05:05:00+00', 1, 2, 3, 4, '{1,-2}', '{3,4}')`,
     `INSERT INTO removed_workspaces (id) VALUES (${id(16)})`,
     `INSERT INTO workers (id, workspace_id, name, labels, offered_labels, seen_at, version, host, slots, created_at, updated_at)
      VALUES (${worker}, ${workspace}, ${odd}, ${array}, NULL, ${t}, '1.0.0', 'host', 4, ${t}, ${t})`,
@@ -151,6 +159,8 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
      VALUES (${ssl}, ${workspace}, 'example.com', 443, 'tls', '{30,7,1}', 3600, ${t}, ${json}, '[]')`,
     `INSERT INTO checked_monitors (monitor_id, workspace_id, interval_seconds, timeout_seconds, confirm_after, recover_after, target, secret_names, last_check, recorded_at)
      VALUES (${checked}, ${workspace}, 60, 10, 2, 1, ${json}, ${array}, ${json}, ${t})`,
+    `INSERT INTO monitor_places (monitor_id, place, workspace_id, labels, round, worker_id, is_open, ends_at, status, reason, checked_at, last_check)
+     VALUES (${checked}, 0, ${workspace}, ${json}, 1, ${worker}, false, ${t}, 'down', 'x', ${t}, ${json})`,
     `INSERT INTO process_monitors (monitor_id, workspace_id, worker_id, labels, judge, match, min_count, max_rss_bytes, max_cpu_percent, interval_seconds, grace_seconds, since)
      VALUES (${proc}, ${workspace}, NULL, ${array}, 'together', ${json}, 1, 9007199254740993, 0.1, 30, 60, ${t})`,
     `INSERT INTO process_reports (monitor_id, worker_id, workspace_id, reported_at, report, failing_since, failing)
@@ -160,8 +170,10 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO uptime_buckets (monitor_id, workspace_id, seconds, starts_at, checks, failed_checks, down_ms, unwatched_ms, latencies)
      VALUES (${checked}, ${workspace}, 300, ${t}, 5, 1, 0.1, 9007199254740993, '{1,0,4}')`,
     `INSERT INTO removed_monitors (monitor_id) VALUES (${id(34)})`,
-    `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at, snoozed_until)
-     VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${user}, ${t}, ${t})`,
+    `INSERT INTO incidents (id, workspace_id, subject_kind, subject_id, subject_name, monitor_id, opened_at, cause_code, cause_message, acknowledged_by, acknowledged_at, snoozed_until, suppressed_by)
+     VALUES (${incident}, ${workspace}, 'heartbeat', ${heartbeat}, ${odd}, ${heartbeat}, ${t}, 'missing', ${odd}, ${user}, ${t}, ${t}, ${id(37)})`,
+    `INSERT INTO dependencies (workspace_id, subject_kind, subject_id, on_kind, on_id)
+     VALUES (${workspace}, 'cron', ${cron}, 'heartbeat', ${heartbeat})`,
     `INSERT INTO maintenance_windows (id, workspace_id, key, name, starts_at, ends_at, schedule, timezone, duration_seconds, everything, tags, monitor_ids, task_ids, created_by, updated_by, created_at, updated_at)
      VALUES (${id(36)}, ${workspace}, 'upgrade', ${odd}, ${t}, ${t}, NULL, 'UTC', NULL, false, ${array}, ARRAY[${heartbeat}]::uuid[], '{}', ${json}, NULL, ${t}, ${t})`,
     `INSERT INTO incident_actions (id, incident_id, workspace_id, at, type, actor, message, until)
@@ -180,9 +192,13 @@ export const rowsForAllTables = (at: Date): ReadonlyArray<string> => {
     `INSERT INTO outbox (workspace_id, event, subject_id, tags, at, data, callback_url)
      VALUES (${workspace}, 'incident.opened', ${heartbeat}, ${array}, ${t}, ${json}, NULL),
             (${workspace}, 'execution.succeeded', ${cron}, '{}', ${t}, ${json}, 'https://api.example.com/done')`,
-    `INSERT INTO problems (subject_id, workspace_id, event, failures, since, incident_id, tags, data)
-     VALUES (${heartbeat}, ${workspace}, 'incident.opened', 1, ${t}, ${incident}, ${array}, ${json})`,
+    `INSERT INTO problems (subject_id, workspace_id, event, failures, since, incident_id, hold_until, tags, data)
+     VALUES (${heartbeat}, ${workspace}, 'incident.opened', 1, ${t}, ${incident}, ${t}, ${array}, ${json})`,
     `INSERT INTO notified_channels (channel_id, subject_id, incident_key)
-     VALUES (${channel}, ${heartbeat}, ${heartbeat})`
+     VALUES (${channel}, ${heartbeat}, ${heartbeat})`,
+    `INSERT INTO escalation_policies (id, workspace_id, key, name, steps, repeat_count, repeat_after_seconds, created_by, updated_by, created_at, updated_at)
+     VALUES (${id(39)}, ${workspace}, 'on-call', ${odd}, ${json}, 1, 1800, ${json}, NULL, ${t}, ${t})`,
+    `INSERT INTO escalations (subject_id, policy_id, workspace_id, step, round, due_at)
+     VALUES (${heartbeat}, ${id(39)}, ${workspace}, 1, 0, ${t})`
   ]
 }

@@ -4,11 +4,12 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { temporaryFolder } from "./ServerProcess.ts"
 
-/** Why this machine cannot mount a file system, or undefined if it can. */
+/** Why this machine cannot mount a file system. Undefined if it can. */
 export const noSmallDisk = process.getuid?.() === 0 ? undefined : "only root may mount a tmpfs"
 
 /**
- * A folder on a small disk in memory, which tests can fill and free. The scope unmounts the disk.
+ * Creates a folder on a small in-memory disk, which tests can fill and free. The disk is unmounted
+ * when the scope closes.
  */
 export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
   const folder = yield* temporaryFolder("disk")
@@ -16,13 +17,13 @@ export const smallDisk = Effect.fnUntraced(function* (megabytes: number) {
     Effect.sync(() =>
       execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder])
     ),
-    // Lazy, because a killed process may take a moment to close its files.
+    // The unmount is lazy, because a killed process can take a moment to close its files.
     () => Effect.sync(() => execFileSync("umount", ["--lazy", folder]))
   )
   const ballast = path.join(folder, "ballast")
   return {
     folder,
-    /** Fills the disk to the last byte. Returns how many megabytes were free. */
+    /** Fills the disk completely. Returns how many megabytes were free. */
     fill: Effect.sync(() => {
       for (let size = 1 << 20; size >= 1; size /= 2) append(ballast, Buffer.alloc(size))
       return fs.statSync(ballast).size / (1 << 20)

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Replaces the clock functions of the database by functions that a test can step. They are set for
- * the session, which all statements share on the embedded store.
+ * Replaces the database's clock functions with functions that a test can step. They are set per
+ * session. On the embedded store, all statements share one session.
  */
 export const steppableDatabase = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

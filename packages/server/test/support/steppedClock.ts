@@ -1,6 +1,6 @@
 /**
- * A process loads this module before everything else. From each SIGUSR2 on, the wall clock of the
- * process is ahead of the machine's by the milliseconds that a file names. Timers and monotonic
+ * A process loads this module before everything else. After each SIGUSR2, the process's wall clock
+ * is ahead of the machine's clock by the number of milliseconds in a file. Timers and monotonic
  * time continue unchanged, as when an administrator or NTP sets a clock.
  */
 import * as fs from "node:fs"

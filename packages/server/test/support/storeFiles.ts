@@ -8,12 +8,12 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The packed files of a migrated store. */
     readonly migratedStore: string
-    /** The unpacked files of a migrated store, for the folder `postgres` of a data directory. */
+    /** The unpacked files of a migrated store, for the `postgres` folder in a data directory. */
     readonly storeFiles: string
   }
 }
 
-/** Provides a migrated store to all tests that are not about creating one. */
+/** Provides a migrated store to all tests, except those that create a store themselves. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const template = await migratedTemplate()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-store-"))

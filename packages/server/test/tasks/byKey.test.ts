@@ -1,15 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { begin as beginChains } from "./chains/chains.ts"
-import { begin, minimal as cronTask, runsOf } from "./cron/tasks.ts"
+import { setUpChains } from "./chains/chains.ts"
+import { setUpCron, minimal as cronTask, runsOf } from "./cron/tasks.ts"
 import { outcome } from "../support/http.ts"
 import { delayedTask, keyedOf } from "../support/keyed.ts"
 import { leap } from "../support/leap.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const start = Effect.gen(function* () {
-  yield* beginChains
-  const { key, member } = yield* begin
+  yield* setUpChains
+  const { key, member } = yield* setUpCron
   return { member, tasks: keyedOf({ ...member, access_token: key }) }
 })
 
@@ -58,7 +58,8 @@ layer(testAppLayer())("a task with a key", (it) => {
       assert.strictEqual(next.status, 201)
       assert.strictEqual((yield* tasks.get("delayed", first.id)).body.key, null)
 
-      // A task that is due at once is already in progress, so an equal definition changes nothing.
+      // A task that is due immediately has already started, so sending an equal definition changes
+      // nothing.
       const now = { url: delayedTask.url, run_at: "2026-01-01T00:00:00Z" }
       const begun = yield* tasks.put("delayed", "b", now)
       assert.strictEqual(begun.status, 201)

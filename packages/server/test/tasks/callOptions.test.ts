@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { begin as beginChains } from "./chains/chains.ts"
-import { begin } from "./cron/tasks.ts"
+import { setUpChains } from "./chains/chains.ts"
+import { setUpCron } from "./cron/tasks.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
@@ -9,7 +9,7 @@ type Body = Awaited<ReturnType<typeof JSON.parse>>
 
 const url = "https://api.example.com/jobs"
 
-/** How the requests and responses of each kind of task contain a call. */
+/** The position of a call in each task kind's requests and responses. */
 const kinds = [
   {
     kind: "cron",
@@ -41,8 +41,8 @@ const kinds = [
 const rule = { success_codes: ["200-299", "404"], body_contains: '"ok"', body_lacks: "error" }
 
 const start = Effect.gen(function* () {
-  yield* beginChains
-  const { key: token, member } = yield* begin
+  yield* setUpChains
+  const { key: token, member } = yield* setUpCron
   return {
     create: (kind: string, body: object) =>
       ask("POST", `${member.workspace}/${kind}`, { token, body }),
@@ -100,7 +100,7 @@ layer(testAppLayer())("the options of a call", (it) => {
           {
             path: [...path, "retry", "count"],
             code: "invalid",
-            message: `${field}retry.count differs from retry_count; give only one of them.`
+            message: `${field}retry.count differs from retry_count: send only one of the two.`
           }
         ])
         const agreed = yield* tasks.create(kind, both(3))

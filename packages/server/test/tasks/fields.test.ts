@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { ask, outcome } from "../support/http.ts"
 import { keyedOf } from "../support/keyed.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { begin, minimal } from "./cron/tasks.ts"
+import { setUpCron, minimal } from "./cron/tasks.ts"
 
-const start = Effect.map(begin, ({ key, member }) => ({
+const start = Effect.map(setUpCron, ({ key, member }) => ({
   member,
   tasks: keyedOf({ ...member, access_token: key })
 }))

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { begin as beginChains, minimal as chain } from "./chains/chains.ts"
-import { begin, cronOf, insertRun, minimal as cron, runsOf } from "./cron/tasks.ts"
+import { setUpChains, minimal as chain } from "./chains/chains.ts"
+import { setUpCron, cronOf, insertRun, minimal as cron, runsOf } from "./cron/tasks.ts"
 import { ask, outcome } from "../support/http.ts"
 import { testAppLayer, testNow } from "../support/TestApp.ts"
 
@@ -38,8 +38,8 @@ const lacksAll = (task: object) => {
 }
 
 const start = Effect.gen(function* () {
-  yield* beginChains
-  const { key: token, member } = yield* begin
+  yield* setUpChains
+  const { key: token, member } = yield* setUpCron
   const at = (kind: string) => `${member.workspace}/${kind}`
   return {
     member,
@@ -93,7 +93,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       const next = (changes: object) =>
         Effect.map(tasks.change(kind, task.id, changes), ({ body }) => body.next_run_at)
       assert.strictEqual(yield* next({ excluded_days: ["2026-06-02"] }), "2026-06-03T03:00:00.000Z")
-      // Excluded dates are in the time zone of the task. In Tokyo it is noon.
+      // Excluded dates are in the task's time zone. In Tokyo it is noon.
       assert.strictEqual(yield* next({ timezone: "Asia/Tokyo" }), "2026-06-02T18:00:00.000Z")
       assert.strictEqual(yield* next({ timezone: "UTC" }), "2026-06-03T03:00:00.000Z")
       const starts_at = "2026-07-01T03:00:00Z"
@@ -194,7 +194,7 @@ layer(testAppLayer())("the options of a schedule", (it) => {
       const sql = yield* SqlClient.SqlClient
       const tasks = yield* start
       const { body: task } = yield* tasks.create("cron", { ...cron, pause_after_failures: 5 })
-      // Pauses the task as the engine does, which has its own tests.
+      // Pauses the task as the engine would. Separate tests cover the engine's pause.
       const paused_reason = "it failed 5 times in a row"
       yield* sql`
         UPDATE tasks

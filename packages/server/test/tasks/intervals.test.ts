@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { decideFire } from "../../src/engine/firing/decideFire.ts"
-import { begin as beginChains, minimal as chain } from "./chains/chains.ts"
-import { begin, cronOf, minimal } from "./cron/tasks.ts"
+import { setUpChains, minimal as chain } from "./chains/chains.ts"
+import { setUpCron, cronOf, minimal } from "./cron/tasks.ts"
 import { ask, createKey, outcome } from "../support/http.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { nextSlot } from "@scheduling/schedules/slots"
@@ -15,8 +15,8 @@ const kinds = [
 ] as const
 
 const begun = Effect.gen(function* () {
-  yield* beginChains
-  const { key: token, member } = yield* begin
+  yield* setUpChains
+  const { key: token, member } = yield* setUpCron
   const path = (kind: string) => `${member.workspace}/${kind}`
   const changeOf =
     (method: "PATCH" | "POST" | "PUT") => (kind: string, rest: string, body: object) =>
@@ -183,7 +183,7 @@ layer(testAppLayer())("an interval of a task", (it) => {
       const everyMs = 90 * 60_000
       const schedule = "@every 90m from 2026-01-01T00:07:00Z"
       const rule = { schedule, timezone: "Europe/Berlin", dst_overlap: "first" } as const
-      // A generator with a fixed seed, so that a failure can be repeated.
+      // A random number generator with a fixed seed, so that failures are reproducible.
       let seed = 7
       const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
       const fired: Array<number> = []
@@ -193,7 +193,7 @@ layer(testAppLayer())("an interval of a task", (it) => {
       let firedUntil = 0
       while (now < end) {
         const dice = random()
-        // A restart leaves no node for a while, and a pause fires nothing until it ends.
+        // A restart leaves a time without any node, and a paused task does not fire.
         const passed = random() * (dice < 0.002 ? 7 * 3_600_000 : 600_000)
         now += Math.floor(passed)
         if (dice > 0.999) {

@@ -6,12 +6,12 @@ import { leap } from "../support/leap.ts"
 import { nobodysId } from "../support/routes.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { type chainsOf, minimal as chain } from "./chains/chains.ts"
-import { begin as beginWithCron, minimal as cronTask, runsOf } from "./cron/tasks.ts"
+import { setUpCron, minimal as cronTask, runsOf } from "./cron/tasks.ts"
 import { minimal as delayedTask } from "./delayed/tasks.ts"
 
 type Owner = Parameters<typeof chainsOf>[0]
 
-/** The requests about each kind. The paths below a task that list or cancel its runs differ. */
+/** The requests for each task kind. The paths for listing or cancelling a task's runs differ. */
 const kinds = [
   { kind: "cron", minimal: cronTask, resource: "task", pauses: true, runs: "executions" },
   { kind: "delayed", minimal: delayedTask, resource: "task", pauses: false, runs: undefined },
@@ -37,8 +37,8 @@ const tasksOf = ({ kind, minimal }: Kind, { access_token: token, workspace }: Ow
   }
 }
 
-const begin = (kind: Kind) =>
-  Effect.map(beginWithCron, ({ key, member }) => ({
+const setUp = (kind: Kind) =>
+  Effect.map(setUpCron, ({ key, member }) => ({
     member,
     tasks: tasksOf(kind, { ...member, access_token: key })
   }))
@@ -49,7 +49,7 @@ const idsIn = ({ body }: Answer): ReadonlyArray<string> =>
 layer(testAppLayer())("tasks of every kind", (it) => {
   it.effect.each(kinds)("are listed newest first, page by page: $kind", (kind) =>
     Effect.gen(function* () {
-      const { tasks } = yield* begin(kind)
+      const { tasks } = yield* setUp(kind)
       const ids: Array<string> = []
       for (let index = 0; index < 5; index++) {
         yield* TestClock.adjust(1)
@@ -71,7 +71,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
 
   it.effect.each(kinds)("are filtered by a part of the name, wildcards as text: $kind", (kind) =>
     Effect.gen(function* () {
-      const { tasks } = yield* begin(kind)
+      const { tasks } = yield* setUp(kind)
       for (const name of ["Report 100%", "report_eu", "Invoice", "Rechnung ÄÖ"]) {
         yield* TestClock.adjust(1)
         yield* tasks.create({ name })
@@ -99,7 +99,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
 
   it.effect.each(kinds)("are not listed by an invalid query: $kind", (kind) =>
     Effect.gen(function* () {
-      const { tasks } = yield* begin(kind)
+      const { tasks } = yield* setUp(kind)
       for (const [field, value] of [
         ["status", "deleted"],
         ["name", ""],
@@ -120,7 +120,7 @@ layer(testAppLayer())("tasks of every kind", (it) => {
 
   it.effect.each(kinds)("are created once, and run once, for an Idempotency-Key: $kind", (kind) =>
     Effect.gen(function* () {
-      const { tasks } = yield* begin(kind)
+      const { tasks } = yield* setUp(kind)
       const headers = { "idempotency-key": "deploy-1" }
       const answers = yield* together(times(5, () => tasks.create({}, headers)))
       const [first] = answers
@@ -150,9 +150,9 @@ layer(testAppLayer())("tasks of every kind", (it) => {
 
   it.effect.each(kinds)("are not found in another workspace or as another kind: $kind", (kind) =>
     Effect.gen(function* () {
-      const { member: theirs, tasks: their } = yield* begin(kind)
+      const { member: theirs, tasks: their } = yield* setUp(kind)
       const { body: task } = yield* their.create()
-      const { member, tasks: our } = yield* begin(kind)
+      const { member, tasks: our } = yield* setUp(kind)
       const another = kinds.find((other) => other !== kind) ?? kind
       const { body: ofAnotherKind } = yield* tasksOf(another, member).create()
       for (const id of [task.id, ofAnotherKind.id, nobodysId, "not-an-id"]) {

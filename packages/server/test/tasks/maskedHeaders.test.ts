@@ -19,7 +19,7 @@ const headers = {
 }
 const shown = { Authorization: mask, "x-api-key": mask, COOKIE: mask, "x-plain": "shown" }
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   const arrived: Array<Readonly<Record<string, unknown>>> = []
@@ -42,7 +42,7 @@ const begin = Effect.gen(function* () {
 
 const dueIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** Each kind of task with a call that has the headers. */
+/** Each kind of task, with a call that has these headers. */
 const kinds = [
   {
     kind: "cron",
@@ -69,7 +69,7 @@ const nothingStored = (path: ReadonlyArray<string | number>, field: string) => (
   message: `${field} contains the mask ${mask}, but no value is stored; send the value, or leave the header out.`
 })
 
-/** Reads the stored headers of the first call of a task. */
+/** Reads the stored headers of a task's first call. */
 const storedHeaders = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly headers: object }>`
@@ -87,7 +87,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
   (it) => {
     it.effect("are in no response of a GET, and in no live event", () =>
       Effect.gen(function* () {
-        const { arrived, call, create, member, read, send, workspace } = yield* begin
+        const { arrived, call, create, member, read, send, workspace } = yield* setUp
         const { access_token: token, workspace_id } = member
         const stream = yield* follow({ workspace, token })
         const callbacks = { on_failure: { url: call.url }, on_success: { url: call.url } }
@@ -177,7 +177,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
             ])
           ]
         )
-        // The server has received the value that responses mask.
+        // The server has received the original value, which responses mask.
         assert.includeMembers(
           arrived.map(({ authorization }) => authorization),
           [headers.Authorization, `Token ${canary} t-1`, "bearer t-1", `Bearer ${canary} end`]
@@ -189,7 +189,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect.each(kinds)("are masked in the response of every change: $kind", (one) =>
       Effect.gen(function* () {
-        const { act, call, create, patch, put, send } = yield* begin
+        const { act, call, create, patch, put, send } = yield* setUp
         const definition = one.define(call)
         const created = yield* create(one.kind, definition)
         const { id } = created.body
@@ -213,7 +213,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect.each(kinds)("are kept by a PUT of what a GET returned: $kind", (one) =>
       Effect.gen(function* () {
-        const { call, get, put } = yield* begin
+        const { call, get, put } = yield* setUp
         const created = yield* put(one.kind, "a", one.define(call))
         const { id, version } = created.body
         const got = yield* get(one.kind, id)
@@ -226,31 +226,33 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect.each(kinds)("are kept and replaced by name, in any letter case: $kind", (one) =>
-      Effect.gen(function* () {
-        const { arrived, call, get, put, send } = yield* begin
-        const created = yield* put(one.kind, "a", one.define(call))
-        const { id } = created.body
-        const given = { authorization: mask, "X-API-KEY": "new", "x-plain": "other" }
-        const changed = yield* put(one.kind, "a", one.define({ ...call, headers: given }))
-        assert.deepStrictEqual(one.callOf(changed.body).headers, { ...given, "X-API-KEY": mask })
-        const stored = { ...given, authorization: headers.Authorization }
-        assert.deepStrictEqual(yield* storedHeaders(id), stored)
-        const run = yield* send("POST", `/${one.kind}/${id}/run`)
-        const path = one.kind === "chains" ? `/chains/${id}/runs/` : "/executions/"
-        yield* get(path.slice(1, -1), `${run.body.id}?wait_seconds=30`)
-        assert.deepInclude(arrived[0], {
-          authorization: headers.Authorization,
-          "x-api-key": "new",
-          "x-plain": "other"
+    it.effect.each(kinds)(
+      "are kept and replaced by name, ignoring upper and lower case: $kind",
+      (one) =>
+        Effect.gen(function* () {
+          const { arrived, call, get, put, send } = yield* setUp
+          const created = yield* put(one.kind, "a", one.define(call))
+          const { id } = created.body
+          const given = { authorization: mask, "X-API-KEY": "new", "x-plain": "other" }
+          const changed = yield* put(one.kind, "a", one.define({ ...call, headers: given }))
+          assert.deepStrictEqual(one.callOf(changed.body).headers, { ...given, "X-API-KEY": mask })
+          const stored = { ...given, authorization: headers.Authorization }
+          assert.deepStrictEqual(yield* storedHeaders(id), stored)
+          const run = yield* send("POST", `/${one.kind}/${id}/run`)
+          const path = one.kind === "chains" ? `/chains/${id}/runs/` : "/executions/"
+          yield* get(path.slice(1, -1), `${run.body.id}?wait_seconds=30`)
+          assert.deepInclude(arrived[0], {
+            authorization: headers.Authorization,
+            "x-api-key": "new",
+            "x-plain": "other"
+          })
+          assert.notProperty(arrived[0], "cookie")
         })
-        assert.notProperty(arrived[0], "cookie")
-      })
     )
 
     it.effect("are kept by a PATCH that sends the mask, and removed by null", () =>
       Effect.gen(function* () {
-        const { call, create, patch } = yield* begin
+        const { call, create, patch } = yield* setUp
         for (const kind of ["cron", "delayed"] as const) {
           const definition = kinds.find((one) => one.kind === kind)?.define(call) ?? {}
           const { body: task } = yield* create(kind, definition)
@@ -272,7 +274,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect.each(kinds)("need a value if nothing is stored: $kind", (one) =>
       Effect.gen(function* () {
-        const { create, put, send, call } = yield* begin
+        const { create, put, send, call } = yield* setUp
         const masked = one.define({ ...call, headers: { "x-plain": "a", "x-api-key": mask } })
         const issue =
           one.kind === "chains"
@@ -290,7 +292,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
           [422, 201]
         )
         assert.deepStrictEqual(batch.body.items[0].error.detail.issues, [issue])
-        // A record that no longer exists is stale, whatever its headers held.
+        // An update to a record that no longer exists is stale, regardless of its headers.
         const stale = yield* put(one.kind, "a", { ...masked, version: 1 })
         assert.strictEqual(outcome(stale), "412 stale")
         // Only credentials are masked.
@@ -301,7 +303,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("of steps are found by the name of the step", () =>
       Effect.gen(function* () {
-        const { call, create, get, patch } = yield* begin
+        const { call, create, get, patch } = yield* setUp
         const login = { name: "login", url: call.url, headers: { "x-token": "secret-1" } }
         const close = {
           name: "close",
@@ -319,7 +321,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(issuesOf(renamed), [
           nothingStored(["steps", 1, "headers", "x-token"], "steps[1].headers.x-token")
         ])
-        // The stored value references a step that would now come later.
+        // The stored value refers to a step that would now come later.
         const turned = yield* patch("chains", chain.id, { steps: [second, first] })
         assert.strictEqual(outcome(turned), "422 validation_failed")
         assert.deepInclude(turned.body.detail.issues[0], {
@@ -347,7 +349,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("go to the task that replaces a finished one", () =>
       Effect.gen(function* () {
-        const { call, get, put, read } = yield* begin
+        const { call, get, put, read } = yield* setUp
         const created = yield* put("delayed", "a", { ...call, delay_seconds: 0 })
         const [run] = (yield* read(`/executions?task_id=${created.body.id}`)).body.data
         yield* read(`/executions/${run.id}?wait_seconds=30`)
@@ -364,7 +366,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("of a call keep to its limit of bytes when they are restored", () =>
       Effect.gen(function* () {
-        const { call, create, patch } = yield* begin
+        const { call, create, patch } = yield* setUp
         const half = "a".repeat(9_000)
         const { body: task } = yield* create(
           "cron",
@@ -388,7 +390,7 @@ layer(runningNodeLayer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     it.effect("of a channel are kept by the mask, and need a value if nothing is stored", () =>
       Effect.gen(function* () {
-        const { arrived, call, create, patch, put, send } = yield* begin
+        const { arrived, call, create, patch, put, send } = yield* setUp
         const kind = "notifications/channels"
         const config = { url: call.url, authorization: "Bearer 0123456789" }
         const channel = { name: "ops", kind: "webhook", config }

@@ -33,7 +33,8 @@ import type { Workspaces } from "../../../src/accounts/workspaces/Workspaces.ts"
 import type { WorkspacesRepo } from "../../../src/accounts/workspaces/WorkspacesRepo.ts"
 
 /**
- * The methods of a service whose first argument can be, or contain, an unauthorized workspace id.
+ * A service's methods whose first argument is or contains a workspace id that has not been
+ * authorized.
  */
 type TakesNamed<Service> = {
   [Method in keyof Service]: Service[Method] extends (first: infer First, ...rest: never) => unknown
@@ -60,14 +61,15 @@ describe("an unauthorized workspace id", () => {
     expectTypeOf<TakesNamed<WorkspacesRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<SettingsRepo["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<MonitorEventsRepo["Service"]>>().toBeNever()
-    // The end of maintenance is found for all workspaces.
+    // The job that ends maintenance windows searches all workspaces.
     expectTypeOf<TakesNamed<MonitorsRepo["Service"]>>().toEqualTypeOf<"listReleasable">()
-    // The link proves access, and a member is found in all workspaces.
+    // The link itself proves access, and a member's address is confirmed in all of the member's
+    // workspaces.
     type OfChannels = "findByLink" | "confirmOfMember"
     expectTypeOf<TakesNamed<IncidentsRepo["Service"]>>().toEqualTypeOf<"findByLink">()
     expectTypeOf<TakesNamed<ChannelsRepo["Service"]>>().toEqualTypeOf<OfChannels>()
     expectTypeOf<TakesNamed<DeliveriesRepo["Service"]>>().toBeNever()
-    // The account or workspace was deleted, so nobody can be authorized for it.
+    // The account or the workspace has been deleted, so nobody can be authorized for it.
     expectTypeOf<TakesNamed<AuditLog["Service"]>>().toEqualTypeOf<"erase">()
   })
 
@@ -83,14 +85,14 @@ describe("an unauthorized workspace id", () => {
     expectTypeOf<TakesNamed<Settings["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<Monitors["Service"]>>().toBeNever()
     expectTypeOf<TakesNamed<Incidents["Service"]>>().toBeNever()
-    // The run was read already.
+    // The run was already read with an authorized id.
     expectTypeOf<TakesNamed<Executions["Service"]>>().toEqualTypeOf<"queued">()
   })
 
   it("does not compile as an authorized id", () => {
     const named = "019A9F3C-5B1E-7C4A-9D2F-3E8B7A6C5D41" as WorkspaceId
     const read = (workspaceId: AuthorizedWorkspaceId) => workspaceId
-    // @ts-expect-error a name is no permission
+    // @ts-expect-error a string is no permission
     assert.strictEqual(read(named), named)
     assert.strictEqual(read(authorize(named)), named.toLowerCase())
   })

@@ -7,7 +7,10 @@ import { testNodesLayer } from "../../support/TestApp.ts"
 
 const isoNow = Effect.map(DateTime.now, DateTime.formatIso)
 
-/** Creates a key. Returns functions to use it on either node, and to wait for its record. */
+/**
+ * Creates a key. Returns functions that use the key on either node, and that wait until its use has
+ * been recorded.
+ */
 const subject = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const member = yield* signUp()
@@ -16,7 +19,7 @@ const subject = Effect.gen(function* () {
     sql<{ last_used_at: Date | null }>`SELECT last_used_at FROM api_keys WHERE id = ${id}`,
     ([row]) => row?.last_used_at?.toISOString() ?? null
   )
-  /** Waits for the write, which comes a second later and takes some real time. */
+  /** Waits for the write, which happens a second later and takes some real time. */
   const becomes = Effect.fnUntraced(function* (expected: string | null) {
     for (let tries = 0; tries < 200 && (yield* lastUsed) !== expected; tries++) {
       yield* Effect.promise(() => new Promise((resume) => setTimeout(resume, 5)))
@@ -63,7 +66,7 @@ layer(testNodesLayer())("last_used_at", (it) => {
       yield* use("otherUrl")
       yield* TestClock.adjust("1 second")
       yield* becomes(minute)
-      // The write of the other node counts for this node, too.
+      // A use that the other node has recorded also counts for this node.
       yield* TestClock.adjust("30 seconds")
       yield* use()
       yield* TestClock.adjust("1 second")

@@ -18,7 +18,7 @@ const valid = { name: "a key", scopes: ["tasks:read"] }
 const create = (member: Member, body: unknown) =>
   ask("POST", `${member.workspace}/api-keys`, { token: member.access_token, body })
 
-/** Invalid bodies, with the paths of their issues. */
+/** Invalid bodies, with the paths of the issues that the response reports. */
 const refused: ReadonlyArray<readonly [string, unknown, ReadonlyArray<ReadonlyArray<unknown>>]> = [
   ["no name", { scopes: ["tasks:read"] }, [["name"]]],
   ["a name that is blank", { ...valid, name: " \t " }, [["name"]]],
@@ -59,7 +59,7 @@ const refused: ReadonlyArray<readonly [string, unknown, ReadonlyArray<ReadonlyAr
   ]
 ]
 
-/** Inserts keys directly, because creating them one by one takes a second. */
+/** Inserts keys directly, because creating each one with a request takes time. */
 const insertKeys = Effect.fnUntraced(function* (member: Member, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -206,17 +206,19 @@ layer(testNodesLayer())("creation of an API key", (it) => {
     })
   )
 
-  it.effect("creates exactly one key at the end of the quota if many are created at once", () =>
-    Effect.gen(function* () {
-      const member = yield* signUp()
-      yield* insertKeys(member, 99)
-      const answers = yield* together(
-        times(8, (index) => createOne(member, index % 2 === 0 ? "url" : "otherUrl"))
-      )
-      assert.deepStrictEqual(answers.map(outcome).toSorted(), [
-        "201",
-        ...times(7, () => "402 quota_exceeded")
-      ])
-    })
+  it.effect(
+    "creates exactly one key if only one is left in the quota and many are created simultaneously",
+    () =>
+      Effect.gen(function* () {
+        const member = yield* signUp()
+        yield* insertKeys(member, 99)
+        const answers = yield* together(
+          times(8, (index) => createOne(member, index % 2 === 0 ? "url" : "otherUrl"))
+        )
+        assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+          "201",
+          ...times(7, () => "402 quota_exceeded")
+        ])
+      })
   )
 })

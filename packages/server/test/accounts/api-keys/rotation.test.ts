@@ -142,7 +142,7 @@ layer(testAppLayer())("rotation of an API key", (it) => {
       for (const key of listed.body.data) {
         assert.isFalse(key.is_active && Date.parse(key.created_at) > revokedAt)
       }
-      // On the embedded store, either can be first.
+      // On the embedded store, either request can be processed first.
       if (onPostgres) assert.strictEqual(listed.body.data.length, 1)
     })
   )

@@ -20,7 +20,7 @@ const from = (ip: string) => ({ "x-forwarded-for": ip })
 const usageOf = (member: Member, id: string) =>
   ask("GET", `${member.workspace}/api-keys/${id}/usage`, { token: member.access_token })
 
-/** Waits for the recorded uses of a key. */
+/** Waits until a key's uses have been recorded, and returns them. */
 const noted = Effect.fnUntraced(function* (
   id: string,
   count: number,
@@ -49,7 +49,7 @@ layer(testAppLayer())("the usage of an API key", (it) => {
       assert.strictEqual(before.body.suggestion.advice, "wait")
       yield* ask("GET", member.workspace, { token: key, headers: from("203.0.113.7") })
       yield* ask("GET", member.workspace, { token: key, headers: from("2001:db8::7") })
-      // A rejected request is not a use of the scope.
+      // A rejected request does not count as a use of the scope.
       const refused = yield* ask("POST", `${member.workspace}/cron`, { token: key, body: {} })
       assert.strictEqual(outcome(refused), "403 insufficient_scope")
       yield* noted(id, 4)
@@ -81,7 +81,7 @@ layer(testAppLayer())("the usage of an API key", (it) => {
       for (const nr of times(14, (index) => index)) {
         yield* ask("GET", "/v1/whoami", { token: key, headers: from(`198.51.100.${nr}`) })
       }
-      // The oldest addresses are deleted by a statement after the insert.
+      // A statement deletes the oldest addresses after the insert.
       const rows = yield* noted(id, 10, ({ length }) => length === 10)
       assert.strictEqual(rows.length, 10)
       assert.strictEqual((yield* usageOf(member, id)).body.addresses.length, 10)
@@ -134,7 +134,7 @@ const report = (key: string, ip = "203.0.113.5") =>
   ask("POST", "/v1/api-keys/revoke", { body: { key }, headers: from(ip) })
 
 layer(testNodesLayer())("a leaked key", (it) => {
-  it.effect("is revoked by anybody who has it, and other texts get the same response", () =>
+  it.effect("can be revoked by anybody who has it, and other strings get the same response", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { id, key } = yield* createKey(member)

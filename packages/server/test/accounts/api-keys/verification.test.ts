@@ -39,7 +39,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
       const sql = yield* SqlClient.SqlClient
       const member = yield* signUp()
       const { id, key } = yield* createKey(member, { expires_in_days: 1 })
-      // Moving the key is faster than moving the clock by a day.
+      // Changing the key's timestamps is faster than moving the clock by a day.
       yield* sql`
         UPDATE api_keys
         SET expires_at = expires_at - interval '1 day' + interval '2 minutes'
@@ -128,7 +128,7 @@ layer(testNodesLayer())("verification of an API key", (it) => {
       }).pipe(Effect.provideService(TestApp, during))
       assert.notStrictEqual(yield* hashOf(id), oldHash)
 
-      // After its first use, the key no longer needs the old secret.
+      // Once the key has been used, it no longer needs the old secret.
       assert.strictEqual(
         yield* accessStatus(key).pipe(Effect.provideService(TestApp, forgetful)),
         "200"

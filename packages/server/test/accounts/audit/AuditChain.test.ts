@@ -7,7 +7,6 @@ import { AuditLog } from "../../../src/accounts/audit/AuditLog.ts"
 import { AppConfig } from "../../../src/core/config/Config.ts"
 import { Ids } from "../../../src/core/Ids.ts"
 import { Secrets } from "../../../src/core/Secrets.ts"
-import { eventually } from "../../engine/runner/support/tasks.ts"
 import {
   ask,
   createKey,
@@ -19,7 +18,8 @@ import {
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testConfig } from "../../support/TestApp.ts"
-import { untilLinked } from "./untilLinked.ts"
+import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
+import { waitUntilEventsLinked } from "./waitUntilEventsLinked.ts"
 
 const chainWith = (config: Partial<AppConfig["Service"]>) =>
   Effect.provide(
@@ -57,7 +57,7 @@ const withEvents = Effect.gen(function* () {
     token: member.access_token,
     body: { url: "https://example.com/v2/payroll" }
   })
-  yield* untilLinked
+  yield* waitUntilEventsLinked
   return member
 })
 
@@ -81,7 +81,7 @@ const third = (sql: SqlClient.SqlClient, { workspace_id }: Member) => sql`id = (
 
 const lastFive = (sql: SqlClient.SqlClient) => sql`ordinal > (SELECT ordinal - 5 FROM audit_head)`
 
-/** Ways to tamper with the log, as SQL, with the problem that verification must report. */
+/** Ways of tampering with the log, as SQL, each with the problem that verification must report. */
 const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
   "an actor removed": [
     "was changed",
@@ -170,7 +170,7 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
     (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
   ],
   "all events and the end removed": [
-    "the event of its creation is missing",
+    "no event records its creation",
     (sql) => all(sql`DELETE FROM audit_events`, sql`DELETE FROM audit_head`)
   ],
   "an event of an account changed": [
@@ -185,18 +185,18 @@ const tamperings: Readonly<Record<string, readonly [problem: string, Tampering]>
         AND action = 'session.started'`
   ],
   "all events of an account removed": [
-    "the event of its creation is missing",
+    "no event records its creation",
     (sql, member) => sql`DELETE FROM audit_events WHERE user_id = ${member.user_id}`
   ],
   "all events of a workspace removed": [
-    "the event of its creation is missing",
+    "no event records its creation",
     (sql, member) => sql`DELETE FROM audit_events WHERE workspace_id = ${member.workspace_id}`
   ]
 }
 
 /**
- * Tampering after which the service would link the events again, if it only checked for missing
- * links.
+ * Tampering that the service would cover up by linking the events again if it checked only for
+ * missing links.
  */
 const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> = {
   "a forged event": [
@@ -260,7 +260,7 @@ const relinked: Readonly<Record<string, readonly [problem: string, Tampering]>> 
     (sql) => all(sql`DELETE FROM audit_events WHERE ${lastFive(sql)}`, sql`DELETE FROM audit_head`)
   ],
   "all events removed, and the end set back to the beginning": [
-    "the event of its creation is missing",
+    "no event records its creation",
     (sql) =>
       all(
         sql`DELETE FROM audit_events`,
@@ -274,16 +274,19 @@ const keepLog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE kept_events AS SELECT * FROM audit_events`
   yield* sql`CREATE TABLE kept_head AS SELECT * FROM audit_head`
+  // This is one transaction, because the node's loop inserts the log's last link if it is missing.
+  // The loop locks that row before it reads the events.
   return Effect.gen(function* () {
+    yield* sql`LOCK TABLE audit_head, audit_events`
     yield* sql`DELETE FROM audit_events`
     yield* sql`INSERT INTO audit_events SELECT * FROM kept_events`
     yield* sql`DELETE FROM audit_head`
     yield* sql`INSERT INTO audit_head SELECT * FROM kept_head`
     yield* sql`DROP TABLE kept_events, kept_head`
-  }).pipe(Effect.orDie)
+  }).pipe(sql.withTransaction, Effect.retry({ times: 3 }), Effect.orDie)
 })
 
-/** Runs an effect with a new member, and restores the log afterwards. */
+/** Runs an effect with a new member, and then restores the log. */
 const restoringLog = <A, E, R>(work: (member: Member) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const member = yield* withEvents
@@ -355,7 +358,7 @@ layer(testAppLayer())("the audit chain", (it) => {
             assert.isNotEmpty(yield* verify)
             yield* createKey(member)
             yield* leap("2 hours")
-            yield* Effect.andThen(AuditChain, untilLinked).pipe(chainWith({}))
+            yield* Effect.andThen(AuditChain, waitUntilEventsLinked).pipe(chainWith({}))
             assertReported(yield* verify, problem)
           })
         )
@@ -368,11 +371,11 @@ layer(testAppLayer())("the audit chain", (it) => {
       const { lastHash } = yield* reportWith({})
       const restore = yield* keepLog
       yield* createKey(member)
-      yield* untilLinked
+      yield* waitUntilEventsLinked
       const later = yield* reportWith({}, lastHash)
       assert.deepStrictEqual(later.problems, [])
       assert.notStrictEqual(later.lastHash, lastHash)
-      // The earlier log is valid, like a restored backup.
+      // The earlier log is valid, like a log restored from a backup.
       yield* restore
       assert.deepStrictEqual(yield* verify, [])
       const [problem, ...others] = yield* verifyWith({}, later.lastHash)
@@ -429,7 +432,7 @@ layer(testAppLayer())("the audit chain", (it) => {
         yield* createKey(member)
         assert.isNotEmpty(yield* sql`SELECT id FROM audit_events WHERE ordinal IS NULL`)
         const rotating = { appSecret: nextSecret, previousAppSecrets }
-        yield* Effect.andThen(AuditChain, untilLinked).pipe(chainWith(rotating))
+        yield* Effect.andThen(AuditChain, waitUntilEventsLinked).pipe(chainWith(rotating))
         assert.deepStrictEqual(yield* verifyWith(rotating), [])
       })
     )
@@ -443,11 +446,9 @@ layer(testAppLayer())("the audit chain", (it) => {
         token: member.access_token,
         body: { current_password: password }
       })
-      yield* untilLinked
+      yield* waitUntilEventsLinked
       yield* TestClock.adjust("10 minutes")
-      yield* TestClock.withLive(
-        eventually(sql`SELECT owner_id FROM audit_erasures`, (rows) => rows.length === 0)
-      )
+      yield* waitUntilNothingIsLeft(sql`SELECT owner_id FROM audit_erasures`, "1 minute")
       assert.deepStrictEqual(yield* verify, [])
       const erased = sql`workspace_id = ${member.workspace_id}`
       yield* restoringLog(() =>

@@ -17,7 +17,7 @@ import {
 } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { open } from "../sessions/forge.ts"
-import { untilLinked } from "./untilLinked.ts"
+import { waitUntilEventsLinked } from "./waitUntilEventsLinked.ts"
 
 const headers = { "x-forwarded-for": "198.51.100.7", "x-request-id": "audit-1" }
 
@@ -154,8 +154,8 @@ layer(testAppLayer())("the audit log", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       const token = member.access_token
-      // The hash of an event appears once the event is linked.
-      yield* untilLinked
+      // An event has a hash once it is linked.
+      yield* waitUntilEventsLinked
       const before = (yield* audit(member)).text
       const id = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
       yield* ask("POST", `${member.workspace}/api-keys`, { token, body: { name: "" } })

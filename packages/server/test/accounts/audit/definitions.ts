@@ -1,6 +1,6 @@
-import { definedFields } from "@scheduling/domain/definitions/definedFields"
+import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 
-/** Draws the same numbers for the same seed. */
+/** Returns a random number generator that repeats its numbers if given the same seed. */
 export const randomOf = (seed: number) => {
   let state = seed
   const next = () => {
@@ -16,7 +16,7 @@ export const randomOf = (seed: number) => {
 
 export type Random = ReturnType<typeof randomOf>
 
-/** The records to which definitions refer. */
+/** The records that definitions refer to. */
 export interface References {
   readonly queues: ReadonlyArray<string>
   readonly worker: string
@@ -37,7 +37,8 @@ const call = (random: Random) => ({
 const common = (random: Random, { queues }: References) => ({
   name: `Task ${random.below(10)}`,
   ...random.maybe({ tags: random.pick([[], ["a"], ["a", "b"]]) }),
-  ...random.maybe({ queue_id: random.pick([null, ...queues]) })
+  ...random.maybe({ queue_id: random.pick([null, ...queues]) }),
+  ...random.maybe({ priority: random.pick([-100, 0, 5]) })
 })
 
 const firing = (random: Random) => ({
@@ -56,25 +57,25 @@ const named = (random: Random) => ({
 })
 
 export interface Family {
-  /** The kind of its records in the audit log. */
+  /** The kind that the audit log uses for these records. */
   readonly kind: string
   /** The path below the workspace. */
   readonly path: string
   readonly fields: ReadonlyArray<string>
   readonly define: (random: Random, references: References) => object
   readonly pauses: boolean
-  /** Whether many are created with one request. */
+  /** True if one request can create many records. */
   readonly batches?: boolean
 }
 
 const schedules = ["0 3 * * *", "*/5 * * * *", "30 9 * * MON-FRI"]
 
-/** The families of records with a definition. */
+/** The kinds of records that have definitions. */
 export const families: ReadonlyArray<Family> = [
   {
     kind: "cron_task",
     path: "cron",
-    fields: definedFields("cron"),
+    fields: definitionFields("cron"),
     define: (random, references) => ({
       ...common(random, references),
       ...call(random),
@@ -87,7 +88,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "delayed_task",
     path: "delayed",
-    fields: definedFields("delayed"),
+    fields: definitionFields("delayed"),
     define: (random, references) => ({
       ...common(random, references),
       ...call(random),
@@ -99,7 +100,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "chain",
     path: "chains",
-    fields: definedFields("chain"),
+    fields: definitionFields("chain"),
     define: (random, references) => ({
       ...common(random, references),
       ...firing(random),
@@ -114,7 +115,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "queue",
     path: "queues",
-    fields: definedFields("queue"),
+    fields: definitionFields("queue"),
     define: (random) => ({
       name: `Queue ${random.below(10)}`,
       max_concurrency: 1 + random.below(3),
@@ -125,7 +126,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/heartbeat",
-    fields: definedFields("heartbeat"),
+    fields: definitionFields("heartbeat"),
     define: (random) => ({
       ...named(random),
       ...random.pick([
@@ -139,7 +140,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/ssl",
-    fields: definedFields("ssl"),
+    fields: definitionFields("ssl"),
     define: (random) => ({
       ...named(random),
       host: `www${random.below(3)}.example.com`,
@@ -150,7 +151,7 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/process",
-    fields: definedFields("process"),
+    fields: definitionFields("process"),
     define: (random, { worker }) => ({
       ...named(random),
       worker_id: worker,
@@ -161,19 +162,27 @@ export const families: ReadonlyArray<Family> = [
   {
     kind: "monitor",
     path: "monitors/http",
-    fields: definedFields("http"),
+    fields: definitionFields("http"),
     define: (random) => ({
       ...named(random),
       url: `https://www${random.below(3)}.example.com/health`,
       ...random.maybe({ headers: { authorization: `Bearer secret${random.below(1000)}` } }),
-      ...random.maybe({ confirm_after: 1 + random.below(3) })
+      ...random.maybe({ confirm_after: 1 + random.below(3) }),
+      ...random.maybe({
+        places: random.pick([
+          null,
+          [{ labels: ["a"] }],
+          [{ labels: ["b", "c"] }, { labels: ["a"] }]
+        ]),
+        down_when: random.pick(["any", "majority", "all"])
+      })
     }),
     pauses: true
   },
   {
     kind: "notification_channel",
     path: "notifications/channels",
-    fields: definedFields("notification_channel"),
+    fields: definitionFields("notification_channel"),
     define: (random) => ({
       name: `Channel ${random.below(10)}`,
       kind: "slack",

@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import { canonical } from "../../../src/accounts/audit/chainHashes.ts"
-import { onlySelfHosted, selfHosted } from "../../../src/core/config/plans.ts"
+import { canonicalJson } from "../../../src/accounts/audit/chainHashes.ts"
+import { selfHostedCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import {
   type Answer,
   ask,
@@ -18,33 +18,36 @@ import {
   signUp,
   tokenOf
 } from "../../support/http.ts"
-import { eventually } from "../../engine/runner/support/tasks.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { workersOf } from "../../workers/workers.ts"
+import { waitUntilNothingIsLeft } from "../../support/waitUntilNothingIsLeft.ts"
+import { agentOf, success, workersOf } from "../../workers/workers.ts"
 import { families, type Family, type Random, randomOf } from "./definitions.ts"
 
 const limited = {
-  ...selfHosted,
-  limits: { ...selfHosted.limits, executions_a_month: 1_000 }
+  ...selfHostedPlan,
+  limits: { ...selfHostedPlan.limits, executions_a_month: 1_000 }
 }
 
-const plans = { ...onlySelfHosted, plans: new Map([[limited.id, limited]]), byDefault: limited }
+const plans = { ...selfHostedCatalog, plans: new Map([[limited.id, limited]]), byDefault: limited }
 
 const keys = ["one", "two", "three"]
 
-/** A principal who changes definitions, and the operations that are forbidden to it. */
+/**
+ * A principal who changes definitions, and the operations that this principal is not allowed to
+ * use.
+ */
 interface Editor {
   readonly actor: Actor
   readonly token: string
 }
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   yield* ask("PATCH", "/v1/auth/me", { token: member.access_token, body: { name: "Ada" } })
   const scopes = ["tasks:write", "monitors:write", "notifications:write"]
   const key = yield* createKey(member, { name: "CI", scopes })
   const tool = yield* createServiceAccount(member)
-  const editors: ReadonlyArray<Editor> = [
+  const editors: readonly [Editor, Editor, Editor] = [
     { actor: { kind: "user", id: member.user_id, name: "Ada" }, token: member.access_token },
     { actor: { kind: "api_key", id: key.id, name: "CI" }, token: key.key },
     {
@@ -52,17 +55,18 @@ const begin = Effect.gen(function* () {
       token: yield* tokenOf(tool)
     }
   ]
-  return { member, editors, worker: (yield* workersOf(member).create()).body.id as string }
+  const { id, token } = (yield* workersOf(member).create({ labels: ["office"] })).body
+  return { member, editors, worker: String(id), agent: agentOf(token) }
 })
 
-type Scene = Effect.Success<typeof begin>
+type Fixture = Effect.Success<typeof setUp>
 
 const listIn = (member: Member, { path }: Family) =>
   Effect.map(readPages(`${member.workspace}/${path}`, member.access_token, 100), (pages) =>
     pages.flat().filter(({ status }) => status !== "cancelled")
   )
 
-/** Lets the plan pause or resume all tasks within a minute. */
+/** Uses up the plan's limits, so that the plan pauses or resumes all tasks within a minute. */
 const useUp = Effect.fnUntraced(function* ({ workspace_id }: Member, executions: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -74,12 +78,12 @@ const useUp = Effect.fnUntraced(function* ({ workspace_id }: Member, executions:
     executions === 0
       ? sql`SELECT task_id FROM plan_pauses WHERE workspace_id = ${workspace_id}`
       : sql`SELECT id FROM tasks WHERE workspace_id = ${workspace_id} AND status = 'active'`
-  yield* TestClock.withLive(eventually(left, (rows) => rows.length === 0))
+  yield* waitUntilNothingIsLeft(left, "30 seconds")
 })
 
-/** One random change of one random record, through any of the endpoints. */
+/** Makes one random change to a random record, using any of the endpoints. */
 const change = Effect.fnUntraced(function* (
-  { editors, member, worker }: Scene,
+  { editors, member, worker }: Fixture,
   random: Random,
   family: Family
 ) {
@@ -125,15 +129,15 @@ const change = Effect.fnUntraced(function* (
       if (family.path !== "delayed" && !family.pauses) return [yield* create]
       return [yield* send("PATCH", one, family.pauses ? { paused: random.next() < 0.7 } : some)]
     case 8:
-      // Headers and secrets that are sent back with their masks stay as they are.
+      // Headers and secrets keep their values if a client sends their masks back.
       return [yield* send("PUT", `/by-key/${record.key ?? key}`, record)]
     default:
       return [yield* send("PATCH", one, some)]
   }
 })
 
-const changeOthers = Effect.fnUntraced(function* ({ editors, member }: Scene, random: Random) {
-  const { token } = random.pick([editors[0] as Editor, editors[2] as Editor])
+const changeOthers = Effect.fnUntraced(function* ({ editors, member }: Fixture, random: Random) {
+  const { token } = random.pick([editors[0], editors[2]])
   const channels = yield* listIn(member, families.at(-1) as Family)
   const name = random.pick(["TOKEN", "OTHER"])
   const { version } = (yield* ask("GET", `${member.workspace}/notifications/settings`, { token }))
@@ -162,6 +166,29 @@ const changeOthers = Effect.fnUntraced(function* ({ editors, member }: Scene, ra
   ]
 })
 
+/** Makes a new cron task's run fail on a worker, so that the service pauses the task. */
+const fail = Effect.fnUntraced(function* ({ agent, editors: [{ token }], member }: Fixture) {
+  const created = yield* ask("POST", `${member.workspace}/cron`, {
+    token,
+    body: { name: "Failing", url: "http://example.com", schedule: "0 3 * * *" }
+  })
+  const at = `${member.workspace}/cron/${created.body.id}`
+  const changed = yield* ask("PATCH", at, {
+    token,
+    body: { run_on: { labels: ["office"] }, pause_after_failures: 1 }
+  })
+  yield* TestClock.adjust("1 second")
+  const run = yield* ask("POST", `${at}/run`, { token })
+  const { session } = (yield* agent.hello()).body
+  const claimed = yield* agent.claim(session)
+  const results = claimed.body.calls.map((call: Parameters<typeof success>[0]) => ({
+    ...success(call),
+    outcome: "failed",
+    status_code: 500
+  }))
+  return [created, changed, run, claimed, yield* agent.results(session, results)]
+})
+
 interface Replayed {
   readonly kind: string
   readonly fields: Map<string, unknown>
@@ -169,7 +196,7 @@ interface Replayed {
   updated_by: Actor | null
 }
 
-/** Builds the definitions from the events alone, the oldest first. */
+/** Reconstructs the definitions from the events alone, oldest first. */
 const replay = (events: ReadonlyArray<AuditEvent>) => {
   const records = new Map<string, Replayed>()
   const settings: Replayed = {
@@ -194,7 +221,7 @@ const replay = (events: ReadonlyArray<AuditEvent>) => {
     const record = subject_kind === "notification_settings" ? settings : records.get(id)
     if (record === undefined) return assert.fail(`${action} of a record that does not exist`)
     for (const { field, new: now, old } of changes) {
-      // The first event of the settings has the defaults as its old values.
+      // The old values in the first settings event are the defaults.
       if (record !== settings || record.fields.has(field)) {
         assert.deepStrictEqual(record.fields.get(field) ?? null, old, `${action}: ${field}`)
       }
@@ -206,9 +233,9 @@ const replay = (events: ReadonlyArray<AuditEvent>) => {
   return { records, settings }
 }
 
-/** Converts a value to its form in the log, where long values are hashes. */
+/** Converts a value to its representation in the log, which contains hashes of long values. */
 const logged = (value: unknown): unknown => {
-  const json = canonical(value ?? null)
+  const json = canonicalJson(value ?? null)
   const bytes = Buffer.byteLength(json)
   return bytes <= 8_192
     ? (value ?? null)
@@ -216,7 +243,7 @@ const logged = (value: unknown): unknown => {
 }
 
 const assertRecords = Effect.fnUntraced(function* (
-  { member }: Scene,
+  { member }: Fixture,
   records: ReadonlyMap<string, Replayed>
 ) {
   let shown = 0
@@ -242,10 +269,11 @@ const assertRecords = Effect.fnUntraced(function* (
   const { body: secrets } = yield* ask("GET", `${member.workspace}/secrets`, {
     token: member.access_token
   })
-  for (const { allowed_hosts, name } of secrets.data) {
+  for (const { allowed_hosts, created_by, name, updated_by } of secrets.data) {
     const found = records.get(`secret ${name}`)
     assert.deepStrictEqual(found?.fields.get("allowed_hosts"), allowed_hosts)
     assert.strictEqual(found?.fields.get("value"), "•••")
+    assert.deepStrictEqual([found?.created_by, found?.updated_by], [created_by, updated_by])
     shown++
   }
   assert.strictEqual(records.size, shown)
@@ -255,15 +283,16 @@ layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone"
   it.effect.each([1, 2, 3, 4])("replays to the definitions that the API shows: %s", (seed) =>
     Effect.gen(function* () {
       const random = randomOf(seed)
-      const scene = yield* begin
-      const { editors, member } = scene
-      const answers: Array<Answer> = []
+      const fixture = yield* setUp
+      const { editors, member } = fixture
+      const answers: Array<Answer> = [...(yield* fail(fixture))]
       for (let step = 0; step < 90; step++) {
         yield* TestClock.adjust("1 second")
         const turn = random.below(20)
         if (turn === 0) yield* useUp(member, random.pick([0, 1_000]))
-        else if (turn === 1) answers.push(...(yield* changeOthers(scene, random)))
-        else answers.push(...(yield* change(scene, random, random.pick(families))))
+        else if (turn === 1) answers.push(...(yield* changeOthers(fixture, random)))
+        else if (turn === 2) answers.push(...(yield* fail(fixture)))
+        else answers.push(...(yield* change(fixture, random, random.pick(families))))
       }
       yield* useUp(member, 1_000)
       for (const { status, text } of answers) assert.isBelow(status, 500, text)
@@ -273,7 +302,7 @@ layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone"
       const pages = yield* readPages(`${member.workspace}/audit`, member.access_token, 100)
       const events = pages.flat().toReversed() as unknown as ReadonlyArray<AuditEvent>
       const { records, settings } = replay(events)
-      yield* assertRecords(scene, records)
+      yield* assertRecords(fixture, records)
 
       const { body: shown } = yield* ask("GET", `${member.workspace}/notifications/settings`, {
         token: member.access_token
@@ -283,6 +312,7 @@ layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone"
           settings.fields.get("task_failure_threshold"),
           shown.task_failure_threshold
         )
+        assert.deepStrictEqual(settings.updated_by, shown.updated_by)
       }
 
       const changed = events.filter(({ changes }) => changes.length > 0)
@@ -292,7 +322,12 @@ layer(testAppLayer({ plans }), { timeout: "120 seconds" })("the audit log alone"
           actor.kind
         )
       }
-      assert.isTrue(changed.some(({ actor }) => actor?.kind === "plan"))
+      for (const kind of ["plan", "system"]) {
+        assert.isTrue(
+          changed.some(({ actor }) => actor?.kind === kind),
+          kind
+        )
+      }
       assert.isTrue(changed.every(({ request_id }) => request_id !== null))
       assert.notMatch(JSON.stringify(events), /secret\d/)
     })

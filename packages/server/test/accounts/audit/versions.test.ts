@@ -9,7 +9,7 @@ import { testSecret } from "../../support/testSecret.ts"
 import { workersOf } from "../../workers/workers.ts"
 import { families, type Family, randomOf } from "./definitions.ts"
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const scopes = ["tasks:write", "monitors:write", "notifications:write"]
   const key = yield* createKey(member, { name: "CI", scopes })
@@ -39,7 +39,7 @@ const recordsOf = (member: Member, { path }: Pick<Family, "path">) => {
 
 const ring = makeSecrets([testSecret]).keys("notification-channel")
 
-/** Reads the stored credentials of a record, which no response shows. */
+/** Reads a record's stored credentials, which responses never contain. */
 const credentialsOf = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const tasks = yield* sql`
@@ -68,7 +68,7 @@ layer(testAppLayer(), { timeout: "60 seconds" })("the versions of a record", (it
   it.effect.each(families)("are kept with their authors, and each is restored: $path", (family) =>
     Effect.gen(function* () {
       const random = randomOf(7)
-      const { key, member, references } = yield* begin
+      const { key, member, references } = yield* setUp
       const records = recordsOf(member, family)
       const { body: created } = yield* records.create(family.define(random, references))
       const known = new Map<number, { readonly definition: object; readonly stored: object }>()
@@ -138,7 +138,7 @@ layer(testAppLayer(), { timeout: "60 seconds" })("the versions of a record", (it
 
   it.effect("are the last hundred, with 4 MiB of values", () =>
     Effect.gen(function* () {
-      const { member } = yield* begin
+      const { member } = yield* setUp
       const queues = recordsOf(member, { path: "queues" })
       const { body: queue } = yield* queues.create({ name: "Queue", max_concurrency: 1 })
       for (const index of times(105, (one) => one)) {
@@ -169,7 +169,7 @@ layer(testAppLayer(), { timeout: "60 seconds" })("the versions of a record", (it
 
   it.effect("are restored only if the definition is still possible", () =>
     Effect.gen(function* () {
-      const { member, references } = yield* begin
+      const { member, references } = yield* setUp
       const cron = recordsOf(member, { path: "cron" })
       const input = { name: "Task", url: "https://example.com", schedule: "0 3 * * *" }
       const [queue_id] = references.queues

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   accessStatus,
@@ -35,6 +35,7 @@ layer(testNodesLayer())("an account", (it) => {
           email_verified: false,
           pending_email: null,
           name: "Ada",
+          has_password: true,
           created_at: body.user.created_at
         },
         workspace: {
@@ -54,7 +55,7 @@ layer(testNodesLayer())("an account", (it) => {
     })
   )
 
-  it.effect("exists once per email, also if several are registered at once", () =>
+  it.effect("exists once per email, even if several are registered simultaneously", () =>
     Effect.gen(function* () {
       const email = randomEmail()
       const answers = yield* together(
@@ -93,7 +94,7 @@ layer(testNodesLayer())("an account", (it) => {
         const answer = yield* register({ email, password: bad })
         assert.strictEqual(outcome(answer), "422 validation_failed", String(bad))
         assert.deepStrictEqual(answer.body.detail.issues[0].path, ["password"])
-        // A message that quotes the rejected password would put it into clients' logs.
+        // A message that quotes the rejected password would expose it in clients' logs.
         if (typeof bad === "string") assert.notInclude(answer.text, bad.slice(0, 11))
       }
       for (const good of ["zq8!  spaces kept ", "пароль из слов", "x7".repeat(128)]) {
@@ -152,11 +153,11 @@ layer(testNodesLayer())("an account", (it) => {
       assert.strictEqual((yield* update({})).body.name, "Grace")
       assert.isNull((yield* update({ name: null })).body.name)
       assert.strictEqual(outcome(yield* update({ name: " " })), "422 validation_failed")
-      // The current email is not a change.
+      // Sending the current email does not count as a change.
       assert.strictEqual((yield* update({ email: member.email })).status, 200)
 
       const email = randomEmail()
-      // The throttle would reject so many wrong passwords.
+      // The throttle would reject this many wrong passwords.
       for (let tried = 0; tried < 12; tried++) {
         const unconfirmed = yield* update({ email })
         assert.strictEqual(outcome(unconfirmed), "422 validation_failed")
@@ -261,7 +262,8 @@ layer(testNodesLayer())("an account", (it) => {
         assert.strictEqual(outcome(yield* remove()), "422 validation_failed")
         assert.strictEqual(outcome(yield* remove("wrong")), "401 invalid_credentials")
         assert.strictEqual(yield* accessStatus(key), "200")
-        // A workspace that is created during the deletion is deleted, too, or rejected.
+        // A workspace created during the deletion must also be deleted, or its creation must be
+        // rejected.
         const [created, removed] = yield* collide(
           sql`SELECT id FROM users WHERE id = ${member.user_id} FOR UPDATE`,
           [
@@ -277,7 +279,7 @@ layer(testNodesLayer())("an account", (it) => {
         const ids = [member.workspace_id, created?.body.id ?? member.workspace_id]
         const left = yield* sql`SELECT id FROM workspaces WHERE id = ANY (${ids}::uuid[])`
         assert.deepStrictEqual(left, [])
-        // The audit events stay.
+        // The audit events remain.
         const events = yield* sql<{ action: string }>`
         SELECT action
         FROM audit_events
@@ -289,5 +291,40 @@ layer(testNodesLayer())("an account", (it) => {
         )
         assert.strictEqual((yield* register({ email: member.email })).status, 201)
       })
+  )
+
+  it.effect("without a password is changed and deleted only after a recent sign-in", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const member = yield* signUp()
+      yield* sql`UPDATE users SET has_password = false WHERE id = ${member.user_id}`
+      const started = yield* DateTime.nowAsDate
+      const beginAt = (minutesAgo: number) =>
+        sql`
+          UPDATE sessions
+          SET created_at = ${new Date(started.getTime() - minutesAgo * 60_000)}
+          WHERE user_id = ${member.user_id}`
+      // Refreshing a session does not count as a recent sign-in.
+      const refreshed = yield* ask("POST", "/v1/auth/refresh", {
+        body: { refresh_token: member.refresh_token }
+      })
+      const token = String(refreshed.body.access_token)
+      const changeEmail = ask("PATCH", "/v1/auth/me", { token, body: { email: randomEmail() } })
+      // Nobody knows this account's password, so only a recent sign-in is accepted.
+      const remove = (body: object) => ask("DELETE", "/v1/auth/me", { token, body })
+      yield* beginAt(11)
+      assert.strictEqual(outcome(yield* changeEmail), "401 invalid_credentials")
+      assert.strictEqual(outcome(yield* remove({})), "401 invalid_credentials")
+      assert.strictEqual(
+        outcome(yield* remove({ current_password: password })),
+        "401 invalid_credentials"
+      )
+      yield* beginAt(9)
+      const changed = yield* changeEmail
+      assert.strictEqual(changed.status, 200, changed.text)
+      assert.isFalse(changed.body.has_password)
+      assert.strictEqual(outcome(yield* remove({})), "204")
+      assert.strictEqual(yield* accessStatus(token), "401 invalid_token")
+    })
   )
 })

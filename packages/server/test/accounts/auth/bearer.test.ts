@@ -105,7 +105,7 @@ describe("a malformed credential", () => {
         const exit = yield* authenticate(...headers)
         assert.isTrue(Exit.isFailure(exit) && Cause.hasFails(exit.cause), what)
       }
-      // The repositories of this test die when they are called.
+      // The repositories in this test die when they are called.
       const exit = yield* authenticate(`Bearer ${wellFormed}`)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     }).pipe(Effect.provide(nothingAnswers))
@@ -176,7 +176,7 @@ layer(testAppLayer())("the Authorization header", (it) => {
         assert.strictEqual(yield* refusal(wellFormed), badKey, `${method} ${path}`)
         assert.strictEqual(yield* refusal("pak_short"), badKey, `${method} ${path}`)
       }
-      // Other credentials are ignored, so that people with an expired token can log in.
+      // Other credentials are ignored, so that a client with an expired token can log in.
       const login = yield* ask("POST", "/v1/auth/refresh", {
         token: "stale",
         body: { refresh_token: member.refresh_token }

@@ -40,7 +40,7 @@ const rules: ReadonlyArray<AccessRule> = [
   ...scopes.map(Access.scope)
 ]
 
-/** Workspaces in the path: none, the principal's own, others and malformed ids. */
+/** Workspaces in the path: none, the principal's own, other workspaces, and malformed ids. */
 const paths: ReadonlyArray<PathWorkspace | undefined> = [
   undefined,
   ...[...roles, null].flatMap((role) =>
@@ -55,7 +55,7 @@ const refusedTo = (refused: ReadonlyArray<Role>, isReader: boolean) => (rule: Ac
     ? "Forbidden"
     : "allowed"
 
-/** The decisions about members who are not owners. */
+/** The decisions for members who are not owners. */
 const forRole = {
   viewer: refusedTo(["editor", "admin", "owner"], true),
   editor: refusedTo(["admin", "owner"], false),
@@ -90,7 +90,7 @@ describe("decideAccess", () => {
     }
   })
 
-  it("gives service accounts the same, except what is for people", () => {
+  it("gives service accounts the same access, except to what only human users may do", () => {
     const tool = { ...user, service_account: "a tool" }
     for (const rule of rules) {
       for (const path of paths) {

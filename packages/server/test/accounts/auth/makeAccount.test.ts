@@ -1,15 +1,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { untilLinked } from "../audit/untilLinked.ts"
+import { waitUntilEventsLinked } from "../audit/waitUntilEventsLinked.ts"
 import { ask, logIn, type Member, outcome, registerAndLogIn, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
-/** Matches columns that differ between two accounts. */
+/** Matches columns whose values differ between any two accounts. */
 const isOwn =
   /^(id|lane|ip|mac|hash|details_hash|details_salt|ordinal|previous_at|previous_hash|password_hash|request_id|sealed_secret)$/
 
-/** Reads all rows of an account by table, with its own values replaced. */
+/**
+ * Reads all of an account's rows by table, and replaces the values that are unique to this account.
+ */
 const rowReader = Effect.fnUntraced(function* (member: Member) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
@@ -51,7 +53,7 @@ layer(testAppLayer())("an account created by makeAccount", (it) => {
   it.effect("has the same rows in all tables as after a registration and a login", () =>
     Effect.gen(function* () {
       const registered = yield* registerAndLogIn()
-      yield* untilLinked
+      yield* waitUntilEventsLinked
       const expected = yield* rowReader(registered)
       assert.containsAllKeys(expected, ["audit_events", "memberships", "sessions", "users"])
       assert.deepStrictEqual(yield* rowReader(yield* signUp()), expected)

@@ -8,7 +8,7 @@ import { realHashes, TestApp, testAppLayer } from "../../support/TestApp.ts"
 const firstPassword = "the first password of this account"
 const secondPassword = "the second password of this account"
 
-/** Uses all features, and returns all secrets that occurred. */
+/** Uses all features, and returns all secrets that were sent or received. */
 const useEverything = Effect.gen(function* () {
   const email = randomEmail()
   const account = { email, password: firstPassword }
@@ -70,7 +70,10 @@ const useEverything = Effect.gen(function* () {
   }
 })
 
-/** Lists a secret and the parts of it that are as good, such as a key without its prefix. */
+/**
+ * Lists a secret and the parts of it that are equally confidential, such as a key without its
+ * prefix.
+ */
 const partsOf = (secret: string): ReadonlyArray<string> => [
   secret,
   secret.replace(/^(?:pak_|whsec_)/, ""),
@@ -79,12 +82,12 @@ const partsOf = (secret: string): ReadonlyArray<string> => [
 
 const assertNowhere = (secrets: ReadonlyArray<string>, text: string, where: string) => {
   for (const part of secrets.flatMap(partsOf)) {
-    // The failure of `notInclude` would print the whole text.
+    // If `notInclude` failed, it would print the whole text.
     assert.isFalse(text.includes(part), `${part.slice(0, 12)}... is in ${where}`)
   }
 }
 
-/** Sends raw bytes, for requests that no HTTP client would send. */
+/** Sends raw bytes, for requests that an HTTP client would refuse to send. */
 const sendBytes = (url: string, bytes: string) =>
   Effect.callback<string>((resume) => {
     const { hostname, port } = new URL(url)
@@ -114,7 +117,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         assertNowhere(secrets, text, name)
         all += text
       }
-      // The search works: it finds the id of the user.
+      // Proves that the search works: it must find the user's id.
       assert.include(all, user_id)
       assert.include(all, email.slice(0, email.indexOf("@")))
       assert.include(all, "$argon2id$v=19$m=19456,t=2,p=1$")
@@ -154,7 +157,7 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
       ]) {
         const answer = yield* ask("POST", "/v1/auth/login", { body, headers: json })
         assert.isBelow(answer.status, 500)
-        // An unknown field is named in the response, even if it is a password.
+        // The response names an unknown field, even if the name is a password.
         if (!body.includes(`"${secondPassword}":`)) answers.push(answer.text)
       }
       answers.push(
@@ -164,7 +167,8 @@ layer(testAppLayer({}, realHashes))("secrets", (it) => {
         )
       )
 
-      // The database is damaged in two ways: one response is empty, and the other is a logged 500.
+      // The database is damaged in two ways, so that one request has an empty response and the
+      // other a logged 500.
       const failures = () => logs.filter((line) => line.includes("request failed")).length
       const before = failures()
       yield* sql`

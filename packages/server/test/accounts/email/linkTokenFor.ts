@@ -6,7 +6,7 @@ import type { UserLinkPurpose } from "../../../src/accounts/users/UserLinksRepo.
 import type { Member } from "../../support/http.ts"
 import { testConfig, testNow } from "../../support/TestApp.ts"
 
-/** Creates a link token, as an operator does. */
+/** Creates a link token, as an operator would. */
 export const linkTokenFor = Effect.fnUntraced(
   function* (
     purpose: UserLinkPurpose,

@@ -179,7 +179,7 @@ layer(testAppWithMail)("an account on a server that sends mail", (it) => {
       const [old, latest] = [first, second].map(({ text }) => linkIn(text)?.[1] ?? "")
       assert.strictEqual((yield* ask("POST", old ?? "")).status, 404)
       assert.strictEqual((yield* ask("POST", latest ?? "")).status, 200)
-      yield* mailTo(member.email, "Your email was changed")
+      yield* mailTo(member.email, "Your email address was changed")
       const sql = yield* SqlClient.SqlClient
       const events = yield* sql<{ readonly action: string }>`
         SELECT action

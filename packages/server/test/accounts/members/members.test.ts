@@ -4,7 +4,7 @@ import {
   accessStatus,
   ask,
   createKey,
-  joined,
+  newMember,
   logIn,
   type Member,
   outcome,
@@ -39,7 +39,7 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("are listed in pages with their roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const viewer = yield* joined(owner, "viewer")
+      const viewer = yield* newMember(owner, "viewer")
       const { body } = yield* act(viewer)("GET", `${owner.workspace}/members`)
       assert.deepStrictEqual(body, {
         data: [
@@ -72,7 +72,7 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("have a new role at their next request on every node with the same token", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const member = yield* joined(owner, "admin")
+      const member = yield* newMember(owner, "admin")
       const rename = (at: "url" | "otherUrl") =>
         Effect.map(act(member, at)("PATCH", owner.workspace, { name: "ours" }), outcome)
       assert.strictEqual(yield* rename("otherUrl"), "200")
@@ -91,8 +91,8 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("cannot give themselves or others a higher role than their own", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
-      const editor = yield* joined(owner, "editor")
+      const admin = yield* newMember(owner, "admin")
+      const editor = yield* newMember(owner, "editor")
       const { workspace } = owner
       for (const answer of [
         yield* setRole(admin, workspace, admin, "owner"),
@@ -131,18 +131,18 @@ layer(testNodesLayer())("members", (it) => {
       ]) {
         assert.strictEqual(outcome(answer), "409 conflict")
       }
-      const second = yield* joined(owner, "owner")
+      const second = yield* newMember(owner, "owner")
       assert.strictEqual(outcome(yield* act(owner)("POST", `${workspace}/leave`)), "204")
       assert.deepStrictEqual(yield* rolesIn(second, workspace), { [second.user_id]: "owner" })
       assert.strictEqual(outcome(yield* act(owner)("GET", workspace)), "404 not_found")
     })
   )
 
-  it.effect("keep an owner when two step down, leave or remove each other at once", () =>
+  it.effect("keep an owner when two step down, leave or remove each other simultaneously", () =>
     Effect.gen(function* () {
       for (const round of ["roles", "leave", "remove", "account"] as const) {
         const owner = yield* signUp()
-        const second = yield* joined(owner, "owner")
+        const second = yield* newMember(owner, "owner")
         const { workspace } = owner
         const stepDown = {
           roles: (one: Member) => setRole(one, workspace, one, "viewer"),
@@ -157,7 +157,8 @@ layer(testNodesLayer())("members", (it) => {
         const answers = yield* together([stepDown(owner, "url"), stepDown(second, "otherUrl")])
         const statuses = answers.map(({ status }) => status).toSorted()
         assert.isBelow(statuses[0]!, 300, round)
-        // The first one succeeds. The workspace is deleted with the account of its last owner.
+        // The first request succeeds. A workspace is deleted together with its last owner's
+        // account.
         if (round !== "account") assert.include([404, 409], statuses[1], round)
         const left = [owner, second].find(
           (_, index) => answers[index]!.status < 300 === (round === "remove")
@@ -171,17 +172,17 @@ layer(testNodesLayer())("members", (it) => {
     })
   )
 
-  it.effect("who are removed are rejected at once, and their keys keep working", () =>
+  it.effect("who are removed are rejected immediately, and their keys keep working", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
+      const admin = yield* newMember(owner, "admin")
       const { workspace } = owner
       const { id, key } = yield* createKey({ workspace, access_token: admin.access_token })
       assert.strictEqual(outcome(yield* remove(owner, workspace, admin)), "204")
       assert.strictEqual(outcome(yield* remove(owner, workspace, admin)), "404 not_found")
       assert.strictEqual(outcome(yield* act(admin)("GET", workspace)), "404 not_found")
       assert.strictEqual(outcome(yield* ask("GET", workspace, { token: key })), "200")
-      // The session belongs to the user, so it continues and can be refreshed.
+      // The session belongs to the user, so it stays valid and can be refreshed.
       assert.strictEqual(yield* accessStatus(admin.access_token), "200")
       const refreshed = yield* ask("POST", "/v1/auth/refresh", {
         body: { refresh_token: admin.refresh_token }
@@ -198,8 +199,8 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("who are removed during a request have either made the change or not", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
-      const viewer = yield* joined(owner, "viewer")
+      const admin = yield* newMember(owner, "admin")
+      const viewer = yield* newMember(owner, "viewer")
       const { workspace } = owner
       const [promoted, removed] = yield* together([
         setRole(admin, workspace, viewer, "editor"),
@@ -215,7 +216,7 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("who are removed during a refresh get tokens without the workspace", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
+      const admin = yield* newMember(owner, "admin")
       const [refreshed, removed] = yield* together([
         ask("POST", "/v1/auth/refresh", { body: { refresh_token: admin.refresh_token } }),
         remove(owner, owner.workspace, admin)
@@ -234,7 +235,7 @@ layer(testNodesLayer())("members", (it) => {
     () =>
       Effect.gen(function* () {
         const owner = yield* signUp()
-        const admin = yield* joined(owner, "admin")
+        const admin = yield* newMember(owner, "admin")
         const rename = (name: string) => act(admin, "otherUrl")("PATCH", owner.workspace, { name })
         const [renamed, lowered] = yield* together([
           rename("renamed"),
@@ -251,7 +252,7 @@ layer(testNodesLayer())("members", (it) => {
   it.effect("are in the audit log with their old and new roles", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const member = yield* joined(owner, "viewer")
+      const member = yield* newMember(owner, "viewer")
       yield* setRole(owner, owner.workspace, member, "editor")
       yield* act(member)("POST", `${owner.workspace}/leave`)
       const { body } = yield* act(owner)("GET", `${owner.workspace}/audit`)
@@ -361,7 +362,7 @@ layer(testNodesLayer())("an invitation", (it) => {
   it.effect("ends when it is replaced or withdrawn, or its author loses the role", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const admin = yield* joined(owner, "admin")
+      const admin = yield* newMember(owner, "admin")
       const guest = yield* signUp()
       const first = yield* invite(owner, guest.email)
       const second = yield* invite(owner, guest.email, "editor")
@@ -383,7 +384,7 @@ layer(testNodesLayer())("an invitation", (it) => {
   it.effect("is rejected for a member, and beyond a hundred open invitations", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const member = yield* joined(owner, "viewer")
+      const member = yield* newMember(owner, "viewer")
       assert.strictEqual(outcome(yield* invite(owner, member.email)), "409 conflict")
       const answers = yield* Effect.forEach(
         Array.from({ length: 101 }, (_, index) => `guest${index}@example.com`),

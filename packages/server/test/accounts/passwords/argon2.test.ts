@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Argon2, bindingArgon2, nodeArgon2 } from "../../../src/accounts/passwords/argon2.ts"
+import { type Argon2, nodeArgon2, nodeRsArgon2 } from "../../../src/accounts/passwords/argon2.ts"
 
 const backends: Readonly<Record<string, Argon2>> = {
-  "the binding": await bindingArgon2(),
+  "the binding": await nodeRsArgon2(),
   "Node's own": nodeArgon2()
 }
 const parameters = { memoryCost: 64, timeCost: 2, parallelism: 1 }

@@ -22,7 +22,7 @@ import {
 } from "../../support/http.ts"
 import { type TestApp, testNodesLayer, testNow } from "../../support/TestApp.ts"
 import { codeNow, confirmTotp, startTotp } from "../totp/totp.ts"
-import { beforeABeat, followSoon } from "../../live/streams.ts"
+import { sendBatchedChanges, followOnTestClock } from "../../live/streams.ts"
 import { linkTokenFor } from "../email/linkTokenFor.ts"
 
 const newPassword = "another long password"
@@ -59,7 +59,7 @@ layer(testNodesLayer())("a new password", (it) => {
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(outcome(yield* logIn(member.email)), "401 invalid_credentials")
       assert.strictEqual(outcome(yield* logIn(member.email, { password: newPassword })), "200")
-      // API keys belong to the workspace, so they keep working.
+      // API keys belong to the workspace, so they still work.
       assert.strictEqual(yield* accessStatus(key), "200")
     })
   )
@@ -197,7 +197,7 @@ layer(testNodesLayer())("a new password", (it) => {
   )
 })
 
-/** Reads the token from the last mail to an address. */
+/** Reads the token in the latest email to an address. */
 const mailedToken = Effect.fnUntraced(function* (email: string) {
   assert.strictEqual(outcome(yield* forgot(email)), "204")
   const mail = yield* mailTo(email, "Set a new password")
@@ -223,7 +223,7 @@ const joinedByMail = Effect.fnUntraced(function* (member: Member) {
   return other
 })
 
-/** Sets up an account in all ways, and returns which of them still give access. */
+/** Sets up every way of accessing an account, and returns those that still work. */
 const setUp = Effect.fnUntraced(function* (member: Member) {
   yield* confirmTotp(member, yield* startTotp(member))
   const { key } = yield* createKey(member)
@@ -292,13 +292,13 @@ layer(testAppWithMail)("a forgotten password", (it) => {
     })
   )
 
-  it.effect("ends the live streams of removed members at once", () =>
+  it.effect("immediately ends the live streams of removed members", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const { access_token: token } = yield* joinedByMail(member)
-      const { end } = yield* followSoon({ workspace: member.workspace, token })
+      const { end } = yield* followOnTestClock({ workspace: member.workspace, token })
       assert.strictEqual(outcome(yield* reset(yield* mailedToken(member.email))), "204")
-      yield* beforeABeat(() => end() === "ended")
+      yield* sendBatchedChanges(() => end() === "ended")
     })
   )
 

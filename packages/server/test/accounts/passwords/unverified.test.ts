@@ -18,7 +18,7 @@ layer(testAppWithMail)("a forgotten password", (it) => {
       const mails = yield* Mails
       const { email } = yield* signUp()
       const sent = () => mails.filter(({ to }) => to.includes(email)).length
-      // The first mail is the link of the registration.
+      // The first email contains the registration link.
       for (const expected of [6, 10, 10]) {
         for (let asked = 0; asked < 5; asked++) {
           assert.strictEqual(outcome(yield* forgot(email)), "204")

@@ -7,7 +7,7 @@ import {
   ask,
   askToken,
   createServiceAccount,
-  joined,
+  newMember,
   type Member,
   outcome,
   randomIp,
@@ -89,7 +89,7 @@ layer(testAppLayer())("A service account", (it) => {
       const { client_id } = yield* createServiceAccount(member)
       const changed = yield* ask("PATCH", pathOf(member, client_id), as(member, { role: "owner" }))
       assert.strictEqual(outcome(changed), "422 validation_failed")
-      // To the endpoints of members it does not exist.
+      // Service accounts are not visible to the endpoints for members.
       const at = `${member.workspace}/members/${client_id}`
       const appointed = yield* ask("PATCH", at, as(member, { role: "owner" }))
       assert.strictEqual(outcome(appointed), "404 not_found")
@@ -232,22 +232,24 @@ layer(testAppLayer())("A service account", (it) => {
     })
   )
 
-  it.effect("loses its invitations when its role is lowered, and the role counts at once", () =>
-    Effect.gen(function* () {
-      const member = yield* signUp()
-      const client = yield* createServiceAccount(member)
-      const token = yield* tokenOf(client)
-      const keys = `${member.workspace}/api-keys`
-      yield* ask("POST", `${member.workspace}/invitations`, {
-        token,
-        body: { email: "new@example.com", role: "admin" }
+  it.effect(
+    "loses its invitations when its role is lowered, and the new role applies immediately",
+    () =>
+      Effect.gen(function* () {
+        const member = yield* signUp()
+        const client = yield* createServiceAccount(member)
+        const token = yield* tokenOf(client)
+        const keys = `${member.workspace}/api-keys`
+        yield* ask("POST", `${member.workspace}/invitations`, {
+          token,
+          body: { email: "new@example.com", role: "admin" }
+        })
+        assert.strictEqual((yield* ask("GET", keys, { token })).status, 200)
+        yield* ask("PATCH", pathOf(member, client.client_id), as(member, { role: "editor" }))
+        assert.strictEqual(outcome(yield* ask("GET", keys, { token })), "403 forbidden")
+        const invitations = yield* ask("GET", `${member.workspace}/invitations`, as(member))
+        assert.deepStrictEqual(invitations.body.data, [])
       })
-      assert.strictEqual((yield* ask("GET", keys, { token })).status, 200)
-      yield* ask("PATCH", pathOf(member, client.client_id), as(member, { role: "editor" }))
-      assert.strictEqual(outcome(yield* ask("GET", keys, { token })), "403 forbidden")
-      const invitations = yield* ask("GET", `${member.workspace}/invitations`, as(member))
-      assert.deepStrictEqual(invitations.body.data, [])
-    })
   )
 
   it.effect("keeps no secret in the database, and is deleted with its workspace", () =>
@@ -284,7 +286,7 @@ layer(testAppLayer())("The tokens of a service account", (it) => {
     })
   )
 
-  it.effect("end at once with a removal or a rotation without grace", () =>
+  it.effect("end immediately with a removal or a rotation without a grace period", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const client = yield* createServiceAccount(member)
@@ -396,7 +398,7 @@ layer(testNodesLayer())("The secret of a service account", (it) => {
     Effect.gen(function* () {
       const member = yield* signUp()
       yield* createServiceAccount(member)
-      yield* joined(member, "editor")
+      yield* newMember(member, "editor")
       const usage = yield* ask("GET", `${member.workspace}/billing`, as(member))
       const members = usage.body.usage.find(
         ({ quota }: { readonly quota: string }) => quota === "members"

@@ -17,7 +17,7 @@ const basic = (id: string, secret: string) => ({
 
 const grant = "grant_type=client_credentials"
 
-/** Checks that an error has the shape of RFC 6749, section 5.2. */
+/** Asserts that an error has the format specified in RFC 6749, section 5.2. */
 const assertRefused = (answer: Answer, status: number, error: string) => {
   assert.strictEqual(answer.status, status, answer.text)
   assert.deepStrictEqual(Object.keys(answer.body), ["error", "error_description"])
@@ -39,7 +39,7 @@ layer(testAppLayer())("The token endpoint", (it) => {
         askToken({ grant_type: "client_credentials", client_id, client_secret }),
         askToken(grant, basic(client_id, client_secret)),
         askToken(`${grant}&client_id=${client_id}&resource=a`, basic(client_id, client_secret)),
-        // Both parts are encoded as in a form.
+        // The client id and the secret are form-encoded.
         askToken(`${grant}&scope=`, basic(client_id.replaceAll("-", "%2D"), client_secret)),
         askToken(grant, {
           ...basic(client_id, client_secret),

@@ -11,7 +11,9 @@ const secret = testConfig.appSecret ?? Redacted.make("")
 
 const ourKey = signingKey(secret)
 
-/** Signs altered versions of a member's access token with the server's own key. */
+/**
+ * Returns a function that alters a member's access token and signs it with the server's own key.
+ */
 const forger = Effect.fnUntraced(function* (member: Member) {
   const { bytes } = yield* ourKey
   const { claims, header } = open(member.access_token)
@@ -255,7 +257,7 @@ layer(testNodesLayer())("access tokens", (it) => {
       })
       assert.strictEqual(outcome(refreshed), "401 invalid_refresh_token")
       assert.strictEqual(refreshed.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
-      // Both rejections have not affected the session.
+      // Neither rejection has affected the session.
       assert.strictEqual(yield* accessStatus(member.access_token), "200")
     })
   )

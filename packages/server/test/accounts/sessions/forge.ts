@@ -2,7 +2,7 @@ import { Effect, type Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { Secrets } from "../../../src/core/Secrets.ts"
 
-/** Derives the signing key of a secret, as an attacker with the secret would. */
+/** Derives the signing key from a secret, as an attacker who has the secret would. */
 export const signingKey = (secret: Redacted.Redacted) =>
   Effect.map(Secrets, (secrets) => {
     const [key] = secrets.keys("jwt")
@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
 
-/** Creates a JWT with any header, claims and signature. Libraries reject most of them. */
+/** Creates a JWT with any header, claims and signature. Libraries refuse to create most of them. */
 export const forge = (header: Json, claims: Json, sign: (input: string) => Buffer): string => {
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${sign(input).toString("base64url")}`
@@ -24,7 +24,7 @@ export const hmac = (hash: "sha256" | "sha384" | "sha512", key: Buffer) => (inpu
 
 export const unsigned = () => Buffer.alloc(0)
 
-/** Decodes the header and claims of a token without verifying it. */
+/** Decodes a token's header and claims without verifying its signature. */
 export const open = (token: string) => {
   const [header, claims] = token
     .split(".")

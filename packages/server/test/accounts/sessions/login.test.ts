@@ -33,7 +33,10 @@ const from = (ip: string) => ({ headers: { "x-forwarded-for": ip } })
 const guess = (email: string, ip: string, at: "url" | "otherUrl" = "url") =>
   logIn(email, { ...from(ip), at, password: "not the right password" })
 
-/** The server's throttle without the 30 ms of a real hash, so that fifty guesses are fast. */
+/**
+ * The server's throttle with a fake password hash, so that fifty guesses are fast. A real hash
+ * takes 30 ms.
+ */
 const ThrottleLayer = Throttle.layer.pipe(
   Layer.provide(Secrets.layerFrom(testConfig.appSecret ?? Redacted.make("")))
 )
@@ -94,7 +97,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       assert.strictEqual(outcome(eleventh), "429 rate_limited")
       assert.strictEqual(eleventh.headers.get("retry-after"), "900")
       assert.strictEqual(eleventh.body.detail.retry_after, 900)
-      // The right password is rejected, too, on every node.
+      // Even the correct password is rejected, on every node.
       assert.strictEqual(outcome(yield* logIn(email, from(randomIp()))), "429 rate_limited")
       const elsewhere = yield* logIn(email, { ...from(randomIp()), at: "otherUrl" })
       assert.strictEqual(outcome(elsewhere), "429 rate_limited")
@@ -139,7 +142,7 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
         assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
         yield* wrongGuesses(9, ip, () => email)
         assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
-        // 18 guesses were wrong so far. Right passwords do not count.
+        // There have been 18 wrong guesses so far. Correct passwords do not count.
         yield* wrongGuesses(31, ip)
         assert.strictEqual(outcome(yield* logIn(email, from(ip))), "200")
         assert.strictEqual(outcome(yield* guess(email, ip)), "401 invalid_credentials")
@@ -249,7 +252,8 @@ layer(testNodesLayer({}, realHashes))("login", (it) => {
       yield* sql`UPDATE users SET password_hash = ${weak} WHERE id = ${user_id}`
       yield* guess(email, randomIp())
       assert.strictEqual(yield* hashNow, weak)
-      // The logins are simultaneous: the first one rehashes, which must not fail the others.
+      // The first of the simultaneous logins rehashes the password. This must not make the others
+      // fail.
       const logins = yield* together(times(4, () => logIn(email, from(randomIp()))))
       assert.deepStrictEqual(
         logins.map(outcome),

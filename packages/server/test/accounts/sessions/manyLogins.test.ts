@@ -7,7 +7,7 @@ import { realHashes, testAppLayer } from "../../support/TestApp.ts"
 const from = (ip = randomIp()) => ({ headers: { "x-forwarded-for": ip } })
 
 layer(testAppLayer({}, realHashes))("login", (it) => {
-  it.effect("works for people while others log in as often as they can", () =>
+  it.effect("works while other users log in as often as they can", () =>
     Effect.gen(function* () {
       const [loud, quiet] = [yield* signUp(), yield* signUp()]
       const addresses = times(3, randomIp)

@@ -34,7 +34,7 @@ const generation = Effect.fnUntraced(function* (token: string) {
 const dead = "401 invalid_token"
 const refused = "401 invalid_refresh_token"
 
-/** Returns the distinct values of a field in the responses. */
+/** Returns a field's distinct values in the responses. */
 const distinct = (answers: ReadonlyArray<Answer>, field: string) =>
   new Set(answers.map(({ body }) => body[field])).size
 
@@ -187,7 +187,7 @@ layer(testNodesLayer())("a session", (it) => {
     })
   )
 
-  it.effect("ends with a logout, and its tokens stop working at once on both nodes", () =>
+  it.effect("ends with a logout, and its tokens stop working immediately on both nodes", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const other = yield* logIn(member.email)

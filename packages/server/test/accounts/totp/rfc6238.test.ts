@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  base32,
+  encodeBase32,
   computeCode,
   makeRecoveryCode,
-  stepAt,
+  timeStepAt,
   findStep,
   totpUri
 } from "../../../src/accounts/totp/totp.ts"
@@ -20,8 +20,8 @@ describe("codes of authenticator apps", () => {
     [2_000_000_000, "69279037"],
     [20_000_000_000, "65353130"]
   ])("are those of the RFC at %d s", (seconds, code) => {
-    assert.strictEqual(computeCode(secret, stepAt(new Date(seconds * 1000)), 8), code)
-    assert.strictEqual(computeCode(secret, stepAt(new Date(seconds * 1000))), code.slice(2))
+    assert.strictEqual(computeCode(secret, timeStepAt(new Date(seconds * 1000)), 8), code)
+    assert.strictEqual(computeCode(secret, timeStepAt(new Date(seconds * 1000))), code.slice(2))
   })
 
   it("are valid one step before and after, because clocks differ", () => {
@@ -43,7 +43,7 @@ describe("codes of authenticator apps", () => {
     ["fooba", "MZXW6YTB"],
     ["foobar", "MZXW6YTBOI"]
   ])("have secrets in base32: %o", (text, encoded) => {
-    assert.strictEqual(base32(Buffer.from(text)), encoded)
+    assert.strictEqual(encodeBase32(Buffer.from(text)), encoded)
   })
 
   it("are set up by a URI that names the account", () => {

@@ -175,7 +175,7 @@ layer(testNodesLayer())("a second factor", (it) => {
 
   const renewed = Redacted.make("another secret for tests, thirty-two bytes and more")
 
-  /** Logs in at a new node that has only this APP_SECRET. */
+  /** Logs in on a new node that has only this `APP_SECRET`. */
   const logInAtNewNode = Effect.fnUntraced(function* ({ email }: Member, totp: string) {
     const url = yield* startNode({
       ...testConfig,

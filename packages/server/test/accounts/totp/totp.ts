@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { computeCode, stepAt } from "../../../src/accounts/totp/totp.ts"
+import { computeCode, timeStepAt } from "../../../src/accounts/totp/totp.ts"
 import { ask, type Member, password } from "../../support/http.ts"
 
-/** Computes a code, as an app does with the shown secret. */
+/** Computes a code from the secret that was shown, as an authenticator app does. */
 export const codeOfApp = (secret: string, now: number) =>
-  computeCode(fromBase32(secret), stepAt(new Date(now)))
+  computeCode(fromBase32(secret), timeStepAt(new Date(now)))
 
 export const codeNow = (secret: string) =>
   Effect.map(Clock.currentTimeMillis, (now) => codeOfApp(secret, now))
@@ -27,7 +27,7 @@ export const startTotp = Effect.fnUntraced(function* ({ access_token }: Member) 
   return String(started.body.secret)
 })
 
-/** Confirms the second factor, and returns the recovery codes. */
+/** Confirms the second factor. Returns the recovery codes. */
 export const confirmTotp = Effect.fnUntraced(function* ({ access_token }: Member, secret: string) {
   const confirmed = yield* ask("POST", "/v1/auth/totp/confirm", {
     token: access_token,

@@ -114,7 +114,7 @@ layer(testNodesLayer())("a workspace", (it) => {
     })
   )
 
-  it.effect("looks like a missing one to people who are not members", () =>
+  it.effect("looks like a missing workspace to users who are not members", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
       const stranger = yield* signUp()
@@ -134,7 +134,7 @@ layer(testNodesLayer())("a workspace", (it) => {
       ] as const
       const nowhere = ["/v1/workspaces/not-a-uuid", `/v1/workspaces/${randomUUID()}`]
       for (const [method, end] of ends) {
-        // An invalid body does not reveal the workspace either.
+        // A request with an invalid body does not reveal that the workspace exists, either.
         const body = method === "GET" ? undefined : { name: 1 }
         const refusal = (workspace: string) =>
           ask(method, workspace + end, { token: stranger.access_token, body })

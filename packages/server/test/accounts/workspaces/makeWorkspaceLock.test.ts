@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { collide } from "../../support/collide.ts"
-import { ask, createKey, joined, type Member, outcome, signUp } from "../../support/http.ts"
+import { ask, createKey, newMember, type Member, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 interface Credential {
@@ -11,7 +11,7 @@ interface Credential {
   readonly body?: object
 }
 
-/** Credentials that would outlive the membership of their creator. */
+/** Credentials that could remain valid after their creator's membership has ended. */
 const credentials: ReadonlyArray<Credential> = [
   { of: "an API key", path: "/api-keys", body: { name: "a key", scopes: ["tasks:read"] } },
   { of: "a rotated API key", path: "/api-keys/KEY/rotate" },
@@ -21,10 +21,10 @@ const credentials: ReadonlyArray<Credential> = [
   { of: "a rotated signing secret", path: "/signing-secrets/rotate" }
 ]
 
-const scene = Effect.gen(function* () {
+const fixture = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* signUp()
-  const admin = yield* joined(owner, "admin")
+  const admin = yield* newMember(owner, "admin")
   const { id: key } = yield* createKey(owner)
   const { body: worker } = yield* ask("POST", `${owner.workspace}/workers`, {
     token: owner.access_token,
@@ -42,7 +42,7 @@ const scene = Effect.gen(function* () {
 layer(testAppLayer())("a credential", (it) => {
   it.effect.each(credentials)("is not created while its creator is removed: $of", (credential) =>
     Effect.gen(function* () {
-      const { admin, lock, owner, post } = yield* scene
+      const { admin, lock, owner, post } = yield* fixture
       const removed = ask("DELETE", `${owner.workspace}/members/${admin.user_id}`, {
         token: owner.access_token
       })
@@ -55,10 +55,11 @@ layer(testAppLayer())("a credential", (it) => {
     "is not created while its creator's session ends: $of",
     (credential) =>
       Effect.gen(function* () {
-        const { admin, lock, post, sql } = yield* scene
+        const { admin, lock, post, sql } = yield* fixture
         const holding = Effect.gen(function* () {
           yield* lock
-          // The deletion commits together with the lock, so the request sees it after its wait.
+          // Committing the deletion also releases the lock, so the waiting request sees the
+          // deletion.
           yield* sql`DELETE FROM sessions WHERE user_id = ${admin.user_id}`
         })
         const [answer] = yield* collide(holding, [post(admin, credential)])

@@ -5,7 +5,7 @@ import {
   ask,
   createKey,
   createServiceAccount,
-  joined,
+  newMember,
   type Member,
   outcome,
   signUp,
@@ -62,8 +62,8 @@ layer(testNodesLayer())("the stop of a workspace", (it) => {
   it.effect("is for admins and owners, including service accounts, and not for API keys", () =>
     Effect.gen(function* () {
       const owner = yield* signUp()
-      const editor = { ...(yield* joined(owner, "editor")), workspace: owner.workspace }
-      const admin = { ...(yield* joined(owner, "admin")), workspace: owner.workspace }
+      const editor = { ...(yield* newMember(owner, "editor")), workspace: owner.workspace }
+      const admin = { ...(yield* newMember(owner, "admin")), workspace: owner.workspace }
       const access_token = yield* tokenOf(yield* createServiceAccount(owner))
       const program = { access_token, workspace: owner.workspace }
       const { key } = yield* createKey(owner, { scopes: ["tasks:write", "workspace:read"] })

@@ -5,27 +5,30 @@ import {
   ask,
   createKey,
   createServiceAccount,
-  joined,
+  newMember,
   signUp,
   tokenOf
 } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import type { TestApp } from "../../support/TestApp.ts"
 
-/** The properties of a credential that decide its access. */
-export type Truth =
+/** The properties of a credential that determine its access. */
+export type CredentialAccess =
   | { readonly kind: "none" | "dead token" | "dead key" }
   | { readonly kind: "token"; readonly role: Role | null; readonly isPerson: boolean }
   | { readonly kind: "key"; readonly isMember: boolean; readonly scopes: ReadonlyArray<Scope> }
 
-export type Presented = Truth & { readonly name: string; readonly token: string | undefined }
+export type PresentedCredential = CredentialAccess & {
+  readonly name: string
+  readonly token: string | undefined
+}
 
-/** Credentials of every kind, and the workspace on which they are tried. */
+/** Credentials of every kind, and the workspace that they are used in. */
 export class Credentials extends Context.Service<
   Credentials,
   {
     readonly workspace_id: string
-    readonly presented: ReadonlyArray<Presented>
+    readonly presented: ReadonlyArray<PresentedCredential>
   }
 >()("@scheduling/server/test/Credentials") {
   static readonly layer: Layer.Layer<Credentials, never, TestApp> = Layer.effect(
@@ -33,7 +36,7 @@ export class Credentials extends Context.Service<
     Effect.gen(function* () {
       const early = yield* signUp()
       const expiring = yield* createKey(early, { scopes, expires_in_days: 1 })
-      // Access tokens are created after this, because none outlives a day.
+      // Access tokens are created after the clock has moved, because they expire within a day.
       yield* leap("1 day")
 
       const [member, stranger, gone] = yield* Effect.all([signUp(), signUp(), signUp()])
@@ -54,7 +57,7 @@ export class Credentials extends Context.Service<
 
       const allScopes = yield* keyWith(...scopes)
       const oneScope = yield* Effect.forEach(scopes, (scope) =>
-        Effect.map(keyWith(scope), (token): Presented => ({
+        Effect.map(keyWith(scope), (token): PresentedCredential => ({
           name: `a key with ${scope} alone`,
           kind: "key",
           token,
@@ -64,7 +67,7 @@ export class Credentials extends Context.Service<
       )
       const allButOne = yield* Effect.forEach(scopes, (missing) => {
         const others = scopes.filter((scope) => scope !== missing)
-        return Effect.map(keyWith(...others), (token): Presented => ({
+        return Effect.map(keyWith(...others), (token): PresentedCredential => ({
           name: `a key with every scope but ${missing}`,
           kind: "key",
           token,
@@ -74,7 +77,7 @@ export class Credentials extends Context.Service<
       })
 
       const colleagues = yield* Effect.forEach(roles, (role) =>
-        Effect.map(joined(member, role), (colleague): Presented => ({
+        Effect.map(newMember(member, role), (colleague): PresentedCredential => ({
           name: `a member who is ${role}`,
           kind: "token",
           token: colleague.access_token,
@@ -87,7 +90,7 @@ export class Credentials extends Context.Service<
       const tools = yield* Effect.forEach(serviceRoles, (role) =>
         Effect.map(
           Effect.flatMap(createServiceAccount(member, role), tokenOf),
-          (token): Presented => ({
+          (token): PresentedCredential => ({
             name: `a service account that is ${role}`,
             kind: "token",
             token,

@@ -1,7 +1,10 @@
 import { assert } from "@effect/vitest"
 import type { Answer } from "../../support/http.ts"
 
-/** Asserts that a batch gets a 200, and each of its items the rejection of a separate create. */
+/**
+ * Asserts that a batch's response is a 200, and that each item is rejected as a separate request to
+ * create it would be.
+ */
 export const assertEachRefused = ({ body, status, text }: Answer, count: number) => {
   assert.strictEqual(status, 200, text)
   assert.lengthOf(body.items, count)

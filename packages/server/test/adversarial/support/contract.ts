@@ -4,7 +4,7 @@ import type { AccessRule } from "@scheduling/domain/shared/Access"
 import { endpointsOf } from "@scheduling/openapi/contract/endpoints"
 import type { JsonSchema } from "effect"
 
-/** An endpoint with the facts that the reference shows to an attacker. */
+/** An endpoint, with what an attacker can learn about it from the public API reference. */
 export interface Endpoint {
   readonly name: string
   readonly method: string
@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly takesIdempotencyKey: boolean
   /** The schema of the body. Undefined if the endpoint accepts no body. */
   readonly schema: JsonSchema.JsonSchema | undefined
-  /** A valid body that changes something. */
+  /** A valid body that causes a change. */
   readonly example: Readonly<Record<string, unknown>> | undefined
   /** Whether the response is a page of a list. */
   readonly isList: boolean
@@ -24,24 +24,27 @@ const document = openApiDocument(Api)
 
 export const schemas = document.components.schemas
 
-/** Resolves a `$ref`, and for a union the member that its example shows. */
+/** Resolves a `$ref`. For a union, returns the member that its example matches. */
 export const resolved = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   if (typeof schema.$ref === "string") {
     return resolved(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
   }
+  // A chain's step is a call unless its `kind` says otherwise.
+  const [call]: ReadonlyArray<JsonSchema.JsonSchema> = Object(schema)["anyOf"] ?? []
+  if (String(call?.$ref).endsWith("/CallStepInput")) return resolved({ $ref: String(call?.$ref) })
   const { mapping, propertyName } = Object(schema["discriminator"])
   return mapping === undefined
     ? schema
     : resolved({ $ref: mapping[Object([schema.examples].flat()[0])[propertyName]] })
 }
 
-/** Returns the names of the fields of an object, including response-only fields. */
+/** Returns the names of an object's fields, including response-only fields. */
 export const propertiesOf = (schema: JsonSchema.JsonSchema | undefined): ReadonlyArray<string> =>
   Object.keys(Object(schema?.["properties"]))
 
 /**
- * Returns the fields that a body sets, and the response-only fields that it may repeat, which are
- * ignored.
+ * Returns the fields that a body can set, and the response-only fields, which a body can contain
+ * but which are ignored.
  */
 export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
   const fields = Object.entries<JsonSchema.JsonSchema>(Object(schema?.["properties"]))
@@ -52,11 +55,11 @@ export const fieldsOf = (schema: JsonSchema.JsonSchema | undefined) => {
   }
 }
 
-/** Returns whether the schema accepts any JSON. */
+/** Returns whether the schema accepts any JSON value. */
 export const takesAnything = (schema: JsonSchema.JsonSchema): boolean =>
   Object.keys(schema).every((part) => part === "description" || part === "examples")
 
-/** Returns whether the schema accepts text anywhere. */
+/** Returns whether the schema accepts a string anywhere. */
 export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
   const { type, ...parts } = resolved(schema)
   return (
@@ -67,7 +70,7 @@ export const takesText = (schema: JsonSchema.JsonSchema): boolean => {
   )
 }
 
-/** Returns the schema and the example of a batch's item. Undefined for other endpoints. */
+/** Returns the schema and the example of a batch item. Undefined for other endpoints. */
 export const itemOf = ({
   example,
   name,
@@ -106,12 +109,12 @@ const inWorkspace = "/v1/workspaces/:workspace_id"
 export const isInWorkspace = ({ path }: Pick<Endpoint, "path">): boolean =>
   path.startsWith(inWorkspace)
 
-/** The ids in a path. A key, the name of a secret, a slug and a version do not count as ids. */
+/** Matches the ids in a path. Keys, secret names, slugs and versions do not count as ids. */
 const ids = /:(?!(?:key|name|slug|version)\b)\w+/g
 
 /**
- * Returns the ids in a path except the workspace's, each with its preceding segments, because they
- * decide the kind of a `:task_id`.
+ * Returns the ids in a path except the workspace's. Each id includes the segments before it,
+ * because these determine the kind of a `:task_id`.
  */
 export const placesIn = (path: string): ReadonlyArray<string> => {
   const rest = path.replace(`${inWorkspace}/`, "").replace(inWorkspace, "")

@@ -1,17 +1,21 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Columns that are written after the requests: the use of keys, and the links of audit events. */
+/**
+ * Columns that are written after the requests: when keys were last used, and the links between
+ * audit events.
+ */
 const behind = ["last_used_at", "ordinal", "previous_hash", "previous_at", "mac", "hash"]
 
-/** Reads all rows of the database, except columns that are written after requests. */
+/** Reads all rows in the database, except columns that are written after the requests. */
 export const everything: Effect.Effect<
   ReadonlySet<string>,
   never,
   SqlClient.SqlClient
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Columns of json may hold U+0000, which jsonb rejects, so they are compared as text.
+  // `json` columns can contain U+0000, which `jsonb` rejects, so these columns are compared as
+  // text.
   const tables = yield* sql<{ name: string; columns: string }>`
     SELECT
       table_name AS name,
@@ -34,7 +38,10 @@ export const everything: Effect.Effect<
 const newIn = (after: ReadonlySet<string>, before: ReadonlySet<string>) =>
   [...after].filter((row) => !before.has(row))
 
-/** A removed row is a new row in the opposite direction. */
+/**
+ * Returns the rows that were added. If the arguments are swapped, returns the rows that were
+ * removed.
+ */
 export const changes = (after: ReadonlySet<string>, before: ReadonlySet<string>) => [
   ...newIn(after, before),
   ...newIn(before, after)

@@ -4,7 +4,7 @@ const nested = (open: string, close: string, depth: number) =>
 export const wide = (keys: number) =>
   `{${Array.from({ length: keys }, (_, index) => `"k${index.toString(36)}":0`).join()}}`
 
-/** Texts that parsers, databases, terminals or templates have interpreted. */
+/** Strings that parsers, databases, terminals or templates are known to interpret. */
 export const texts = [
   "a\u0000b",
   "\ud800",
@@ -30,7 +30,7 @@ export const texts = [
   "a".repeat(300_000)
 ]
 
-/** Raw JSON, most of which `JSON.stringify` cannot produce. */
+/** Raw JSON values. `JSON.stringify` cannot produce most of them. */
 export const values: ReadonlyArray<string> = [
   ...texts.map((text) => JSON.stringify(text)),
   "1e400",

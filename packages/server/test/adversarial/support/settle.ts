@@ -4,12 +4,12 @@ import type { SqlClient } from "effect/sql"
 import { type Member, signUp } from "../../support/http.ts"
 import { type TestApp } from "../../support/TestApp.ts"
 import { type Endpoint, pathWith } from "./contract.ts"
-import { acquireColleague, acquireInto } from "./holdings.ts"
+import { insertOwnerAndInvitation, acquireInto } from "./recordIds.ts"
 
-/** An owner, and the paths of their records. */
+/** An owner, and the paths of the owner's records. */
 export interface Owner {
   readonly member: Member
-  /** Returns the path of a record, which is created on first use. */
+  /** Returns a record's path. Creates the record on first use. */
   readonly pathOf: (
     endpoint: Pick<Endpoint, "path">
   ) => Effect.Effect<string, never, TestApp | SqlClient.SqlClient>
@@ -28,11 +28,11 @@ export const pathsOf = (owner: Member): Owner["pathOf"] => {
   })
 }
 
-/** Creates a new owner, who can leave because there is another owner. */
+/** Creates a new owner, who is able to leave because the workspace has another owner. */
 export const settle: Effect.Effect<Owner, never, TestApp | SqlClient.SqlClient> = Effect.gen(
   function* () {
     const member = yield* signUp()
-    yield* acquireColleague(member)
+    yield* insertOwnerAndInvitation(member)
     return { member, pathOf: pathsOf(member) }
   }
 ).pipe(Effect.orDie)

@@ -33,14 +33,14 @@ export interface Session {
   status: string
 }
 
-export interface Sent {
+export interface SentWebhook {
   readonly body: string
   readonly signature: string
 }
 
 /**
- * A fake Stripe: speaks its API, keeps state, renews subscriptions, retries cards and ends trials.
- * Its webhooks are collected for the test, which delivers them as it likes.
+ * A fake Stripe that implements its API, keeps state, renews subscriptions, retries cards and ends
+ * trials. It collects its webhooks, and the test decides when to deliver them.
  */
 export class FakeStripe {
   readonly customers: Array<{ readonly id: string; readonly workspace: string }> = []
@@ -67,7 +67,7 @@ export class FakeStripe {
     this.secret = secret
   }
 
-  // What users do on its pages, and what happens by time.
+  // Simulates what users do on Stripe's pages, and what happens over time.
 
   pay(sessionId: string): FakeSubscription | undefined {
     const session = this.sessions.find(({ id }) => id === sessionId)
@@ -94,7 +94,7 @@ export class FakeStripe {
     return subscription
   }
 
-  /** Changes a subscription from outside, such as on Stripe's own pages. */
+  /** Changes a subscription without using the service, as on Stripe's own pages. */
   change(one: FakeSubscription): void {
     this.say("customer.subscription.updated", this.shown(one))
   }
@@ -155,7 +155,7 @@ export class FakeStripe {
     this.say(type, { id, object: "invoice", customer: one.customer })
   }
 
-  // The webhooks that it sends.
+  // The webhooks that the fake Stripe sends.
 
   say(type: string, about: object): void {
     this.events.push({
@@ -168,7 +168,7 @@ export class FakeStripe {
     } as never)
   }
 
-  sign(event: object, atMs = this.now * 1_000, secret = this.secret): Sent {
+  sign(event: object, atMs = this.now * 1_000, secret = this.secret): SentWebhook {
     const body = JSON.stringify(event)
     const signature = StripeClient.webhooks.generateTestHeaderString({
       payload: body,

@@ -1,6 +1,6 @@
 /**
- * Parses a form as the official client writes it: `items[0][price]=a` is `{ items: [{ price: "a" }]
- * }`.
+ * Parses a form in the format of the official client: `items[0][price]=a` is `{ items: [{ price:
+ * "a" }] }`.
  */
 export const parseForm = (text: string): Fields => {
   const root: Fields = {}

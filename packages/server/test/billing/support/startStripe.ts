@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { FakeStripe, type FakeSubscription, month, prices, type Session } from "./FakeStripe.ts"
 import { type Fields, inner, parseForm, text } from "./form.ts"
 
-/** The fake Stripe's answers to the official client. */
+/** The fake Stripe's responses to the official client. */
 class Wire {
   readonly #stripe: FakeStripe
   readonly #answers = new Map<string, Answer>()
@@ -168,7 +168,7 @@ class Wire {
     return ok({ id: one.schedule?.id ?? id, object: "subscription_schedule" })
   }
 
-  /** Answers a repeated request with an idempotency key as the first time. */
+  /** Returns the first response again if a request repeats its idempotency key. */
   once(key: string | undefined, answer: () => Answer): Answer {
     const before = key === undefined ? undefined : this.#answers.get(key)
     if (before !== undefined) return before
@@ -192,7 +192,7 @@ const missing = refuse(404, "invalid_request_error", "There is no such thing")
 
 const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
 
-/** Starts the fake Stripe on a socket, until the scope closes. */
+/** Starts the fake Stripe on a socket. The scope closes it. */
 export const startStripe = (nowMs: number, secret: string) =>
   Effect.acquireRelease(
     Effect.callback<{

@@ -23,7 +23,7 @@ describe("a collector", () => {
       const said: Array<string> = []
       const logs = Logger.layer([
         Logger.make(({ message }) => {
-          if (String(message).startsWith("the collector")) said.push(String(message))
+          if (String(message).startsWith("the OpenTelemetry collector")) said.push(String(message))
         })
       ])
       const collector = new Collector()
@@ -37,7 +37,7 @@ describe("a collector", () => {
           Layer.provide(Layer.succeed(Meters, meters))
         )
       )
-      /** Waits for answers, which arrive in real time, while the clock of the test continues. */
+      /** Waits for responses, which arrive in real time, while advancing the test's clock. */
       const passes = (what: string, isSo: () => boolean) =>
         Effect.raceFirst(
           TestClock.withLive(eventually(what, async () => isSo())),
@@ -49,7 +49,9 @@ describe("a collector", () => {
           )
         )
       yield* passes("a first warning", () => said.length === 1)
-      assert.deepStrictEqual(said, ["the collector does not accept metrics: status 503; retrying"])
+      assert.deepStrictEqual(said, [
+        "the OpenTelemetry collector does not accept metrics: status 503; retrying"
+      ])
       yield* passes("a second warning", () => said.length === 2)
       assert.isAbove(collector.failed.metrics, 0)
       assert.match(
@@ -57,7 +59,10 @@ describe("a collector", () => {
         /^scheduling_export_failures_total\{signal="metrics"\} [1-9]/m
       )
       status = 200
-      yield* passes("the end", () => said.at(-1) === "the collector accepts data again")
+      yield* passes(
+        "the end",
+        () => said.at(-1) === "the OpenTelemetry collector accepts data again"
+      )
       assert.isAbove(taken, 0)
     })
   )

@@ -90,7 +90,7 @@ describe("spans", () => {
 interface Received {
   readonly path: string
   readonly headers: IncomingMessage["headers"]
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the assertions say it is
+  // oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the body
   readonly body: any
 }
 

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Effect, Inspectable, Redacted } from "effect"
 import { AppConfig } from "../../../src/core/config/Config.ts"
-import { onlySelfHosted } from "../../../src/core/config/plans.ts"
+import { selfHostedCatalog } from "../../../src/core/config/plans.ts"
 
 const secret = "correct-horse-battery-staple-secret"
 
@@ -38,6 +38,8 @@ const defaults = {
   previousAppSecrets: [],
   appSecretLost: undefined,
   registration: "open",
+  passwordLogin: "on",
+  authProxyHeader: undefined,
   bootstrap: undefined,
   oidc: undefined,
   egressAllow: [],
@@ -55,7 +57,7 @@ const defaults = {
   dkimSelector: undefined,
   dkimPrivateKey: undefined,
   publicUrl: undefined,
-  plans: onlySelfHosted,
+  plans: selfHostedCatalog,
   stripeSecretKey: undefined,
   stripeWebhookSecrets: [],
   logLevel: "info",
@@ -89,6 +91,7 @@ const variables: Readonly<
   },
   DATA_DIR: { field: "dataDir", good: ["/var/lib/scheduling"], bad: [] },
   REGISTRATION: { field: "registration", good: ["open", "closed"], bad: ["Open", "yes", "off"] },
+  PASSWORD_LOGIN: { field: "passwordLogin", good: ["on"], bad: ["Off", "closed", "false"] },
   EGRESS_ALLOW: {
     field: "egressAllow",
     good: ["10.0.0.0/8", "10.0.0.0/8,fd00::/8", "127.0.0.1/32"],
@@ -209,6 +212,22 @@ describe("Configuration", () => {
   )
 
   it.effect.each([
+    [
+      { PASSWORD_LOGIN: "off" },
+      "PASSWORD_LOGIN=off needs another way to sign in: OIDC_ISSUER or AUTH_PROXY_HEADER"
+    ],
+    [
+      { AUTH_PROXY_HEADER: "X-Email" },
+      "AUTH_PROXY_HEADER needs TRUST_PROXY with the addresses of the proxy"
+    ],
+    [
+      { AUTH_PROXY_HEADER: "Cookie", TRUST_PROXY: "10.0.0.1" },
+      "AUTH_PROXY_HEADER: expected the name of a header such as X-Auth-Request-Email"
+    ],
+    [
+      { AUTH_PROXY_HEADER: "X-Email", TRUST_PROXY: "10.0.0.1", EGRESS_ALLOW: "10.0.0.0/8" },
+      "AUTH_PROXY_HEADER: TRUST_PROXY and EGRESS_ALLOW must not overlap (10.0.0.1/32), because a task could pretend to be the proxy"
+    ],
     [{ OIDC_ISSUER: "https://id.example.com" }, "OIDC_ISSUER needs OIDC_CLIENT_ID"],
     [{ OIDC_CLIENT_ID: "scheduling" }, "OIDC_CLIENT_ID needs OIDC_ISSUER"],
     [
@@ -217,7 +236,7 @@ describe("Configuration", () => {
     ],
     [
       { OIDC_ISSUER: "https://id.example.com", OIDC_CLIENT_ID: "scheduling" },
-      "OIDC_ISSUER needs PUBLIC_URL, to which people return from the provider"
+      "OIDC_ISSUER needs PUBLIC_URL, to which users return from the provider"
     ],
     [{ ...oidc, OIDC_ROLE_CLAIM: "groups" }, "OIDC_ROLE_CLAIM and OIDC_ROLES must be set together"],
     [
@@ -226,7 +245,7 @@ describe("Configuration", () => {
     ],
     [
       { ...oidc, OIDC_SCOPES: "email" },
-      "OIDC_SCOPES: expected scopes with a space in between, the first of which is openid"
+      "OIDC_SCOPES: expected scopes separated by spaces, beginning with openid"
     ]
   ] as const)("rejects %j, which is no identity provider", ([env, problem]) =>
     Effect.gen(function* () {

@@ -20,7 +20,7 @@ const read = (file: string) => readFileSync(path.join(root, file), "utf8")
 
 const configured = Effect.provide(AppConfig, AppConfig.layer)
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a manifest is what the assertions say it is
+// oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the manifest
 type Manifest = any
 
 const manifests = read("deploy/kubernetes.yaml")
@@ -130,7 +130,7 @@ describe("the other ways to deploy", () => {
         .map(([, name = ""]) => name)
       assert.isAbove(documented.length, 30)
       const asked = [...(yield* settingNames)].filter((name) => !name.endsWith("_FILE"))
-      // The image sets these variables.
+      // The image itself sets these variables.
       const ofImage = new Set(["HOST", "PORT", "DATA_DIR"])
       const named = [...documented, ...asked].filter((name) => !ofImage.has(name))
       for (const name of named) assert.property(environment, name)
@@ -171,7 +171,8 @@ describe("the other ways to deploy", () => {
           "packages/agent/scheduling-agent.service"
         ]) {
           const unit = path.join(folder, path.basename(file))
-          // systemd-analyze checks that the program exists, so a program of this machine is named.
+          // systemd-analyze checks whether the program exists, so the unit must name a program on
+          // this machine.
           writeFileSync(unit, read(file).replace(/^(ExecStart=)\S+/m, `$1${program}`))
           const said = execFileSync("systemd-analyze", ["verify", "--man=no", unit], {
             encoding: "utf8",

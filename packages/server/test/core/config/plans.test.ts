@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { AppConfig } from "../../../src/core/config/Config.ts"
-import { readPlans, selfHosted } from "../../../src/core/config/plans.ts"
+import { readPlans, selfHostedPlan } from "../../../src/core/config/plans.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "plans-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -72,7 +72,7 @@ describe("the file of plans", () => {
     )
     assert.deepStrictEqual(byDefault, {
       ...free,
-      limits: { ...selfHosted.limits, cron_tasks: 5 },
+      limits: { ...selfHostedPlan.limits, cron_tasks: 5 },
       trial_days: 0,
       prices: []
     })
@@ -94,11 +94,11 @@ describe("the file of plans", () => {
       { default: "free", plans: [free], workspaces: { [workspace]: "gold" } },
       /workspaces\.019a9f3c-.* names the plan gold/
     ],
-    ["a plan twice", { default: "free", plans: [free, free] }, /names free twice/],
+    ["a plan twice", { default: "free", plans: [free, free] }, /defines the id free twice/],
     [
       "a price twice",
       { default: "free", plans: [free, team, { ...team, id: "other" }] },
-      /names price_1SVqTeam twice/
+      /defines the id price_1SVqTeam twice/
     ],
     [
       "a limit that does not exist",
@@ -154,6 +154,6 @@ describe("the limits in the API reference", () => {
   })
 
   it.each(named)("have the default of the plan self_hosted: %s", (limit, number) => {
-    assert.strictEqual(selfHosted.limits[limit as keyof typeof selfHosted.limits], number)
+    assert.strictEqual(selfHostedPlan.limits[limit as keyof typeof selfHostedPlan.limits], number)
   })
 })

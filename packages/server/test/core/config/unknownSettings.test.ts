@@ -8,7 +8,7 @@ const found = (...variables: ReadonlyArray<string>) =>
     unknownSettings(variables, names).map(({ meant, name }) => `${name}: ${meant}`)
   )
 
-/** Variables of other programs, some of them close to a setting. */
+/** Variables for other programs. Some of their names resemble a setting. */
 const ordinary = `
   CI COLORTERM COMPOSE_PROJECT_NAME DATABASE_HOST DATABASE_NAME DEBUG DISPLAY EDITOR GITHUB_ACTIONS
   GITHUB_TOKEN HOME HOSTNAME HOSTTYPE HTTP_PROXY HTTPS_PROXY INVOCATION_ID JOURNAL_STREAM

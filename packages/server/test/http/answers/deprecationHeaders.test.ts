@@ -96,7 +96,7 @@ describe("A deprecated endpoint", () => {
       [undefined, true, true]
     )
     assert.include(old?.description, "Deprecated since 2027-01-01. Use `things.list`.")
-    assert.include(ending?.description, "may be gone from 2028-01-01 on")
+    assert.include(ending?.description, "may be removed from 2028-01-01 on")
     assert.containSubset(ending?.responses["200"], {
       headers: {
         Deprecation: { $ref: "#/components/headers/Deprecation" },

@@ -80,7 +80,7 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Errors", (it) =>
         for (const header of ["content-type", "allow", "www-authenticate"]) {
           assert.strictEqual(head.headers.get(header), asked.headers.get(header), header)
         }
-        // An error contains the id of its request, and a later id may be longer.
+        // The error contains the request's id, and later ids can be longer.
         const lengthOf = ({ headers }: typeof head) =>
           Number(headers.get("content-length")) - (headers.get("x-request-id")?.length ?? 0)
         assert.strictEqual(lengthOf(head), lengthOf(asked))

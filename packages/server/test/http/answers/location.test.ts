@@ -6,7 +6,7 @@ import { settle } from "../../adversarial/support/settle.ts"
 import { ask, randomEmail, randomIp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
-/** Nothing can be read below these paths by its id. */
+/** These endpoints create records that cannot be read by id. */
 const unreadable = new Set(["invitations.create"])
 
 const creates = endpoints.filter(
@@ -53,6 +53,32 @@ layer(testAppLayer())("A 201", (it) => {
       const secrets = yield* ask("POST", `${member.workspace}/signing-secrets/rotate`, { token })
       assert.strictEqual(secrets.status, 201, secrets.text)
       assert.strictEqual(secrets.headers.get("location"), `${member.workspace}/signing-secrets`)
+    })
+  )
+
+  it.effect("of a record that its path names is that path", () =>
+    Effect.gen(function* () {
+      const { member } = yield* settle
+      const token = member.access_token
+      const times = { starts_at: "2027-01-01T00:00:00Z", ends_at: "2027-01-02T00:00:00Z" }
+      const channel = yield* ask("POST", `${member.workspace}/notifications/channels`, {
+        token,
+        body: { name: "ops", kind: "webhook", config: { url: "https://alerts.example.com/" } }
+      })
+      const recipients = { channel_ids: [channel.body.id] }
+      for (const [path, body] of [
+        ["status-pages/located", { title: "Status", groups: [] }],
+        ["maintenance/located", { name: "Upgrade", everything: true, ...times }],
+        ["escalations/located", { name: "On call", steps: [{ after_seconds: 0, ...recipients }] }]
+      ] as const) {
+        const location = `${member.workspace}/${path}`
+        const created = yield* ask("PUT", location, { token, body })
+        assert.deepStrictEqual(
+          [created.status, created.headers.get("location")],
+          [201, location],
+          created.text
+        )
+      }
     })
   )
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AccountShares } from "../../../src/http/fairness/AccountShares.ts"
-import { makeWaitPermits } from "../../../src/http/Waiting.ts"
+import { makeWaitPermits } from "../../../src/http/WaitingRequests.ts"
 
-/** An account that was registered from an address. */
+/** Derives the lane for an account that was registered from an address. */
 const deriveLane = (address: number, account: number) => (BigInt(address) << 32n) | BigInt(account)
 
 const takeAll = (shares: AccountShares, lane: bigint): number => {
@@ -12,7 +12,7 @@ const takeAll = (shares: AccountShares, lane: bigint): number => {
   return taken
 }
 
-describe("the shares of accounts", () => {
+describe("the capacity shares of accounts", () => {
   it("leave four fifths of an idle node to others", () => {
     assert.strictEqual(takeAll(new AccountShares(1_000), deriveLane(1, 1)), 200)
     assert.strictEqual(takeAll(new AccountShares(2_000), deriveLane(1, 1)), 400)

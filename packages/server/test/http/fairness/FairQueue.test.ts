@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import {
-  afterEqualPause,
+  pauseForSameDuration,
   FairQueue,
   yieldToEventLoop
 } from "../../../src/http/fairness/FairQueue.ts"
 import { times } from "../../support/http.ts"
 
-/** Work that records its key. */
+/** Returns work that records its key. */
 const saying = (said: Array<string>, key: string) => Effect.sync(() => void said.push(key))
 
 describe("a fair queue", () => {
-  it.live("serves its keys in turns, however many items one of them has", () =>
+  it.live("alternates between its keys, however many items one of them has", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
@@ -42,7 +42,7 @@ describe("a fair queue", () => {
     })
   )
 
-  it.live("processes no more at once than its limit", () =>
+  it.live("processes no more items concurrently than its limit", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 2, pause: yieldToEventLoop })
       let running = 0
@@ -59,7 +59,7 @@ describe("a fair queue", () => {
     })
   )
 
-  it.live("continues after work that failed, was interrupted, or did not wait for its turn", () =>
+  it.live("continues after work that failed, was interrupted, or stopped waiting", () =>
     Effect.gen(function* () {
       const queue = new FairQueue<string>({ atOnce: 1, pause: yieldToEventLoop })
       const said: Array<string> = []
@@ -84,7 +84,9 @@ const boundedQueue = () =>
     bound: { maxWaiting: 6, refusal: Effect.fail("refused" as const) }
   })
 
-/** Holds the only slot until it is released. The rest waits in the order of the names. */
+/**
+ * Holds the only slot until it is released. The other requests wait in the order of their names.
+ */
 const queueUp = Effect.fnUntraced(function* (
   queue: ReturnType<typeof boundedQueue>,
   names: ReadonlyArray<string>
@@ -105,7 +107,7 @@ const queueUp = Effect.fnUntraced(function* (
 })
 
 describe("a bounded fair queue", () => {
-  it.effect("serves its keys in turns", () =>
+  it.effect("alternates between its keys", () =>
     Effect.gen(function* () {
       const { busy, done, fibers } = yield* queueUp(boundedQueue(), ["a", "a", "a", "b", "c"])
       yield* Deferred.succeed(busy, undefined)
@@ -120,7 +122,8 @@ describe("a bounded fair queue", () => {
       const { busy, done, fibers } = yield* queueUp(boundedQueue(), names)
       yield* Deferred.succeed(busy, undefined)
       const exits = yield* Effect.forEach(fibers, Fiber.await)
-      // The last two of `a` made room for `b` and `c`, then one more of `a` for the second of `b`.
+      // The last two requests of `a` were rejected in favour of `b` and `c`, then another one in
+      // favour of `b`'s second request.
       assert.deepStrictEqual(
         names.flatMap((name, index) => (Exit.isFailure(exits[index]!) ? [name + index] : [])),
         ["a3", "a4", "a5", "a8"]
@@ -167,7 +170,7 @@ describe("a bounded fair queue", () => {
 
   it.live("rests for as long as the work took", () =>
     Effect.gen(function* () {
-      const queue = new FairQueue<string>({ atOnce: 1, pause: afterEqualPause })
+      const queue = new FairQueue<string>({ atOnce: 1, pause: pauseForSameDuration })
       const work = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       const startedAt = performance.now()
       yield* Effect.all([queue.run("a", work), queue.run("a", work)], { concurrency: 2 })

@@ -5,7 +5,7 @@ import { RateLimits } from "../../../src/http/fairness/RateLimits.ts"
 const minute = 60_000
 
 describe("The rate limit of a credential", () => {
-  it("accepts all requests of a minute at once, and no more", () => {
+  it("accepts a whole minute's requests in a burst, and no more", () => {
     const limits = new RateLimits(600)
     for (let left = 599; left >= 0; left--) {
       const rate = limits.take("a", 0)

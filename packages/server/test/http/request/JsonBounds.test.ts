@@ -15,9 +15,9 @@ import {
 } from "../../adversarial/support/contract.ts"
 
 interface Size {
-  /** Fields of objects, items of arrays, and the arrays and objects themselves. */
+  /** The number of object fields and array items, including the arrays and objects themselves. */
   readonly values: number
-  /** Items of the longest array. */
+  /** The number of items in the longest array. */
   readonly items: number
   readonly depth: number
 }
@@ -38,7 +38,7 @@ const sizeOf = (json: unknown): Size => {
   })
 }
 
-/** The largest input that a schema of the reference accepts. */
+/** Returns the size of the largest input accepted by a schema in the API reference. */
 const largestOf = (schema: JsonSchema.JsonSchema): Size => {
   const nothing = { values: 0, items: 0, depth: 0 }
   const { additionalProperties, anyOf, items, maxItems, maxProperties, properties, type } =
@@ -84,12 +84,12 @@ describe("What JSON is too large for a body", () => {
       const { schema = {} } = endpoint
       const item = itemOf(endpoint)
       const largest = largestOf(schema)
-      // A batch with one large item, or with the most items that may be in it.
+      // The size of a batch with one large item, or with the maximum number of items.
       const { values } =
         item === undefined ? largest : largestOf({ ...schema, ...batchOfOne(item) })
       assert.isAbove(values, 0)
       const bounds = boundsOf(endpoint.path)
-      // A document holds a thousand records, but not a thousand of the largest.
+      // A document can contain a thousand records, but not a thousand records of the maximum size.
       const size = { ...largest, values: bounds === documentBounds ? 0 : values }
       assert.isTrue(isWithin(size, bounds), JSON.stringify(size))
     }

@@ -61,8 +61,8 @@ layer(testAppLayer())("Bodies", (it) => {
     ["6,001 values", 6_001, "The body must have at most 6000 values in all."]
   ] as const)("looks at each value of a long body, up to a bound: %s", ([, values, expected]) =>
     Effect.gen(function* () {
-      // Strings with brackets and commas, which count only outside of strings, and with a backslash
-      // at the end.
+      // Strings that contain brackets and commas, which do not count within strings, and that end
+      // with a backslash.
       const fields = Array.from(
         { length: values - 1 },
         (_, index) => `${JSON.stringify(`${index},[{\\`)} \n\t:${JSON.stringify('\\",[{":\\')}`

@@ -41,7 +41,7 @@ layer(limited)("the responses kept for repeats", (it) => {
         ({ body }) => body.data.length
       )
       assert.strictEqual(yield* listed, 2)
-      // A stored response is sent again, and uses no more bytes.
+      // A stored response is sent again without counting its bytes again.
       assert.deepStrictEqual((yield* create(member, "a")).body, first.body)
       assert.strictEqual((yield* create(member)).status, 201)
 

@@ -7,7 +7,10 @@ import { type AddressInfo, connect } from "node:net"
 import { makeNodeServer, serverLimits } from "../../../src/http/server/NodeServer.ts"
 import { request, talkTo } from "../../support/rawHttp.ts"
 
-/** A server that gives up after 100 ms of silence instead of 15 s, and has short limits otherwise. */
+/**
+ * Starts a server that closes a connection after 100 ms of silence instead of 15 s. Its other
+ * limits are short too.
+ */
 const impatient = (listener: RequestListener) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []

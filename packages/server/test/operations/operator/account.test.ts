@@ -13,7 +13,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts
 
 const program = path.resolve(import.meta.dirname, "../../../src/operator.ts")
 
-/** Runs the program as an operator does. */
+/** Runs the command as an operator would type it. */
 const typed = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   Effect.promise(
     () =>
@@ -29,7 +29,7 @@ const typed = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
       )
   )
 
-/** Sends the command as the program does, without starting the program. */
+/** Sends the command to the server as the program does, but without starting the program. */
 const account = (DATA_DIR: string, ...words: ReadonlyArray<string>) =>
   Effect.map(
     Effect.promise(() => sendCommand(DATA_DIR, words)),
@@ -146,7 +146,7 @@ describe("npm run account", () => {
         killed.kill("SIGKILL")
         yield* killed.exited
         const server = yield* startServer({ ...env, RUNNER: "off" })
-        // The server is ready for requests a moment before it is ready for operator commands.
+        // The server accepts requests shortly before it accepts operator commands.
         const { out } = yield* Effect.repeat(typed(env.DATA_DIR, "list"), {
           until: ({ code }) => code === 0,
           times: 20

@@ -17,7 +17,7 @@ import { freshDatabaseUrl, testDatabaseUrl } from "../../support/TestDatabase.ts
 
 const program = path.resolve(import.meta.dirname, "../../../src/move.ts")
 
-/** Runs the program as an operator does. */
+/** Runs the command as an operator would type it. */
 const typed = (env: Readonly<Record<string, string>>, ...words: ReadonlyArray<string>) =>
   Effect.promise(
     () =>

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as path from "node:path"
-import { move } from "../../../src/operations/operator/Move.ts"
+import { moveStore } from "../../../src/operations/operator/Move.ts"
 import { makeRunId } from "../../../src/engine/RunId.ts"
 import { Partitions } from "../../../src/engine/Partitions.ts"
 import { initializeDirectory } from "../../../src/store/embedded/initialize.ts"
@@ -27,7 +27,7 @@ const now = new Date()
 
 const many = 7_000
 
-/** Inserts rows into every table, and into some tables more than a batch. */
+/** Inserts rows into every table, and enough rows for several batches into some tables. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Effect.provide(
@@ -46,7 +46,7 @@ const fill = Effect.gen(function* () {
     )
     SELECT id, gen_random_uuid(), gen_random_uuid(), 'cron', 'schedule', 'cancelled', now(), now(), 0
     FROM unnest(${ids}::uuid[]) AS ids (id)`
-  // A large row after many small rows.
+  // Inserts a large row after many small rows.
   yield* sql`
     INSERT INTO earlier_attempts (execution_id, number, workspace_id, started_at, response_body, error)
     SELECT ${ids[0]}::uuid, number, gen_random_uuid(), now(), repeat('x', number * 100000), 'node_lost: lost'
@@ -55,13 +55,13 @@ const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO nodes (holds_lock, lease_until) VALUES (false, 'infinity')`
 })
 
-/** Reads every row of every table as text, and the next numbers of the sequences. */
+/** Reads all rows of all tables as text, and each sequence's next value. */
 const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`SET timezone = 'UTC'`
   const rows: Record<string, ReadonlyArray<string>> = {}
   for (const { columns, name } of yield* listTables(sql)) {
-    // A node of the embedded store is dead on PostgreSQL.
+    // On PostgreSQL, a node from the embedded store counts as dead.
     const compared = name === "nodes" ? columns.filter((column) => column !== "died_at") : undefined
     const list = compared === undefined ? sql`*` : sql.csv(compared.map((one) => sql`${sql(one)}`))
     const found = yield* sql<{ readonly row: string }>`
@@ -79,7 +79,7 @@ const run = (statement: string) =>
 
 const refusal = (dataDir: string, url: string) =>
   Effect.map(
-    Effect.flip(move({ dataDir, to: Redacted.make(url) })),
+    Effect.flip(moveStore({ dataDir, to: Redacted.make(url) })),
     (error) => (error as Error).message
   )
 
@@ -96,7 +96,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         for (const [name, rows] of Object.entries(before.rows)) {
           assert.isAbove(rows.length, 0, `rowsForAllTables.ts has no row for ${name}`)
         }
-        const moved = yield* move({ dataDir, to: Redacted.make(to) })
+        const moved = yield* moveStore({ dataDir, to: Redacted.make(to) })
         const after = yield* onTarget(to, everything)
         for (const [name, rows] of Object.entries(before.rows)) {
           assert.deepStrictEqual(after.rows[name], rows, name)
@@ -137,7 +137,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "120 seconds" })("a mov
         assert.match(yield* refusal(dataDir, to), /tables of another program/)
         yield* onTo("DROP TABLE mine")
 
-        // The target has the schema and no rows, and then the schema of another version.
+        // At first, the target has the schema but no rows. Then it has a different version's
+        // schema.
         yield* Effect.void.pipe(Effect.provide(databaseLayer(to), { local: true }))
         yield* onTo("INSERT INTO effect_sql_migrations VALUES (9999, now(), 'of_tomorrow')")
         assert.match(yield* refusal(dataDir, to), /schema of another version/)

@@ -17,17 +17,17 @@ const until = (condition: () => boolean) => eventually(Effect.sync(condition), (
 
 describe("the watch on a database connection", () => {
   const silenceMs = 5_000
-  /** The silence is measured in five checks. */
+  /** The number of checks that measure the silence. */
   const checks = 5
 
-  // The test sets the times of the checks. The bytes between them go over a real connection.
+  // The test decides when checks run. Between the checks, bytes are sent over a real connection.
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }))
   afterEach(() => void vi.useRealTimers())
 
   const check = (times = 1) =>
     Effect.sync(() => vi.advanceTimersByTime((times * silenceMs) / checks))
 
-  /** A watched socket and its peer. */
+  /** Connects a monitored socket to a server. */
   const connected = Effect.gen(function* () {
     const peers: Array<Socket> = []
     const server = createServer((peer) => void peers.push(peer.on("error", () => {})))
@@ -50,11 +50,11 @@ describe("the watch on a database connection", () => {
     return { error: () => error, peer, socket }
   })
 
-  it.live("closes the connection when the peer does not respond in time, and not before", () =>
+  it.live("closes the connection when the server does not respond in time, and not before", () =>
     Effect.gen(function* () {
       const { error, socket } = yield* connected
       socket.resume().write("question")
-      // The first check finds that the statement was sent, and the silence begins.
+      // The first check notices that a statement was sent, which starts the period of silence.
       yield* check(checks)
       assert.isFalse(socket.destroyed)
       yield* check()
@@ -71,14 +71,14 @@ describe("the watch on a database connection", () => {
       socket.write("question")
       yield* check(checks)
       assert.isFalse(socket.destroyed)
-      // A further statement does not give a silent peer more time.
+      // Another statement does not give a silent server more time.
       socket.write("another")
       yield* check()
       assert.isTrue(socket.destroyed)
     })
   )
 
-  it.live("keeps a connection whose peer responds, however slowly", () =>
+  it.live("keeps a connection whose server responds, however slowly", () =>
     Effect.gen(function* () {
       const { error, peer, socket } = yield* connected
       let answers = 0
@@ -95,7 +95,7 @@ describe("the watch on a database connection", () => {
     })
   )
 
-  it.live("does not mistake a paused socket for a silent peer", () =>
+  it.live("does not mistake a paused socket for a silent server", () =>
     Effect.gen(function* () {
       const { peer, socket } = yield* connected
       let heard = ""
@@ -162,8 +162,8 @@ describe("the watch on a database connection", () => {
 const silenceMs = 1_000
 
 /**
- * A pool whose network can be lost. `loseConnections` drops all open connections without informing
- * either side.
+ * Creates a pool on a network that can fail. `loseConnections` drops all open connections without
+ * informing either side.
  */
 const onLossyNetwork = <A, E>(
   test: (loseConnections: Effect.Effect<void>) => Effect.Effect<A, E, Database>

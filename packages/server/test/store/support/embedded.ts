@@ -31,19 +31,19 @@ export const temporaryDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => fs.rmSync(directory, { recursive: true, force: true }))
 )
 
-/** Reads the state of the store from pg_control. */
+/** Reads the store's state from pg_control. */
 export const controlState = (dataDir: string): number =>
   fs.readFileSync(path.join(dataDir, "postgres/global/pg_control")).readInt32LE(16)
 export const cleanShutdown = 1
 
-/** Checks a condition repeatedly, for at most the time that a machine under load could need. */
+/** Checks a condition repeatedly, for as long as a busy machine could take. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   Effect.flatMap(condition, (met) => (met ? Effect.void : Effect.fail("not yet" as const))).pipe(
     Effect.retry(Schedule.spaced("5 millis")),
     Effect.timeout("15 seconds")
   )
 
-/** Starts a process that writes until it is killed, at the latest by the end of the test. */
+/** Starts a process that writes until it is killed, at the end of the test at the latest. */
 export const startWriter = (dataDir: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {

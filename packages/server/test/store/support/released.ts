@@ -1,21 +1,21 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The migrations of a version, and rows in every table. */
-export interface Released {
+/** A released version's migrations, and rows for every table. */
+export interface ReleasedVersion {
   readonly migrations: Readonly<Record<string, ReadonlyArray<string>>>
   readonly rows: ReadonlyArray<{
     readonly table: string
     readonly columns: ReadonlyArray<string>
-    /** The rows as text, as the database writes a whole row. */
+    /** The rows as text, in the format that the database uses to print a whole row. */
     readonly lines: ReadonlyArray<string>
   }>
 }
 
-/** Replaces the content of the database by a store of a released version. */
+/** Replaces the database's contents with a released version's store. */
 export const loadReleased = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { migrations, rows }: Released
+  { migrations, rows }: ReleasedVersion
 ) {
   yield* sql`DROP SCHEMA public CASCADE`
   yield* sql`CREATE SCHEMA public`
@@ -42,10 +42,10 @@ export const loadReleased = Effect.fnUntraced(function* (
   }
 })
 
-/** Reads the rows, with the columns that the released version had and that still exist. */
+/** Reads the rows, limited to columns that exist both in the released version and now. */
 export const readReleased = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  { columns, table }: Released["rows"][number]
+  { columns, table }: ReleasedVersion["rows"][number]
 ) {
   const rows = yield* sql<{ readonly row: Readonly<Record<string, unknown>> }>`
     SELECT to_json(kept) AS row

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { begin as beginChains, minimal as chain } from "../chains/chains.ts"
-import { begin, minimal as cronTask } from "../cron/tasks.ts"
+import { setUpChains, minimal as chain } from "../chains/chains.ts"
+import { setUpCron, minimal as cronTask } from "../cron/tasks.ts"
 import { ask, createKey, outcome, times, together } from "../../support/http.ts"
 import { delayedTask } from "../../support/keyed.ts"
 import { loopback, testAppLayer } from "../../support/TestApp.ts"
@@ -14,8 +14,8 @@ const kinds = [
 ] as const
 
 const start = Effect.gen(function* () {
-  yield* beginChains
-  const { key, member } = yield* begin
+  yield* setUpChains
+  const { key, member } = yield* setUpCron
   return {
     member,
     create: (kind: string, items: ReadonlyArray<unknown>, headers = {}) =>
@@ -147,7 +147,7 @@ layer(testAppLayer({ egressAllow: loopback }))("a batch", (it) => {
 layer(testAppLayer({ rateLimit: 120 }))("the rate of a client", (it) => {
   it.effect("is charged for each item of a batch", () =>
     Effect.gen(function* () {
-      const { member } = yield* begin
+      const { member } = yield* setUpCron
       const { key: token } = yield* createKey(member, { scopes: ["tasks:read", "tasks:write"] })
       const create = (count: number) =>
         ask("POST", `${member.workspace}/cron/batch`, {

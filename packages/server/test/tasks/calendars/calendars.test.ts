@@ -8,10 +8,10 @@ import { TestClock } from "effect/testing"
 import type { ServerResponse } from "node:http"
 import { maxBytes } from "../../../src/tasks/calendars/CalendarReader.ts"
 import { Calendars } from "../../../src/tasks/calendars/Calendars.ts"
-import { selfHosted } from "../../../src/core/config/plans.ts"
+import { selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { fire } from "../../../src/engine/transitions/fire.ts"
-import { begin as beginChains, chainsOf } from "../chains/chains.ts"
-import { begin } from "../cron/tasks.ts"
+import { setUpChains, chainsOf } from "../chains/chains.ts"
+import { setUpCron } from "../cron/tasks.ts"
 import { ask, outcome } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
@@ -24,9 +24,9 @@ const calendar = (...days: ReadonlyArray<string>) =>
     "END:VCALENDAR"
   ].join("\r\n")
 
-/** Starts a server whose response the test changes. Tasks fire at 03:00, and today is 1 June. */
+/** Starts a server whose response the test can change. Tasks fire at 03:00, and today is 1 June. */
 const start = Effect.gen(function* () {
-  const { cron, key, member } = yield* begin
+  const { cron, key, member } = yield* setUpCron
   const state = {
     requests: 0,
     answer: (response: ServerResponse): void => void response.end(calendar("20260602"))
@@ -57,7 +57,7 @@ const config = { egressAllow: Result.getOrThrow(parseCidrs(allow)) }
 layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (it) => {
   it.effect("excludes its days in the time zone of the schedule, read once for many tasks", () =>
     Effect.gen(function* () {
-      yield* beginChains
+      yield* setUpChains
       const { chains, cron, state, url } = yield* start
       const excluded_calendar = { url }
       const made = yield* cron.create({ excluded_calendar })
@@ -141,9 +141,9 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       yield* refresh
       assert.strictEqual(
         (yield* cron.get(task.id)).body.excluded_calendar.error,
-        "it is not a whole iCalendar file"
+        "it is not a complete iCalendar file"
       )
-      // A calendar that is already known can be used by another task.
+      // Another task can use a calendar that the service already knows.
       assert.strictEqual((yield* cron.create({ excluded_calendar: { url } })).status, 201)
       says(calendar("20260610"))
       yield* refresh
@@ -168,7 +168,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       says("<!doctype html>")
       assert.strictEqual(
         yield* refusedFor(),
-        "excluded_calendar.url could not be read: it is not a whole iCalendar file."
+        "excluded_calendar.url could not be read: it is not a complete iCalendar file."
       )
       state.answer = (response) => void response.writeHead(500).end()
       assert.strictEqual(
@@ -178,10 +178,10 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       says(calendar("20260602").padEnd(maxBytes, "\n"))
       assert.strictEqual(
         yield* refusedFor(),
-        `excluded_calendar.url could not be read: it has ${maxBytes} bytes or more, which is too many.`
+        `excluded_calendar.url could not be read: it is too large: the limit is ${maxBytes} bytes.`
       )
       says(calendar("20260602").padEnd(2 * maxBytes, "\n"))
-      assert.match(yield* refusedFor(), /which is too many\.$/)
+      assert.match(yield* refusedFor(), /it is too large: the limit is \d+ bytes\.$/)
       for (const location of ["http://169.254.169.254/", `http://127.0.0.1:${other}/`]) {
         state.answer = (response) => void response.writeHead(302, { location }).end()
         assert.strictEqual(
@@ -213,7 +213,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
   it.effect("counts towards the limit of the plan while a task uses it", () =>
     Effect.gen(function* () {
       const { cron, member, state, url } = yield* start
-      const { calendars } = selfHosted.limits
+      const { calendars } = selfHostedPlan.limits
       const used = Effect.gen(function* () {
         const { body } = yield* ask("GET", `${member.workspace}/billing`, {
           token: member.access_token
@@ -241,8 +241,8 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       const [first = "", second = ""] = ids
       const shared = { excluded_calendar: { url: `${url}?1` } }
       assert.strictEqual((yield* cron.create(shared)).status, 201)
-      // A calendar that the change leaves unused no longer counts, but one that another task uses
-      // still does.
+      // A calendar that is no longer used after the update does not count. A calendar that another
+      // task uses still counts.
       assert.deepInclude((yield* cron.update(second, more)).body.detail, limit)
       assert.strictEqual((yield* cron.update(first, more)).status, 200)
       yield* cron.remove(first)
@@ -282,7 +282,8 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))("a calendar", (
       const sql = yield* SqlClient.SqlClient
       const { cron, url } = yield* start
       const { body: task } = yield* cron.create({ excluded_calendar: { url } })
-      // Simulates that today's slot was chosen, and its day excluded while a node was down.
+      // Simulates a day that was excluded while a node was down, after the node had chosen the
+      // slot.
       yield* sql`
         UPDATE calendars
         SET days = to_jsonb(ARRAY[to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')])

@@ -98,19 +98,19 @@ describe("the days of a calendar", () => {
   })
 
   it.each<[string, string, string]>([
-    ["a page", "<!doctype html>", "it is not a whole iCalendar file"],
-    ["nothing", "", "it is not a whole iCalendar file"],
-    ["half of one", calendar(...event(from)).slice(0, -20), "it is not a whole iCalendar file"],
-    ["another component", "BEGIN:VEVENT\nEND:VEVENT\n", "it is not a whole iCalendar file"],
+    ["a page", "<!doctype html>", "it is not a complete iCalendar file"],
+    ["nothing", "", "it is not a complete iCalendar file"],
+    ["half of one", calendar(...event(from)).slice(0, -20), "it is not a complete iCalendar file"],
+    ["another component", "BEGIN:VEVENT\nEND:VEVENT\n", "it is not a complete iCalendar file"],
     [
       "components that cross",
       "BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR\nEND:VEVENT\n",
-      "it is not a whole iCalendar file"
+      "it is not a complete iCalendar file"
     ],
     [
       "components in components",
       "BEGIN:VCALENDAR\n" + "BEGIN:X\n".repeat(1_000),
-      "it is not a whole iCalendar file"
+      "it is not a complete iCalendar file"
     ],
     ["no date", calendar(...event("DTSTART;VALUE=DATE:20260231")), '"20260231" is not a date'],
     [
@@ -186,7 +186,7 @@ describe("the days of a calendar", () => {
         daysOf(
           calendar(...event("DTSTART;VALUE=DATE:00010101", `RRULE:FREQ=YEARLY;${rule}${count}`))
         )
-      // With a count, the search starts at the first day, and otherwise at the present.
+      // With a count, the search starts on the first day, otherwise on the current day.
       assert.deepStrictEqual(days(";COUNT=99999"), days(""))
     }
   )
@@ -217,7 +217,7 @@ describe("the days of a calendar", () => {
         assert.deepStrictEqual(yield* read(text, now), Result.succeed(["2026-06-08"]))
         assert.deepStrictEqual(
           yield* read("nothing", now),
-          Result.fail("it is not a whole iCalendar file")
+          Result.fail("it is not a complete iCalendar file")
         )
       }),
     30_000
@@ -259,7 +259,7 @@ const longNames = [`X;A=${'"'.repeat(400_000)}`, `X${";A".repeat(400_000)}:1`].m
   calendar(line)
 )
 
-/** Files of 1 MB, the maximum size that is read. */
+/** Files of 1 MB, which is the maximum size. */
 const wholeFiles = [
   ...tooManyDates,
   longRule,

@@ -10,7 +10,7 @@ import { limitsLayer, QueueLayer } from "../../engine/runner/support/engine.ts"
 
 export const allow = "127.0.0.0/8"
 
-/** The layer that reads calendars once a day, by the clock of the test. */
+/** Reads calendars once a day, on the test's clock. */
 export const Refreshing = Calendars.layer.pipe(
   Layer.provideMerge(Layer.merge(CalendarReader.layer, CalendarsRepo.layer)),
   Layer.provide([

@@ -38,7 +38,10 @@ const withWorkspaces = Effect.fnUntraced(function* (member: Member, count: numbe
   return members
 })
 
-/** A server that does not respond to paths with "slow" until `release` is called. */
+/**
+ * Starts a server that does not respond to requests whose path contains "slow" until `release` is
+ * called.
+ */
 const startTarget = Effect.gen(function* () {
   const held: Array<ServerResponse> = []
   const state = { requests: 0 }
@@ -153,7 +156,7 @@ layer(Refreshing.pipe(Layer.provideMerge(testAppLayer(config))))(
       })
     )
 
-    it.effect("are claimed in turns of their accounts", () =>
+    it.effect("are claimed by alternating between accounts", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { url } = yield* startTarget

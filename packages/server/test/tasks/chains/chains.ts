@@ -20,6 +20,7 @@ export const minimal = { name: "Close the day", steps: [login, close, alarm] }
 
 /** Adds the defaults to a step. */
 export const asStored = (step: object) => ({
+  kind: "call",
   method: "POST",
   headers: {},
   body: null,
@@ -39,7 +40,7 @@ export const asStored = (step: object) => ({
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** The requests about chains, with the token of their owner. */
+/** Returns functions that send requests for chains, with the owner's token. */
 export const chainsOf = ({ access_token: token, workspace }: Owner) => {
   const chains = `${workspace}/chains`
   return {
@@ -57,8 +58,11 @@ export const chainsOf = ({ access_token: token, workspace }: Owner) => {
   }
 }
 
-/** Creates a workspace at noon, with a key that has all scopes for chains. */
-export const begin = Effect.gen(function* () {
+/**
+ * Creates a workspace with an API key that has all scopes needed for chains. The test's clock is
+ * set to noon.
+ */
+export const setUpChains = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, {
@@ -67,7 +71,7 @@ export const begin = Effect.gen(function* () {
   return { member, key, chains: chainsOf({ ...member, access_token: key }) }
 })
 
-/** Creates the rows of a run as the engine writes them, first step first. */
+/** Creates a chain run's rows as the engine writes them, first step first. */
 export const runOf = (
   chain: { readonly workspace_id: string; readonly id: string },
   at: number,
@@ -105,7 +109,7 @@ export const cancelled = { status: "cancelled", error: "cancelled: cancelled" } 
 export const running = { status: "running", steps } as const
 export const queued = { status: "queued", steps } as const
 
-/** The fields of a run that most tests check. */
+/** The fields that most tests check in a run. */
 export interface Seen {
   readonly id: string
   readonly status: string
@@ -117,7 +121,7 @@ export interface Seen {
   }>
 }
 
-/** Converts a run of the list to its detail, without responses. */
+/** Converts a run from the list to its details, without responses. */
 export const unanswered = (run: Seen) => ({
   ...run,
   input: null,
@@ -127,4 +131,4 @@ export const unanswered = (run: Seen) => ({
   }))
 })
 
-export const seenAs = (run: Seen) => [run.status, run.steps.map((step) => step.status)]
+export const runAndStepStatuses = (run: Seen) => [run.status, run.steps.map((step) => step.status)]

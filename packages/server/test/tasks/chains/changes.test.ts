@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { insertRuns } from "../executions/history.ts"
 import { ask } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { alarm, asStored, begin, login, runOf, succeeded } from "./chains.ts"
+import { alarm, asStored, setUpChains, login, runOf, succeeded } from "./chains.ts"
 
 const later = "2026-06-01T12:01:00.000Z"
 
@@ -18,9 +18,9 @@ const nextFireOf = Effect.fnUntraced(function* (id: string) {
 })
 
 layer(testAppLayer())("changing a chain", (it) => {
-  it.effect("changes only the given fields, and all steps at once", () =>
+  it.effect("changes only the given fields, and replaces all steps together", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
       assert.deepStrictEqual((yield* chains.update(chain.id, {})).body, chain)
       yield* TestClock.adjust("1 minute")
@@ -45,7 +45,7 @@ layer(testAppLayer())("changing a chain", (it) => {
 
   it.effect("moves the next firing with the schedule, and takes it away without one", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const changes: ReadonlyArray<readonly [object, string | null]> = [
         [{ schedule: "0 18 * * *" }, "2026-06-01T18:00:00.000Z"],
@@ -65,10 +65,10 @@ layer(testAppLayer())("changing a chain", (it) => {
 
   it.effect("of the schedule forgets the slots that were fired ahead from the old one", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
-      // The slot is relative to the clock of the database, which tests cannot set.
+      // The slot is relative to the database's clock, which tests cannot set.
       const insertSlot = sql`
         INSERT INTO runs (
           id, workspace_id, task_id, kind, trigger, slot_at, scheduled_for, due_at
@@ -89,7 +89,7 @@ layer(testAppLayer())("changing a chain", (it) => {
 
   it.effect("is paused with its schedule, its queued runs and its running runs", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
       const { body: queued } = yield* chains.act(chain.id, "run")
       const between = runOf(chain, now - 60_000, [
@@ -130,7 +130,7 @@ layer(testAppLayer())("changing a chain", (it) => {
 
   it.effect("by deletion ends its runs, and keeps its history", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const { body: chain } = yield* chains.create({ schedule: "0 18 * * *" })
       const { body: queued } = yield* chains.act(chain.id, "run")
       const going = runOf(chain, now, [{ status: "running" }])

@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { alarm, asStored, begin, chainsOf, close, login } from "./chains.ts"
+import { alarm, asStored, setUpChains, chainsOf, close, login } from "./chains.ts"
 
 layer(testAppLayer())("chains", (it) => {
   it.effect("are stored with defaults for omitted fields", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const created = yield* chains.create({ name: "  Close the day " })
       assert.strictEqual(created.status, 201)
       const { id, ...rest } = created.body
@@ -19,10 +19,13 @@ layer(testAppLayer())("chains", (it) => {
         version: 1,
         name: "Close the day",
         tags: [],
+        depends_on: [],
         steps: [login, close, alarm].map(asStored),
         schedule: null,
         queue_id: null,
         queue_key: null,
+        flow: null,
+        priority: 0,
         timezone: "UTC",
         starts_at: null,
         ends_at: null,
@@ -60,7 +63,7 @@ layer(testAppLayer())("chains", (it) => {
 
   it.effect("keep every field that they are given", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const step = {
         name: "say-hello_2",
         url: "https://api.example.com/hello?at={{ steps.login.status }}",
@@ -78,6 +81,7 @@ layer(testAppLayer())("chains", (it) => {
         steps: [login, step].map(asStored),
         schedule: "*/5 * * * *",
         timezone: "Europe/Zurich",
+        priority: -100,
         overlap: "queue",
         missed: "skip",
         dst_overlap: "both"
@@ -90,9 +94,68 @@ layer(testAppLayer())("chains", (it) => {
     })
   )
 
+  it.effect("keep steps that wait, and a PUT of what a GET returns changes nothing", () =>
+    Effect.gen(function* () {
+      const { chains, key, member } = yield* setUpChains
+      const { body: channel } = yield* ask("POST", `${member.workspace}/notifications/channels`, {
+        token: member.access_token,
+        body: {
+          kind: "webhook",
+          key: "deploys",
+          name: "Deploys",
+          config: { url: "https://example.com" }
+        }
+      })
+      const given = [
+        { name: "pause", kind: "wait", seconds: 60, until: null, run_if: "success" },
+        asStored(login),
+        {
+          name: "release",
+          kind: "approve",
+          channel_ids: [channel.id],
+          channel_keys: ["deploys"],
+          message: "Release {{ input.version }}?",
+          timeout_seconds: 60,
+          approvers: [member.user_id],
+          run_if: "success"
+        },
+        { name: "later", kind: "wait", seconds: null, until: "{{ input.at }}", run_if: "always" }
+      ]
+      const { body } = yield* chains.create({ key: "waits", steps: given })
+      assert.deepStrictEqual(body.steps, given)
+      const put = yield* ask("PUT", `${member.workspace}/chains/by-key/waits`, {
+        token: key,
+        body
+      })
+      assert.deepStrictEqual(put.body, body)
+      const short = given.map(({ run_if: _, ...step }) => step)
+      const { body: changed } = yield* chains.update(body.id, { steps: [...short, close] })
+      assert.deepStrictEqual(changed.steps.slice(0, 4), [
+        given[0],
+        given[1],
+        given[2],
+        { ...given[3], run_if: "success" }
+      ])
+      const approval = { name: "a", kind: "approve", timeout_seconds: 60 }
+      const byKey = { ...approval, channel_keys: ["deploys"] }
+      const { body: named } = yield* chains.create({ steps: [byKey] })
+      assert.deepStrictEqual(named.steps[0].channel_ids, [channel.id])
+      for (const step of [
+        { ...approval, channel_keys: ["nothing"] },
+        { ...approval, channel_ids: [nobodysId], channel_keys: ["deploys"] }
+      ]) {
+        const { body: refused } = yield* chains.create({ steps: [step] })
+        assert.deepStrictEqual(
+          refused.detail.issues.map(({ path }: { readonly path: ReadonlyArray<unknown> }) => path),
+          [["steps", 0, "channel_keys", 0]]
+        )
+      }
+    })
+  )
+
   it.effect("are rejected with all problems and their paths", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const refused: ReadonlyArray<readonly [object, ReadonlyArray<string | number>]> = [
         [{ name: " " }, ["name"]],
         [{ steps: [] }, ["steps"]],
@@ -101,6 +164,10 @@ layer(testAppLayer())("chains", (it) => {
         [{ steps: [close] }, ["steps", 0, "url"]],
         [{ steps: [{ ...login, run_if: "never" }] }, ["steps", 0, "run_if"]],
         [{ steps: [{ ...login, retry_count: 11 }] }, ["steps", 0, "retry_count"]],
+        [{ steps: [{ ...login, kind: "sleep" }] }, ["steps", 0, "kind"]],
+        [{ steps: [{ name: "a", kind: "wait", seconds: 0 }] }, ["steps", 0, "seconds"]],
+        [{ steps: [{ name: "a", kind: "wait" }] }, ["steps", 0, "seconds"]],
+        [{ steps: [{ ...login, kind: "wait", seconds: 5 }] }, ["steps", 0, "url"]],
         [{ schedule: "61 * * * *" }, ["schedule"]],
         [{ timezone: "Europe/Atlantis" }, ["timezone"]],
         [{ status: "paused" }, ["status"]]
@@ -118,7 +185,7 @@ layer(testAppLayer())("chains", (it) => {
 
   it.effect("are at most 10,000 in a workspace", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const sql = yield* SqlClient.SqlClient
       yield* chains.create()
       yield* sql`
@@ -138,7 +205,7 @@ layer(testAppLayer())("chains", (it) => {
 
   it.effect("have no runs for another workspace, nor for another kind of task", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const { body: run } = yield* chains.act(chain.id, "run")
       const { body: cron } = yield* ask("POST", `${member.workspace}/cron`, {
@@ -159,7 +226,7 @@ layer(testAppLayer())("chains", (it) => {
 
   it.effect("are read and changed with the scopes for it, and their runs with another", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const { body: run } = yield* chains.act(chain.id, "run")
       const with_ = Effect.fnUntraced(function* (scope: string) {

@@ -26,7 +26,7 @@ const target = Effect.gen(function* () {
   return { url: `http://127.0.0.1:${port}`, arrived }
 })
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { arrived, url } = yield* target
   const token = member.access_token
@@ -62,7 +62,7 @@ const begin = Effect.gen(function* () {
 layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step", (it) => {
   it.effect("is the request that arrived", () =>
     Effect.gen(function* () {
-      const { arrived, requestOf, url } = yield* begin
+      const { arrived, requestOf, url } = yield* setUp
       const asked = yield* Effect.forEach(["login", "close", "look"], (step) => requestOf(step))
       const asArrived = asked.map(({ body: { body, headers, method, url: to } }) => ({
         method,
@@ -83,7 +83,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
 
   it.effect("does not exist if nothing was sent", () =>
     Effect.gen(function* () {
-      const { requestOf } = yield* begin
+      const { requestOf } = yield* setUp
       const failed = yield* requestOf("fails")
       assert.strictEqual(outcome(failed), "409 conflict")
       assert.match(
@@ -98,7 +98,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
 
   it.effect("is not known once the chain was changed", () =>
     Effect.gen(function* () {
-      const { at, requestOf, steps, token } = yield* begin
+      const { at, requestOf, steps, token } = yield* setUp
       yield* ask("PATCH", at, { token, body: { steps: steps.slice(0, 2) } })
       assert.strictEqual(outcome(yield* requestOf("login")), "409 conflict")
     })
@@ -106,7 +106,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the request of a step"
 
   it.effect("is for members, because keys have scopes for what it shows", () =>
     Effect.gen(function* () {
-      const { member, requestOf } = yield* begin
+      const { member, requestOf } = yield* setUp
       const { key } = yield* createKey(member, { scopes: ["tasks:read", "executions:read"] })
       assert.strictEqual(outcome(yield* requestOf("login", key)), "403 jwt_only")
     })

@@ -5,7 +5,7 @@ import { ask, outcome } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
-  begin,
+  setUpChains,
   failed,
   first,
   login,
@@ -14,7 +14,7 @@ import {
   running,
   second,
   type Seen,
-  seenAs,
+  runAndStepStatuses,
   skipped,
   succeeded,
   third,
@@ -25,7 +25,7 @@ const minute = 60_000
 layer(testAppLayer())("runs of a chain", (it) => {
   it.effect("are queued by hand, with every step still to come", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const { body, status } = yield* chains.act(chain.id, "run")
       assert.strictEqual(status, 202)
@@ -48,7 +48,9 @@ layer(testAppLayer())("runs of a chain", (it) => {
               duration_ms: null,
               status_code: null,
               error: null,
-              awaiting_completion_since: null
+              awaiting_completion_since: null,
+              waits_until: null,
+              approval: null
             }
           },
           { name: "close", status: "pending", execution: null },
@@ -66,7 +68,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
 
   it.effect("show each step with its execution, and the run from its start to its end", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const run = runOf(chain, now, [
         {
@@ -108,6 +110,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
               status_code: 500,
               error: { code: "http_status", message: "responded with 500" },
               awaiting_completion_since: null,
+              waits_until: null,
+              approval: null,
               response_body: null
             }
           },
@@ -122,6 +126,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
               status_code: null,
               error: null,
               awaiting_completion_since: null,
+              waits_until: null,
+              approval: null,
               response_body: null
             }
           },
@@ -136,6 +142,8 @@ layer(testAppLayer())("runs of a chain", (it) => {
               status_code: 200,
               error: null,
               awaiting_completion_since: null,
+              waits_until: null,
+              approval: null,
               response_body: null
             }
           }
@@ -146,7 +154,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
 
   it.effect("keep the steps they started with when the chain gets others", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const ended = runOf(chain, now - minute, [
         { ...first, ...succeeded },
@@ -166,7 +174,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
 
   it.effect("include the latest run of the chain, also in the list", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: never } = yield* chains.create()
       const { body: going } = yield* chains.create()
       const { body: ended } = yield* chains.create()
@@ -202,7 +210,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
 
   it.effect("are found under their own chain and their own id only", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const { body: other } = yield* chains.create()
       const run = runOf(chain, now, [
@@ -226,7 +234,7 @@ layer(testAppLayer())("runs of a chain", (it) => {
 
   it.effect("end with the cancelled step, and cannot be cancelled once finished", () =>
     Effect.gen(function* () {
-      const { chains, member } = yield* begin
+      const { chains, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const cancel = (id: string) =>
         ask("POST", `${member.workspace}/executions/${id}/cancel`, { token: member.access_token })
@@ -245,7 +253,10 @@ layer(testAppLayer())("runs of a chain", (it) => {
       })
       assert.deepStrictEqual({ ...answer.body, input: null, attempts: [], progress: [] }, got)
       const { body: seen } = yield* chains.getRun(chain.id, head ?? "")
-      assert.deepStrictEqual(seenAs(seen), ["cancelled", ["succeeded", "cancelled", "skipped"]])
+      assert.deepStrictEqual(runAndStepStatuses(seen), [
+        "cancelled",
+        ["succeeded", "cancelled", "skipped"]
+      ])
       assert.deepStrictEqual((yield* cancel(step ?? "")).body, answer.body)
       assert.strictEqual(outcome(yield* cancel(head ?? "")), "409 conflict")
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { insertRuns, isUnfinished, type SomeRun } from "../executions/history.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
 import {
-  begin,
+  setUpChains,
   cancelled,
   failed,
   first,
@@ -12,7 +12,7 @@ import {
   running,
   second,
   type Seen,
-  seenAs,
+  runAndStepStatuses,
   skipped,
   succeeded,
   third,
@@ -21,7 +21,7 @@ import {
 
 const minute = 60_000
 
-/** The rows of a run, the expected status of the run, and the expected statuses of its steps. */
+/** A chain run's rows, its expected status, and its steps' expected statuses. */
 const shapes: ReadonlyArray<
   readonly [ReadonlyArray<Partial<SomeRun>>, string, ReadonlyArray<string>]
 > = [
@@ -83,7 +83,7 @@ const shapes: ReadonlyArray<
 layer(testAppLayer())("states of chain runs", (it) => {
   it.effect("are distinguished however they continue or finish, in the list and one by one", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const { body: other } = yield* chains.create()
       const runs = shapes.map(([rows], index) => runOf(chain, now - index * minute, rows))
@@ -100,7 +100,7 @@ layer(testAppLayer())("states of chain runs", (it) => {
         runs.map(([head]) => head?.id)
       )
       assert.deepStrictEqual(
-        seen.map(seenAs),
+        seen.map(runAndStepStatuses),
         shapes.map(([, status, ofSteps]) => [status, ofSteps])
       )
       for (const [index, run] of seen.entries()) {

@@ -5,9 +5,9 @@ import { inState } from "../../engine/transitions/inState.ts"
 import { removeReplaced } from "../../../src/engine/chains/ChainVersions.ts"
 import { endRun } from "../executions/history.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { alarm, asStored, begin, close, login } from "./chains.ts"
+import { alarm, asStored, setUpChains, close, login } from "./chains.ts"
 
-/** Counts the versions of a chain, and their steps. */
+/** Counts a chain's versions and their steps. */
 const kept = (chainId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -21,7 +21,7 @@ const kept = (chainId: string) =>
 layer(testAppLayer())("versions of a chain", (it) => {
   it.effect("are deleted by the change that replaces them, except those of started runs", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create()
       for (const steps of [[login], [login, close]]) yield* chains.update(chain.id, { steps })
@@ -51,7 +51,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
 
   it.effect("stay for some minutes, because a run may just be starting with them", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const sql = yield* SqlClient.SqlClient
       const { body: chain } = yield* chains.create()
       yield* chains.act(chain.id, "run")
@@ -68,7 +68,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
 
   it.effect("are deleted with the chain", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       yield* chains.act(chain.id, "run")
       assert.strictEqual((yield* chains.remove(chain.id)).status, 204)
@@ -78,7 +78,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
 
   it.effect("are exactly one of those that were given concurrently", () =>
     Effect.gen(function* () {
-      const { chains } = yield* begin
+      const { chains } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const given = [[login], [login, close], [login, close, alarm]]
       const answers = yield* Effect.forEach(
@@ -95,7 +95,7 @@ layer(testAppLayer())("versions of a chain", (it) => {
       assert.deepStrictEqual(body.steps, given[body.steps.length - 1]?.map(asStored))
       assert.deepStrictEqual(yield* kept(chain.id), { versions: 1, steps: body.steps.length })
 
-      // A change that waits for the lock of another change keeps the steps of that change.
+      // An update that waits for another update's lock keeps the other update's steps.
       const [, renamed] = yield* Effect.all(
         [chains.update(chain.id, { steps: [login] }), chains.update(chain.id, { name: "Renamed" })],
         { concurrency: 2 }

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { outcome } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { begin, insertExecution, insertRun, runsOf } from "./tasks.ts"
+import { setUpCron, insertExecution, insertRun, runsOf } from "./tasks.ts"
 
 /** Slots in the past and the future of the database's clock, which tests cannot set. */
 const slot = new Date("2026-06-01T11:00:00.000Z")
@@ -13,7 +13,7 @@ const slotToCome = new Date("2126-06-01T12:00:00.000Z")
 layer(testAppLayer())("changes to a cron task", (it) => {
   it.effect("change only the given fields", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create({ headers: { a: "1", c: "3" }, body: "{}" })
       yield* TestClock.adjust("1 minute")
       const untouched = yield* cron.update(task.id, {})
@@ -41,7 +41,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
   it.effect("may give a timeout of more than 900 s only with a completion", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create({ completion: "callback", timeout_seconds: 3_600 })
       assert.deepInclude(task, { completion: "callback", timeout_seconds: 3_600 })
       const refused = yield* cron.update(task.id, { completion: null })
@@ -60,14 +60,15 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
   it.effect("compute the next firing anew where the schedule, zone or overlap rule changes", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create()
       const nextAfter = (changes: object) =>
         Effect.map(cron.update(task.id, changes), ({ body }) => body.next_run_at)
       assert.strictEqual(yield* nextAfter({ schedule: "0 4 * * *" }), "2026-06-02T04:00:00.000Z")
       assert.strictEqual(yield* nextAfter({ timezone: "Asia/Tokyo" }), "2026-06-01T19:00:00.000Z")
       yield* leap("8 hours")
-      // The slot of 19:00 has not fired yet, and a change that keeps the schedule must not lose it.
+      // The slot at 19:00 has not fired yet, and an update that keeps the schedule must not lose
+      // it.
       assert.strictEqual(yield* nextAfter({ name: "Renamed" }), "2026-06-01T19:00:00.000Z")
       assert.strictEqual(
         yield* nextAfter({ schedule: "0 4 * * *", timezone: "Asia/Tokyo" }),
@@ -79,7 +80,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
   it.effect("withdraw only runs that the old schedule fired ahead", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const { body: task } = yield* cron.create()
       const due = yield* insertRun(member.workspace_id, task.id, { slot, now })
       yield* insertRun(member.workspace_id, task.id, { slot: slotToCome, now })
@@ -97,7 +98,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
     "pause it: nothing fires, queued runs are cancelled, and running calls are aborted",
     () =>
       Effect.gen(function* () {
-        const { cron, member } = yield* begin
+        const { cron, member } = yield* setUpCron
         const { body: task } = yield* cron.create()
         const running = yield* insertRun(member.workspace_id, task.id, {
           slot,
@@ -145,7 +146,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
   it.effect("resume it: it fires from now on, and missed slots are not made up for", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create({ schedule: "0 * * * *" })
       yield* cron.act(task.id, "pause")
       yield* leap("150 minutes")
@@ -161,7 +162,7 @@ layer(testAppLayer())("changes to a cron task", (it) => {
 
   it.effect("delete it: its runs are cancelled and its history stays", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const { body: task } = yield* cron.create()
       yield* insertExecution(member.workspace_id, task.id, { at: now - 60_000 })
       const running = yield* insertRun(member.workspace_id, task.id, {

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { begin, insertExecution, insertRun, runsOf } from "./tasks.ts"
+import { setUpCron, insertExecution, insertRun, runsOf } from "./tasks.ts"
 
-/** A slot in the past of the database's clock, which tests cannot set. */
+/** A slot in the past according to the database's clock, which tests cannot set. */
 const slot = new Date("2026-06-01T11:00:00.000Z")
 
 const statusesOf = (body: { readonly data: ReadonlyArray<{ readonly status: string }> }) =>
@@ -13,7 +13,7 @@ const statusesOf = (body: { readonly data: ReadonlyArray<{ readonly status: stri
 layer(testAppLayer())("executions of a cron task", (it) => {
   it.effect("are created by hand, also while the task is paused or a run is active", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create()
       const first = yield* cron.act(task.id, "run")
       assert.strictEqual(first.status, 202)
@@ -23,6 +23,7 @@ layer(testAppLayer())("executions of a cron task", (it) => {
         task_id: task.id,
         chain_run_id: null,
         step: null,
+        flow_key: null,
         trigger: "manual",
         status: "queued",
         started_at: null,
@@ -32,7 +33,9 @@ layer(testAppLayer())("executions of a cron task", (it) => {
         attempts_count: 0,
         status_code: null,
         error: null,
-        awaiting_completion_since: null
+        awaiting_completion_since: null,
+        waits_until: null,
+        approval: null
       })
       assert.match(scheduled_for, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.deepStrictEqual((yield* cron.get(task.id)).body, {
@@ -52,7 +55,7 @@ layer(testAppLayer())("executions of a cron task", (it) => {
 
   it.effect("are listed newest first, page by page, and only those of the task", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const { body: task } = yield* cron.create()
       const { body: other } = yield* cron.create()
       yield* cron.act(other.id, "run")
@@ -76,7 +79,7 @@ layer(testAppLayer())("executions of a cron task", (it) => {
 
   it.effect("are cancelled while they are queued or running, and never once they finished", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const { body: task } = yield* cron.create()
       const cancel = (id: string, by = member) =>
         ask("POST", `${member.workspace}/executions/${id}/cancel`, { token: by.access_token })

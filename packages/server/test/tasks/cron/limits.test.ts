@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { enqueueMany } from "../../engine/runner/support/tasks.ts"
-import { begin, cronOf } from "./tasks.ts"
+import { setUpCron, cronOf } from "./tasks.ts"
 
 /** Inserts tasks directly, because creating them one by one would take half a minute. */
 const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) {
@@ -21,9 +21,9 @@ const insertTasks = Effect.fnUntraced(function* (member: Member, count: number) 
 })
 
 layer(testAppLayer())("a workspace of cron tasks", (it) => {
-  it.effect("holds 10,000 of them, also where several are created at once", () =>
+  it.effect("can have 10,000 of them, even when several are created simultaneously", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       yield* insertTasks(member, 9_998)
       const answers = yield* together(times(4, () => cron.create()))
       assert.deepStrictEqual(answers.map(outcome).toSorted(), [
@@ -44,14 +44,14 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
       const made = answers.find(({ status }) => status === 201)
       yield* cron.remove(made?.body.id)
       assert.strictEqual((yield* cron.create()).status, 201)
-      const { cron: elsewhere } = yield* begin
+      const { cron: elsewhere } = yield* setUpCron
       assert.strictEqual((yield* elsewhere.create()).status, 201)
     })
   )
 
   it.effect("rejects a run by hand of a task that has 10,000 unfinished ones", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const { body: task } = yield* cron.create()
       yield* enqueueMany({ workspace_id: member.workspace_id, task_id: task.id }, 10_000)
       const refused = yield* cron.act(task.id, "run")
@@ -67,9 +67,9 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
     })
   )
 
-  it.effect("shows each workspace its own, however many requests arrive at once", () =>
+  it.effect("shows each workspace its own tasks, however many requests arrive simultaneously", () =>
     Effect.gen(function* () {
-      const owners = yield* Effect.all(times(3, () => begin))
+      const owners = yield* Effect.all(times(3, () => setUpCron))
       for (const { cron, member } of owners) {
         yield* together(times(3, () => cron.create({ name: member.workspace_id })))
       }
@@ -91,7 +91,7 @@ layer(testAppLayer())("a workspace of cron tasks", (it) => {
 
   it.effect("is read with tasks:read and changed with tasks:write", () =>
     Effect.gen(function* () {
-      const { cron: owner, member } = yield* begin
+      const { cron: owner, member } = yield* setUpCron
       const { body: task } = yield* owner.create()
       const as = (scopes: ReadonlyArray<string>) =>
         Effect.map(createKey(member, { scopes }), ({ key }) =>

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { ask, createKey, outcome } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { begin } from "./tasks.ts"
+import { setUpCron } from "./tasks.ts"
 
 layer(testAppLayer())("the preview of a schedule", (it) => {
   it.effect("shows the next ten firings in UTC by default", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body, status } = yield* cron.preview({ schedule: "*/20 12 * * *" })
       assert.strictEqual(status, 200)
       assert.strictEqual(body.data.length, 10)
@@ -39,7 +39,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
 
   it.effect("searches ten years ahead, and further only for the first firing", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const years = (query: object) =>
         Effect.map(cron.preview({ count: "100", ...query }), ({ body }) =>
           body.data.map(({ at }: { readonly at: string }) => at.slice(0, 4))
@@ -54,7 +54,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
 
   it.effect("says what clock changes do", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const berlin = { schedule: "30 2 * * *", timezone: "Europe/Berlin" }
       yield* leap(Date.UTC(2026, 9, 24, 12) - testNow)
       const back = yield* cron.preview({ ...berlin, count: "2" })
@@ -101,7 +101,7 @@ layer(testAppLayer())("the preview of a schedule", (it) => {
 
   it.effect("rejects invalid schedules, and callers without access to tasks", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       for (const [query, path] of [
         [{}, ["schedule"]],
         [{ schedule: "61 * * * *" }, ["schedule"]],

@@ -4,14 +4,14 @@ import { TestClock } from "effect/testing"
 import { ask, createKey, logIn, outcome, signUp } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { begin, cronOf, insertExecution, insertRun, minimal } from "./tasks.ts"
+import { setUpCron, cronOf, insertExecution, insertRun, minimal } from "./tasks.ts"
 
 const day = 86_400_000
 
 layer(testAppLayer())("cron task records", (it) => {
   it.effect("has every field, with defaults for those that were left out", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const created = yield* cron.create()
       assert.strictEqual(created.status, 201)
       const { id, ...rest } = created.body
@@ -29,9 +29,12 @@ layer(testAppLayer())("cron task records", (it) => {
         retry_count: 0,
         run_on: null,
         worker_wait_seconds: 300,
+        priority: 0,
         queue_id: null,
         queue_key: null,
+        flow: null,
         tags: [],
+        depends_on: [],
         version: 1,
         body_contains: null,
         body_lacks: null,
@@ -82,7 +85,7 @@ layer(testAppLayer())("cron task records", (it) => {
 
   it.effect("keeps the given values, and normalizes the name and the schedule", () =>
     Effect.gen(function* () {
-      const { cron, member } = yield* begin
+      const { cron, member } = yield* setUpCron
       const given = {
         url: "https://api.example.com/jobs?full=1",
         method: "PUT",
@@ -92,6 +95,7 @@ layer(testAppLayer())("cron task records", (it) => {
         retry_count: 10,
         run_on: { labels: ["office", "gpu"] },
         worker_wait_seconds: 0,
+        priority: 50,
         timezone: "Europe/Berlin",
         overlap: "queue",
         missed: "skip",
@@ -110,7 +114,9 @@ layer(testAppLayer())("cron task records", (it) => {
         key: null,
         queue_id: null,
         queue_key: null,
+        flow: null,
         tags: [],
+        depends_on: [],
         version: 1,
         body_contains: null,
         body_lacks: null,
@@ -148,7 +154,7 @@ layer(testAppLayer())("cron task records", (it) => {
 
   it.effect("shows the latest execution: recent, long ago, or one that continues", () =>
     Effect.gen(function* () {
-      const { member: earlier } = yield* begin
+      const { member: earlier } = yield* setUpCron
       const { body: task } = yield* cronOf(earlier).create()
       const { body: other } = yield* cronOf(earlier).create({ name: "Never ran" })
       yield* leap("40 days")
@@ -203,7 +209,7 @@ layer(testAppLayer())("cron task records", (it) => {
 
   it.effect("lists all workspaces of a user, and of an API key only its own", () =>
     Effect.gen(function* () {
-      const { member } = yield* begin
+      const { member } = yield* setUpCron
       const second = yield* ask("POST", "/v1/workspaces", {
         token: member.access_token,
         body: { name: "Second" }

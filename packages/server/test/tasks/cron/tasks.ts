@@ -14,7 +14,7 @@ export const minimal = {
 
 type Owner = Pick<Member, "workspace" | "access_token">
 
-/** The requests about cron tasks, with the token of their owner. */
+/** Returns functions that send requests for cron tasks, with the owner's token. */
 export const cronOf = ({ access_token: token, workspace }: Owner) => {
   const tasks = `${workspace}/cron`
   return {
@@ -35,10 +35,10 @@ export const cronOf = ({ access_token: token, workspace }: Owner) => {
 }
 
 /**
- * Creates a workspace at noon, with a key that outlives every session, and the partition of the
- * day.
+ * Creates the partition for the day, and a workspace with an API key, which outlives every session.
+ * The test's clock is set to noon.
  */
-export const begin = Effect.gen(function* () {
+export const setUpCron = Effect.gen(function* () {
   yield* TestClock.setTime(testNow)
   const member = yield* signUp()
   const { key } = yield* createKey(member, {
@@ -47,7 +47,7 @@ export const begin = Effect.gen(function* () {
   return { member, key, cron: cronOf({ ...member, access_token: key }) }
 })
 
-/** Reads the queued runs of a task, oldest first. */
+/** Reads a task's queued runs, oldest first. */
 export const runsOf = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{
@@ -64,7 +64,7 @@ export const runsOf = Effect.fnUntraced(function* (taskId: string) {
     ORDER BY id`
 })
 
-/** Inserts a run as the runner fires it, and starts it if `state` says so. */
+/** Inserts a run as if the schedule had fired it, and starts the run if `state` requires that. */
 export const insertRun = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,
@@ -86,7 +86,7 @@ export const insertRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** Inserts an execution that finished at the given time. */
+/** Inserts an execution that finished at this time. */
 export const insertExecution = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,

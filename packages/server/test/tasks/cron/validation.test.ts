@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, ask, outcome, times } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { begin, minimal } from "./tasks.ts"
+import { setUpCron, minimal } from "./tasks.ts"
 
-/** Changes that make a valid body invalid, and the reported paths. */
+/** Changes that make a valid body invalid, with the paths that the error reports. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArray<unknown>>]> = [
   ["a blank name", { name: " \t " }, [["name"]]],
   ["a name of 201 characters", { name: "x".repeat(201) }, [["name"]]],
@@ -50,7 +50,7 @@ const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<ReadonlyArr
   ["an abbreviation of a time zone", { timezone: "CEST" }, [["timezone"]]],
   ["an offset for a time zone", { timezone: "+02:00" }, [["timezone"]]],
   ["an unknown overlap", { overlap: "drop" }, [["overlap"]]],
-  ["an unknown missed", { missed: "all" }, [["missed"]]],
+  ["an unknown missed", { missed: "twice" }, [["missed"]]],
   ["an unknown dst_overlap", { dst_overlap: "last" }, [["dst_overlap"]]],
   ["an unknown field", { enabled: true }, [["enabled"]]],
   ["a field of the record", { status: "paused" }, [["status"]]],
@@ -82,7 +82,7 @@ const pathsOf = (answer: Answer) =>
 layer(testAppLayer())("the body of a cron task", (it) => {
   it.effect("is rejected with the path of what is wrong, in a create and in a change", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       const { body: task } = yield* cron.create()
       for (const [problem, change, paths] of refused) {
         for (const answer of [yield* cron.create(change), yield* cron.update(task.id, change)]) {
@@ -101,7 +101,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
 
   it.effect("names the field of the schedule that is wrong", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       for (const [schedule, named] of schedules) {
         const answer = yield* cron.create({ schedule })
         assert.strictEqual(outcome(answer), "422 validation_failed", schedule)
@@ -113,7 +113,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
 
   it.effect("needs a name, a url and a schedule, and nothing else", () =>
     Effect.gen(function* () {
-      const { key: token, member } = yield* begin
+      const { key: token, member } = yield* setUpCron
       const path = `${member.workspace}/cron`
       for (const field of Object.keys(minimal)) {
         const body = Object.fromEntries(Object.entries(minimal).filter(([name]) => name !== field))
@@ -122,7 +122,8 @@ layer(testAppLayer())("the body of a cron task", (it) => {
         assert.deepStrictEqual(pathsOf(answer), [[field]])
       }
       const empty = yield* ask("POST", path, { token, body: {} })
-      // Whether a schedule or an interval is given is checked once each field alone is valid.
+      // The rule that requires a schedule or an interval is checked only if each field is valid by
+      // itself.
       assert.sameDeepMembers(pathsOf(empty), [["name"], ["url"]])
       assert.strictEqual(
         outcome(yield* ask("POST", path, { token, body: "{" })),
@@ -138,7 +139,7 @@ layer(testAppLayer())("the body of a cron task", (it) => {
 
   it.effect("is accepted up to the bounds", () =>
     Effect.gen(function* () {
-      const { cron } = yield* begin
+      const { cron } = yield* setUpCron
       for (const change of [
         { name: "x".repeat(200) },
         { name: "Отчёт 🎉" },

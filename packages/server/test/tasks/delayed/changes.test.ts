@@ -6,14 +6,14 @@ import { timeOfId } from "../../../src/engine/RunId.ts"
 import { outcome } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
-import { begin, finishRun, runsOf, startRun } from "./tasks.ts"
+import { setUpDelayed, finishRun, runsOf, startRun } from "./tasks.ts"
 
 const minute = 60_000
 
 layer(testAppLayer())("changes to a delayed task", (it) => {
   it.effect("change only the given fields, and move its run", () =>
     Effect.gen(function* () {
-      const { delayed } = yield* begin
+      const { delayed } = yield* setUpDelayed
       const { body: task } = yield* delayed.create({ name: "First", headers: { a: "1" } })
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual((yield* delayed.update(task.id, {})).body, task)
@@ -52,7 +52,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("are rejected once it is not pending any more", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const make = Effect.map(delayed.create(), ({ body }) => body.id)
       const [started, finished, cancelled] = [yield* make, yield* make, yield* make]
       yield* startRun(started)
@@ -60,7 +60,8 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       yield* delayed.remove(cancelled)
       for (const id of [started, finished, cancelled]) {
         for (const changes of [{ name: "Late" }, { delay_seconds: 7200 }]) {
-          // By the clock of this node `started` is still pending, but the queue decides.
+          // According to this node's clock, `started` is still pending, but what matters is the
+          // queue.
           const before = (yield* delayed.get(id)).body
           assert.strictEqual(outcome(yield* delayed.update(id, changes)), "409 conflict")
           assert.deepStrictEqual((yield* delayed.get(id)).body, before)
@@ -80,7 +81,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("cancel it: it stays on record, leaves no run and no execution", () =>
     Effect.gen(function* () {
-      const { delayed } = yield* begin
+      const { delayed } = yield* setUpDelayed
       const { body: task } = yield* delayed.create()
       yield* TestClock.adjust("1 minute")
       const removed = yield* delayed.remove(task.id)
@@ -103,7 +104,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("run it now instead of later, and once more when it has finished", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const { body: task } = yield* delayed.create()
       yield* TestClock.adjust("10 minutes")
       const first = yield* delayed.run(task.id)
@@ -115,6 +116,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         task_id: task.id,
         chain_run_id: null,
         step: null,
+        flow_key: null,
         trigger: "manual",
         status: "queued",
         started_at: null,
@@ -124,7 +126,9 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
         attempts_count: 0,
         status_code: null,
         error: null,
-        awaiting_completion_since: null
+        awaiting_completion_since: null,
+        waits_until: null,
+        approval: null
       })
       const runs = yield* runsOf(task.id)
       assert.deepStrictEqual(
@@ -159,7 +163,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("cancel the execution that is still to come, however far away", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const { body: task } = yield* delayed.create({ delay_seconds: 31_536_000 })
       const [run] = yield* runsOf(task.id)
       const cancelled = yield* delayed.cancel(run?.id ?? "")
@@ -170,8 +174,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
       assert.strictEqual(record.last_run.status, "cancelled")
       assert.deepStrictEqual(yield* runsOf(task.id), [])
 
-      // The id of the cancelled run is from the next year, but a later run must count as the
-      // latest.
+      // The cancelled run's id is from next year, but a later run must still count as the latest.
       const sql = yield* SqlClient.SqlClient
       yield* sql`
         UPDATE executions
@@ -188,7 +191,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("cancel the execution that is still to come, and have it run before that time", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const { body: task } = yield* delayed.create({ delay_seconds: 60 })
       const [run] = yield* runsOf(task.id)
       const { body: cancelled } = yield* delayed.cancel(run?.id ?? "")
@@ -215,7 +218,7 @@ layer(testAppLayer())("changes to a delayed task", (it) => {
 
   it.effect("cancel its execution while it is queued or running, and never once it finished", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const { body: task } = yield* delayed.create({ delay_seconds: 0 })
       const { body: other } = yield* delayed.create({ delay_seconds: 0 })
       const id: string = task.last_run.execution_id

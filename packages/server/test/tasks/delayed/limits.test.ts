@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onlySelfHosted, selfHosted } from "../../../src/core/config/plans.ts"
+import { selfHostedCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { createKey, type Member, outcome, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
-import { begin, delayedOf, minimal } from "./tasks.ts"
+import { setUpDelayed, delayedOf, minimal } from "./tasks.ts"
 
-/** Changes that make a valid body invalid, and the reported path. */
+/** Changes that make a valid body invalid, with the path that the error reports. */
 const refused: ReadonlyArray<readonly [string, object, ReadonlyArray<string>]> = [
   ["a blank name", { name: " " }, ["name"]],
   ["no url", { url: undefined }, ["url"]],
@@ -49,20 +49,20 @@ const insertPending = Effect.fnUntraced(function* (member: Member, count: number
 
 const most = 1_000
 const byDefault = {
-  ...selfHosted,
-  limits: { ...selfHosted.limits, pending_delayed_tasks: most }
+  ...selfHostedPlan,
+  limits: { ...selfHostedPlan.limits, pending_delayed_tasks: most }
 }
 
-layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
+layer(testAppLayer({ plans: { ...selfHostedCatalog, byDefault } }))(
   "a workspace of delayed tasks",
   (it) => {
     it.effect("rejects a body with the path of what is wrong in it", () =>
       Effect.gen(function* () {
-        const { delayed } = yield* begin
+        const { delayed } = yield* setUpDelayed
         const { body: task } = yield* delayed.create()
         for (const [problem, change, path] of refused) {
           const answers = [yield* delayed.post({ ...minimal, ...change })]
-          // An omitted field of a change stays the same.
+          // A field that a PATCH omits keeps its value.
           if (!Object.values(change).includes(undefined)) {
             answers.push(yield* delayed.update(task.id, { ...minimal, ...change }))
           }
@@ -87,33 +87,35 @@ layer(testAppLayer({ plans: { ...onlySelfHosted, byDefault } }))(
       })
     )
 
-    it.effect("holds as many pending ones as its plan says, also if several come at once", () =>
-      Effect.gen(function* () {
-        const { delayed, member } = yield* begin
-        yield* insertPending(member, most - 2)
-        const answers = yield* together(times(4, () => delayed.create()))
-        assert.deepStrictEqual(answers.map(outcome).toSorted(), [
-          "201",
-          "201",
-          "402 quota_exceeded",
-          "402 quota_exceeded"
-        ])
-        const refused = yield* delayed.create()
-        assert.deepStrictEqual(refused.body.detail, {
-          error: "quota_exceeded",
-          message: `The plan "self_hosted" allows at most ${most} pending delayed tasks. The limit has been reached.`,
-          quota: "pending_delayed_tasks",
-          limit: most,
-          plan: "self_hosted"
+    it.effect(
+      "can have as many pending tasks as its plan allows, even if several are created simultaneously",
+      () =>
+        Effect.gen(function* () {
+          const { delayed, member } = yield* setUpDelayed
+          yield* insertPending(member, most - 2)
+          const answers = yield* together(times(4, () => delayed.create()))
+          assert.deepStrictEqual(answers.map(outcome).toSorted(), [
+            "201",
+            "201",
+            "402 quota_exceeded",
+            "402 quota_exceeded"
+          ])
+          const refused = yield* delayed.create()
+          assert.deepStrictEqual(refused.body.detail, {
+            error: "quota_exceeded",
+            message: `The plan "self_hosted" allows at most ${most} pending delayed tasks. The limit has been reached.`,
+            quota: "pending_delayed_tasks",
+            limit: most,
+            plan: "self_hosted"
+          })
+          yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
+          assert.strictEqual((yield* delayed.create()).status, 201)
         })
-        yield* delayed.remove(answers.find(({ status }) => status === 201)?.body.id)
-        assert.strictEqual((yield* delayed.create()).status, 201)
-      })
     )
 
     it.effect("is read with tasks:read and changed with tasks:write", () =>
       Effect.gen(function* () {
-        const { delayed: owner, member } = yield* begin
+        const { delayed: owner, member } = yield* setUpDelayed
         const { body: task } = yield* owner.create()
         const { body: due } = yield* owner.create({ delay_seconds: 0 })
         const as = (scopes: ReadonlyArray<string>) =>

@@ -5,14 +5,14 @@ import { timeOfId } from "../../../src/engine/RunId.ts"
 import { type Answer } from "../../support/http.ts"
 import { leap } from "../../support/leap.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
-import { begin, finishRun, minimal, runsOf, startRun } from "./tasks.ts"
+import { setUpDelayed, finishRun, minimal, runsOf, startRun } from "./tasks.ts"
 
 const hour = 3_600_000
 
 layer(testAppLayer())("delayed task records", (it) => {
   it.effect("has every field, with defaults for those that were left out, and a run to come", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const created = yield* delayed.create()
       assert.strictEqual(created.status, 201)
       const { id, ...rest } = created.body
@@ -28,9 +28,11 @@ layer(testAppLayer())("delayed task records", (it) => {
         timeout_seconds: 30,
         retry_count: 0,
         run_on: null,
+        priority: 0,
         worker_wait_seconds: 300,
         queue_id: null,
         queue_key: null,
+        flow: null,
         tags: [],
         version: 1,
         body_contains: null,
@@ -67,7 +69,7 @@ layer(testAppLayer())("delayed task records", (it) => {
 
   it.effect("keeps the given values, up to a year ahead", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const given = {
         url: "http://example.com/",
         method: "PATCH",
@@ -80,6 +82,7 @@ layer(testAppLayer())("delayed task records", (it) => {
       }
       const { body } = yield* delayed.post({
         ...given,
+        priority: 0,
         name: " Trial ends ",
         run_at: "2027-06-01T12:00:00Z"
       })
@@ -87,9 +90,11 @@ layer(testAppLayer())("delayed task records", (it) => {
       assert.strictEqual(workspace_id, member.workspace_id)
       assert.deepStrictEqual(rest, {
         ...given,
+        priority: 0,
         key: null,
         queue_id: null,
         queue_key: null,
+        flow: null,
         tags: [],
         version: 1,
         body_contains: null,
@@ -116,9 +121,9 @@ layer(testAppLayer())("delayed task records", (it) => {
     })
   )
 
-  it.effect("runs at once if the time has passed", () =>
+  it.effect("runs immediately if the time has passed", () =>
     Effect.gen(function* () {
-      const { delayed } = yield* begin
+      const { delayed } = yield* setUpDelayed
       for (const due of [
         { run_at: "2020-01-01T00:00:00Z" },
         { run_at: "2026-06-01T12:00:00Z" },
@@ -137,7 +142,7 @@ layer(testAppLayer())("delayed task records", (it) => {
 
   it.effect("goes from pending to running to finished, and keeps its result", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const { body: task } = yield* delayed.create()
       const [run] = yield* runsOf(task.id)
       const shown = Effect.gen(function* () {
@@ -169,7 +174,7 @@ layer(testAppLayer())("delayed task records", (it) => {
 
   it.effect("lists the newest first, page by page, by status and by a part of the name", () =>
     Effect.gen(function* () {
-      const { delayed, member } = yield* begin
+      const { delayed, member } = yield* setUpDelayed
       const ids: Array<string> = []
       for (const name of ["Pending 1", "Pending_2", "Running", "Finished", "Once more", "Gone"]) {
         yield* TestClock.adjust(1)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { begin as beginWithCron, insertExecution, runsOf } from "../cron/tasks.ts"
+import { setUpCron, insertExecution, runsOf } from "../cron/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
 
 export const minimal = { url: "https://api.example.com/trials/ended", delay_seconds: 3600 }
@@ -11,7 +11,7 @@ export const delayedOf = ({
 }: Pick<Member, "workspace" | "access_token">) => {
   const tasks = `${workspace}/delayed`
   return {
-    /** Sends exactly this body. `create` completes it to a valid body. */
+    /** Sends exactly this body, whereas `create` adds the required fields. */
     post: (body: object) => ask("POST", tasks, { token, body }),
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
       ask("POST", tasks, { token, headers, body: { ...minimal, ...input } }),
@@ -27,13 +27,13 @@ export const delayedOf = ({
   }
 }
 
-export const begin = Effect.map(beginWithCron, ({ key, member }) => ({
+export const setUpDelayed = Effect.map(setUpCron, ({ key, member }) => ({
   member,
   key,
   delayed: delayedOf({ ...member, access_token: key })
 }))
 
-/** Starts the run of the task as the runner does. */
+/** Starts the task's run, as the runner does. */
 export const startRun = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -42,7 +42,7 @@ export const startRun = Effect.fnUntraced(function* (taskId: string) {
     WHERE task_id = ${taskId}`
 })
 
-/** Settles the run of the task as the runner does, at this moment. */
+/** Settles the task's run at the current time, as the runner does. */
 export const finishRun = Effect.fnUntraced(function* (
   workspaceId: string,
   taskId: string,

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { ask, createKey, signUp } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member = yield* signUp()
   const { access_token: token, workspace } = member
   const arrived: Array<Readonly<Record<string, unknown>>> = []
@@ -44,7 +44,7 @@ const begin = Effect.gen(function* () {
   return { arrived, attemptsOf, change, member, run, task, url }
 })
 
-/** Shifts the times at which calls of a task were replaced. */
+/** Shifts the times at which the task's calls were replaced. */
 const shiftReplaced = Effect.fnUntraced(function* (taskId: string, seconds: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -56,7 +56,7 @@ const shiftReplaced = Effect.fnUntraced(function* (taskId: string, seconds: numb
 layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
   it.effect("shows the request, the response, the duration and the node or worker", () =>
     Effect.gen(function* () {
-      const { arrived, attemptsOf, run, task, url } = yield* begin
+      const { arrived, attemptsOf, run, task, url } = yield* setUp
       const id = yield* run
       const [first, second] = yield* attemptsOf(id)
       assert.deepInclude(first, { number: 1, status_code: 503, response_body: "done" })
@@ -96,7 +96,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
           }
         )
       }
-      // The second attempt reuses the connection of the first, so it did not connect.
+      // The second attempt reuses the first attempt's connection, so it did not need to connect.
       assert.isAtLeast(first.connect_ms, 0)
       assert.isNull(second.connect_ms)
       assert.isNull(second.dns_ms)
@@ -108,7 +108,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
 
   it.effect("shows the request that the task had then, also after it was changed or deleted", () =>
     Effect.gen(function* () {
-      const { attemptsOf, change, member, run, task, url } = yield* begin
+      const { attemptsOf, change, member, run, task, url } = yield* setUp
       const one = yield* run
       yield* attemptsOf(one)
       yield* change({ name: "the same call" })
@@ -116,7 +116,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
       yield* shiftReplaced(task.id, 3)
       assert.strictEqual((yield* attemptsOf(one))[1].request.body, '{"a":1}')
 
-      // An attempt right after a change may have sent the old or the new call.
+      // An attempt right after an update could have sent either the old or the new call.
       yield* shiftReplaced(task.id, -3)
       const two = yield* run
       assert.isNull((yield* attemptsOf(two))[0].request)
@@ -131,7 +131,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
 
   it.effect("keeps the last ten calls of a task", () =>
     Effect.gen(function* () {
-      const { change, task } = yield* begin
+      const { change, task } = yield* setUp
       for (let n = 1; n <= 12; n++) yield* change({ body: String(n) })
       const sql = yield* SqlClient.SqlClient
       const kept = yield* sql<{ readonly body: string }>`
@@ -148,7 +148,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
 
   it.effect("shows no request to a key that may not read tasks", () =>
     Effect.gen(function* () {
-      const { attemptsOf, member, run } = yield* begin
+      const { attemptsOf, member, run } = yield* setUp
       const id = yield* run
       yield* attemptsOf(id)
       const historian = yield* createKey(member, { scopes: ["executions:read"] })
@@ -162,7 +162,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("an attempt", (it) => {
 
   it.effect("of a step shows the responses that were filled in", () =>
     Effect.gen(function* () {
-      const { attemptsOf, member, url } = yield* begin
+      const { attemptsOf, member, url } = yield* setUp
       const { access_token: token, workspace } = member
       const steps = [
         { name: "one", url, retry_count: 1 },

@@ -152,7 +152,7 @@ layer(testAppLayer())("getting an execution", (it) => {
     })
   )
 
-  it.effect("is for keys with the scope for executions, and so are the list and the figures", () =>
+  it.effect("requires the scope for executions, like the list and the statistics", () =>
     Effect.gen(function* () {
       const member = yield* signUp()
       const run = runAt(now, { workspace_id: member.workspace_id })

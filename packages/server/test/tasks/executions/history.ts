@@ -1,4 +1,4 @@
-import type { ChainStepInput } from "@scheduling/domain/chains/Chain"
+import type { CallStepInput } from "@scheduling/domain/chains/ChainStep"
 import type { ExecutionKind, ExecutionStatus } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,12 +17,12 @@ export interface SomeRun {
   readonly chain_run_id: string | null
   readonly step_index: number | null
   readonly step: string | null
-  readonly steps: ReadonlyArray<ChainStepInput> | null
+  readonly steps: ReadonlyArray<Pick<CallStepInput, "name" | "url">> | null
   readonly status: ExecutionStatus
   readonly scheduled_for: Date
   readonly started_at: Date | null
   readonly finished_at: Date | null
-  /** The number of attempts that have begun. */
+  /** The number of attempts that have started. */
   readonly attempts_count: number
   readonly status_code: number | null
   /** The stored error. */
@@ -32,7 +32,7 @@ export interface SomeRun {
 export const isUnfinished = (run: Pick<SomeRun, "status">) =>
   run.status === "queued" || run.status === "running"
 
-/** Creates a run that was due at a time, with the given fields. */
+/** Creates a run that was due at this time, with the given fields. */
 export const runAt = (
   at: number,
   fields: Pick<SomeRun, "workspace_id"> & Partial<SomeRun>
@@ -60,7 +60,7 @@ export const runAt = (
   }
 }
 
-/** Inserts the runs into the tables in which the engine would have them. */
+/** Inserts the runs into the tables that the engine would store them in. */
 export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeRun>) {
   const sql = yield* SqlClient.SqlClient
   const withVersions = yield* Effect.forEach(runs, ({ steps, ...run }) =>
@@ -110,7 +110,7 @@ export const insertRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<SomeR
     WHERE status NOT IN ('queued', 'running')`
 })
 
-/** Finishes the run: one statement moves it from the queue to the history, as the engine does. */
+/** Finishes the run. One statement moves it from the queue to the history, as in the engine. */
 export const endRun = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

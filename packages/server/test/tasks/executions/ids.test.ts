@@ -6,7 +6,7 @@ import { testAppLayer } from "../../support/TestApp.ts"
 const call = { url: "https://api.example.com/jobs" }
 
 layer(testAppLayer())("the execution that a response names", (it) => {
-  it.effect("can be read at once, for each kind of task", () =>
+  it.effect("can be read immediately, for each kind of task", () =>
     Effect.gen(function* () {
       const { access_token: token, workspace } = yield* registerAndLogIn()
       const created = (path: string, body: object) =>

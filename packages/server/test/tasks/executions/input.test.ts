@@ -18,7 +18,7 @@ const target = Effect.gen(function* () {
   return { url: `http://127.0.0.1:${port}`, arrived }
 })
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const { access_token: token, workspace } = yield* signUp()
   const { arrived, url } = yield* target
   const post = (path: string, body?: object, headers: Readonly<Record<string, string>> = {}) =>
@@ -41,7 +41,7 @@ const input = { day: "2 Feb", ids: [7, { deep: null }], odd: "\u0000 \ud800 é" 
 layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (it) => {
   it.effect("is kept with the execution of every kind, and goes along with a rerun", () =>
     Effect.gen(function* () {
-      const { ended, post, url } = yield* begin
+      const { ended, post, url } = yield* setUp
       const cron = yield* post("/cron", { name: "a", schedule: "0 0 1 1 *", url })
       const pending = yield* post("/delayed", { url, delay_seconds: 3_600 })
       for (const path of [`/cron/${cron.body.id}`, `/delayed/${pending.body.id}`]) {
@@ -61,7 +61,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (
 
   it.effect("fills the templates of all steps of a chain", () =>
     Effect.gen(function* () {
-      const { arrived, ended, endedRun, post, token, url, workspace } = yield* begin
+      const { arrived, ended, endedRun, post, token, url, workspace } = yield* setUp
       const steps = [
         { name: "one", url: `${url}/{{ input.day }}`, headers: { "x-day": "{{ input.ids[0] }}" } },
         { name: "two", url: `${url}/two`, body: '{"all":{{ input }},"of":"{{ steps.one.body }}"}' }
@@ -87,7 +87,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (
 
   it.effect("fails a step that uses it, if the run has none", () =>
     Effect.gen(function* () {
-      const { ended, endedRun, post, url } = yield* begin
+      const { ended, endedRun, post, url } = yield* setUp
       const steps = [{ name: "one", url: `${url}/{{ input.day }}` }]
       const { body: chain } = yield* post("/chains", { name: "a", steps })
       const messages = [
@@ -106,7 +106,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("the input of a run", (
 
   it.effect("has at most 64 KiB, and is part of what an idempotency key stands for", () =>
     Effect.gen(function* () {
-      const { post, url } = yield* begin
+      const { post, url } = yield* setUp
       const cron = yield* post("/cron", { name: "a", schedule: "0 0 1 1 *", url })
       const run = `/cron/${cron.body.id}/run`
       const largest = "x".repeat(64 * 1024 - 2)

@@ -13,7 +13,7 @@ const minute = 60_000
 
 type Query = Readonly<Record<string, string | ReadonlyArray<string | number> | undefined>>
 
-/** A list of values repeats its parameter. */
+/** A filter that has several values repeats its parameter. */
 const parametersOf = (query: Query) =>
   new URLSearchParams(
     Object.entries(query).flatMap(([name, value = []]) =>
@@ -103,6 +103,7 @@ layer(testAppLayer())("listing executions", (it) => {
             task_id: queued.task_id,
             chain_run_id: null,
             step: null,
+            flow_key: null,
             trigger: "schedule",
             status: "queued",
             scheduled_for: "2026-06-01T12:00:00.000Z",
@@ -113,7 +114,9 @@ layer(testAppLayer())("listing executions", (it) => {
             attempts_count: 0,
             status_code: null,
             error: null,
-            awaiting_completion_since: null
+            awaiting_completion_since: null,
+            waits_until: null,
+            approval: null
           },
           {
             id: running.id,
@@ -121,6 +124,7 @@ layer(testAppLayer())("listing executions", (it) => {
             task_id: running.task_id,
             chain_run_id: null,
             step: null,
+            flow_key: null,
             trigger: "manual",
             status: "running",
             scheduled_for: "2026-06-01T10:00:00.000Z",
@@ -131,7 +135,9 @@ layer(testAppLayer())("listing executions", (it) => {
             attempts_count: 2,
             status_code: 429,
             error: { code: "http_status", message: "responded with 429" },
-            awaiting_completion_since: null
+            awaiting_completion_since: null,
+            waits_until: null,
+            approval: null
           },
           {
             id: ended.id,
@@ -139,6 +145,7 @@ layer(testAppLayer())("listing executions", (it) => {
             task_id: ended.task_id,
             chain_run_id: ended.chain_run_id,
             step: "close",
+            flow_key: null,
             trigger: "chain",
             status: "failed",
             scheduled_for: "2026-06-01T09:00:00.000Z",
@@ -149,7 +156,9 @@ layer(testAppLayer())("listing executions", (it) => {
             attempts_count: 3,
             status_code: 503,
             error: { code: "http_status", message: "responded with 503" },
-            awaiting_completion_since: null
+            awaiting_completion_since: null,
+            waits_until: null,
+            approval: null
           }
         ],
         next_cursor: null,
@@ -223,7 +232,7 @@ layer(testAppLayer())("listing executions", (it) => {
         tagsOf[tasks.indexOf(task_id)]?.some((one) => tag.includes(one)) === true
       const runs = Array.from({ length: 150 }, () => {
         const at = now - Math.floor(Math.random() * 3 * day)
-        // A missed firing runs hours later: its id is at most an hour older than its start.
+        // A missed firing can run hours late, but the id is at most an hour older than the start.
         const status = pick(statuses)
         const made = Math.random() < 0.2 ? Math.min(now, at + Math.floor(Math.random() * day)) : at
         return runAt(at, {

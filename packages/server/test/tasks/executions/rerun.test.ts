@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import {
-  begin as beginChains,
+  setUpChains,
   failed,
   first,
   runOf,
@@ -12,7 +12,7 @@ import {
   succeeded,
   third
 } from "../chains/chains.ts"
-import { begin, runsOf } from "../cron/tasks.ts"
+import { setUpCron, runsOf } from "../cron/tasks.ts"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
 import { nobodysId } from "../../support/routes.ts"
 import { testAppLayer, testNow as now } from "../../support/TestApp.ts"
@@ -20,9 +20,12 @@ import { insertRuns, runAt, type SomeRun } from "./history.ts"
 
 const minute = 60_000
 
-/** Creates a workspace with a cron task, and the requests about its executions. */
+/**
+ * Creates a workspace with a cron task. Returns functions that send requests for the task's
+ * executions.
+ */
 const beginWithTask = Effect.gen(function* () {
-  const { cron, key: token, member } = yield* begin
+  const { cron, key: token, member } = yield* setUpCron
   const { body: task } = yield* cron.create()
   const at = `${member.workspace}/executions`
   return {
@@ -60,6 +63,7 @@ layer(testAppLayer())("running an execution again", (it) => {
         task_id: task.id,
         chain_run_id: null,
         step: null,
+        flow_key: null,
         trigger: "rerun",
         status: "queued",
         scheduled_for: "2026-06-01T10:30:00.000Z",
@@ -70,7 +74,9 @@ layer(testAppLayer())("running an execution again", (it) => {
         attempts_count: 0,
         status_code: null,
         error: null,
-        awaiting_completion_since: null
+        awaiting_completion_since: null,
+        waits_until: null,
+        approval: null
       })
       assert.deepStrictEqual((yield* get(id)).body, {
         ...again.body,
@@ -148,7 +154,7 @@ layer(testAppLayer())("running an execution again", (it) => {
 
   it.effect("runs the whole chain again for any of its steps, once it has ended", () =>
     Effect.gen(function* () {
-      const { chains, key: token, member } = yield* beginChains
+      const { chains, key: token, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       const over = runOf(chain, now - 5 * minute, [
         { ...first, ...failed },
@@ -221,7 +227,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
     })
   )
 
-  it.effect("takes 1,000 at once and continues from its cursor, past deleted tasks", () =>
+  it.effect("takes 1,000 per request and continues from its cursor, past deleted tasks", () =>
     Effect.gen(function* () {
       const { ended, rerunMany, task } = yield* beginWithTask
       const runs = Array.from({ length: 1_200 }, (_, index) => ended(1 + index / 100))
@@ -236,7 +242,7 @@ layer(testAppLayer())("running executions of a filter again", (it) => {
 
   it.effect("runs a chain again once, and not for skipped steps", () =>
     Effect.gen(function* () {
-      const { chains, key: token, member } = yield* beginChains
+      const { chains, key: token, member } = yield* setUpChains
       const { body: chain } = yield* chains.create()
       yield* insertRuns([
         ...runOf(chain, now - 9 * minute, [

@@ -38,7 +38,7 @@ const takeInAll = Effect.gen(function* () {
   while ((yield* repo.countUsage({ upTo, size: 1_000 })) !== undefined);
 })
 
-/** Reads all rolled-up figures of a workspace. */
+/** Reads all rolled-up statistics of a workspace. */
 const rolledUp = (workspaceId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -49,7 +49,7 @@ const rolledUp = (workspaceId: string) =>
         AND task_id IS NULL`
   ).pipe(Effect.map(([row]) => row?.succeeded))
 
-/** The statistics and the usage that the API returns. */
+/** Returns the statistics and the usage that the API reports. */
 const counted = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
   const repo = yield* ExecutionStatsRepo
   const now = Date.now()
@@ -133,7 +133,7 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
         for (const [index, workspace] of [first, second].entries()) {
           const count = yield* usage.countExecutionsSince(workspace, since)
           assert.strictEqual(count, counts[index])
-          // Executions that are not counted yet are read as rows.
+          // Executions that have not been rolled up yet are read as rows.
           assert.strictEqual(yield* used(workspace), counts.at(index) === 0 ? 30 : [120, 30][index])
         }
         assert.strictEqual(yield* rolledUp(first), 0)
@@ -166,7 +166,8 @@ layer(TestLayer, { excludeTestServices: true })("rolling up statistics", (it) =>
       yield* takeInAll
       yield* repo.removeOlderThan(30)
       assert.strictEqual(yield* rolledUp(workspace), 2)
-      // Its row may still exist, but must not be subtracted from an hour that was removed.
+      // The execution's row may still exist, but it must not be subtracted from an hour that has
+      // been removed.
       const stats = yield* ExecutionStatsRepo
       const from = new Date(hour.getTime() + minute)
       const to = new Date(hour.getTime() + 180 * minute)
@@ -185,8 +186,8 @@ describe.skipIf(!onPostgres)("rolling up statistics", () => {
         const workspace = authorize(randomUUID())
         const isWritten = yield* Latch.make()
         const mayCommit = yield* Latch.make()
-        // `insertRuns` is not used, because its transaction would keep others from creating
-        // partitions.
+        // `insertRuns` cannot be used, because its transaction would prevent other transactions
+        // from creating partitions.
         const record = sql`
           INSERT INTO executions (
             id, workspace_id, task_id, kind, trigger, status, scheduled_for, finished_at,

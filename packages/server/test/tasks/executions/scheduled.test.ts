@@ -10,8 +10,8 @@ import { insertRuns, type SomeRun, runAt } from "./history.ts"
 const minute = 60_000
 const hour = 60 * minute
 
-/** The clock of the database, which tests cannot move, decides what is due. */
-const begin = Effect.gen(function* () {
+/** What is due depends on the database's clock, which tests cannot move. */
+const setUp = Effect.gen(function* () {
   const now = Date.now()
   yield* leap(now - (yield* Clock.currentTimeMillis))
   const member = yield* signUp()
@@ -34,7 +34,7 @@ const idsOf = ({ body }: Answer): ReadonlyArray<string> =>
 layer(testAppLayer())("executions that are scheduled for later", (it) => {
   it.effect("are not among past executions, and have a separate list, soonest first", () =>
     Effect.gen(function* () {
-      const { get, member, now, run, scheduled } = yield* begin
+      const { get, member, now, run, scheduled } = yield* setUp
       const ran = run(now - hour)
       const going = run(now - minute, { status: "running" })
       const due = run(now - 1_000, { status: "queued" })
@@ -75,7 +75,7 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
 
   it.effect("are listed as executions once they have begun or are due", () =>
     Effect.gen(function* () {
-      const { get, now, run, scheduled } = yield* begin
+      const { get, now, run, scheduled } = yield* setUp
       const early = run(now + minute, { status: "running" })
       const again = run(now - hour, {
         status: "queued",
@@ -93,7 +93,7 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
     "that were cancelled are executions from their time on, and at once by their status",
     () =>
       Effect.gen(function* () {
-        const { get, now, run, scheduled } = yield* begin
+        const { get, now, run, scheduled } = yield* setUp
         const cancelled = run(now + hour, { status: "cancelled", started_at: null })
         const before = run(now - hour, { status: "cancelled", started_at: null })
         yield* insertRuns([cancelled, before])
@@ -105,7 +105,7 @@ layer(testAppLayer())("executions that are scheduled for later", (it) => {
 
   it.effect("come page by page, by kind and by task", () =>
     Effect.gen(function* () {
-      const { executions, member, now, run, scheduled } = yield* begin
+      const { executions, member, now, run, scheduled } = yield* setUp
       const task_id = randomUUID()
       const runs = Array.from({ length: 25 }, (_, index) =>
         run(now + (index + 1) * hour, {

@@ -28,7 +28,7 @@ const nothing = {
   lateness_ms: null
 }
 
-/** Computes the exact figures of executions from all values. */
+/** Calculates the exact statistics of executions from all of their values. */
 const figuresOf = (runs: ReadonlyArray<SomeRun>) => {
   const count = (status: string) => runs.filter((run) => run.status === status).length
   const answered = count("succeeded") + count("failed")
@@ -70,7 +70,7 @@ const assertSame = (actual: Figures, expected: Figures, what: string) => {
   }
 }
 
-/** Requests statistics, and compares each figure with the exact one. */
+/** Requests statistics, and compares each value with the exact value. */
 const check = Effect.fnUntraced(function* (
   member: Member,
   runs: ReadonlyArray<SomeRun>,
@@ -112,7 +112,7 @@ const check = Effect.fnUntraced(function* (
   assert.isTrue(start >= to && start - length < to, what)
 })
 
-/** Rolls up this number of pieces, or all executions. */
+/** Rolls up this number of batches. By default, rolls up everything. */
 const rollUp = Effect.fnUntraced(function* ({ pieces = Infinity } = {}) {
   const repo = yield* Effect.provide(StatsRollUpRepo, StatsRollUpRepo.layer)
   const upTo = yield* TestClock.withLive(repo.settledOrdinal)
@@ -132,7 +132,7 @@ const someDuration = () => Math.floor(Math.exp(Math.random() * 12)) - 1
 
 const pick = <A>(values: ReadonlyArray<A>): A | undefined => values[random(values.length)]
 
-/** Creates a run as the engine could have written it: a missed firing, or one in time. */
+/** Creates a run as the engine could have written it, either on time or for a missed firing. */
 const someRun = (
   member: Member,
   tasks: ReadonlyArray<string>,
@@ -144,7 +144,7 @@ const someRun = (
   const start = status === "queued" || status === "skipped" ? null : made + random(400)
   const finish =
     status === "queued" || status === "running" ? null : (start ?? made) + someDuration()
-  // Some nodes have a wrong clock, from which the id is created.
+  // Some nodes have a wrong clock, which affects the ids that they create.
   const wrongMs = pick([0, 0, 0, -20 * minute, 20 * minute]) ?? 0
   const id = makeRunId(at + wrongMs, made + wrongMs)
   return runAt(at, {
@@ -190,7 +190,7 @@ layer(testNodesLayer())("statistics of executions", (it) => {
       yield* Effect.all([rollUp(), rollUp(), rollUp()], { concurrency: "unbounded" })
       yield* checkAll
 
-      // Also adds executions to hours that are already rolled up.
+      // This also adds executions to hours that have already been rolled up.
       const more = Array.from({ length: 100 }, (_, index) =>
         someRun(member, tasks, oldest + random(50 * hour), { missed: index % 2 === 0 })
       )

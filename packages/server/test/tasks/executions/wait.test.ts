@@ -2,13 +2,13 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
-import { channel } from "../../../src/events/Signals.ts"
+import { signalChannel } from "../../../src/events/Signals.ts"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import {
   type Answer,
   ask,
   createKey,
-  joined,
+  newMember,
   type Member,
   outcome,
   signUp
@@ -17,7 +17,7 @@ import { nobodysId } from "../../support/routes.ts"
 import { signalledNodesLayer } from "../../support/TestApp.ts"
 import { listenTo, onPostgres } from "../../support/TestDatabase.ts"
 
-/** Holds calls until the test releases them with a response. */
+/** Holds back the responses to calls until the test releases them. */
 const gate = Effect.gen(function* () {
   const held: Array<(status: number) => void> = []
   let status: number | undefined
@@ -35,10 +35,10 @@ const gate = Effect.gen(function* () {
   }
 })
 
-/** Records the ids that nodes announce to each other because they wait for them. */
+/** Records the ids that nodes announce to each other while requests wait for them. */
 const announced = Effect.gen(function* () {
   if (!onPostgres) return undefined
-  const notifications = yield* listenTo(channel)
+  const notifications = yield* listenTo(signalChannel)
   const until = (id: string): Effect.Effect<void, unknown> =>
     Effect.flatMap(Queue.take(notifications), ({ payload }) =>
       payload.startsWith("want ") && payload.includes(id) ? Effect.void : until(id)
@@ -46,7 +46,7 @@ const announced = Effect.gen(function* () {
   return until
 })
 
-const begin = Effect.gen(function* () {
+const setUp = Effect.gen(function* () {
   const member: Member = yield* signUp()
   const { workspace } = member
   const { id, key: token } = yield* createKey(member, {
@@ -59,7 +59,10 @@ const begin = Effect.gen(function* () {
     token,
     keyId: id,
     post,
-    /** Sends a waiting request to the other node, and continues when all nodes know of it. */
+    /**
+     * Sends a waiting request to the other node, and continues once all nodes know about the
+     * request.
+     */
     waitFor: Effect.fnUntraced(function* (at: string, credential = token) {
       const options = { token: credential, at: "otherUrl" } as const
       const fiber = yield* Effect.forkChild(
@@ -69,7 +72,7 @@ const begin = Effect.gen(function* () {
       else yield* Effect.repeat(ask("GET", workspace + at, { token }), { times: 2 })
       return fiber
     }),
-    /** Returns the execution of a delayed task. */
+    /** Returns a delayed task's execution. */
     executionOf: Effect.fnUntraced(function* (task: object) {
       const created = yield* post("/delayed", task)
       assert.strictEqual(created.status, 201, created.text)
@@ -89,7 +92,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
   (it) => {
     it.effect("holds the response until the call has its response, on any node", () =>
       Effect.gen(function* () {
-        const { executionOf, waitFor } = yield* begin
+        const { executionOf, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const { id } = yield* executionOf({ url, delay_seconds: 0 })
         const waiting = yield* waitFor(`/executions/${id}`)
@@ -103,7 +106,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("is over when the last attempt has failed", () =>
       Effect.gen(function* () {
-        const { executionOf, waitFor } = yield* begin
+        const { executionOf, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const { id } = yield* executionOf({ url, delay_seconds: 0, retry_count: 1 })
         const waiting = yield* waitFor(`/executions/${id}`)
@@ -115,10 +118,10 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("gives no result to a member who was removed during the wait", () =>
       Effect.gen(function* () {
-        const { executionOf, member, waitFor } = yield* begin
+        const { executionOf, member, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const { id } = yield* executionOf({ url, delay_seconds: 0 })
-        const viewer = yield* joined(member, "viewer")
+        const viewer = yield* newMember(member, "viewer")
         const waiting = yield* waitFor(`/executions/${id}`, viewer.access_token)
         yield* ask("DELETE", `${member.workspace}/members/${viewer.user_id}`, {
           token: member.access_token
@@ -130,7 +133,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("gives no result to a key that was revoked during the wait", () =>
       Effect.gen(function* () {
-        const { executionOf, keyId, member, waitFor } = yield* begin
+        const { executionOf, keyId, member, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const { id } = yield* executionOf({ url, delay_seconds: 0 })
         const waiting = yield* waitFor(`/executions/${id}`)
@@ -145,7 +148,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
     describe("ends when somebody", () => {
       it.effect("cancels what is queued", () =>
         Effect.gen(function* () {
-          const { executionOf, post, waitFor } = yield* begin
+          const { executionOf, post, waitFor } = yield* setUp
           const { id } = yield* executionOf({
             url: "http://127.0.0.1:9/",
             delay_seconds: 600
@@ -158,7 +161,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
       it.effect("cancels what is running", () =>
         Effect.gen(function* () {
-          const { executionOf, post, waitFor } = yield* begin
+          const { executionOf, post, waitFor } = yield* setUp
           const { url } = yield* gate
           const { id } = yield* executionOf({ url, delay_seconds: 0 })
           const waiting = yield* waitFor(`/executions/${id}`)
@@ -169,7 +172,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
       it.effect("moves or deletes the task before it ran: then there is no such execution", () =>
         Effect.gen(function* () {
-          const { executionOf, member, token, waitFor } = yield* begin
+          const { executionOf, member, token, waitFor } = yield* setUp
           for (const [method, body] of [
             ["PATCH", { delay_seconds: 900 }],
             ["DELETE", undefined]
@@ -187,7 +190,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
       it.effect("deletes the workspace", () =>
         Effect.gen(function* () {
-          const { executionOf, member, waitFor } = yield* begin
+          const { executionOf, member, waitFor } = yield* setUp
           const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
           const waiting = yield* waitFor(`/executions/${id}`)
           const options = { token: member.access_token }
@@ -200,11 +203,12 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
     it.effect("ends when the run is skipped because the previous one is unfinished", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { member, post, token, waitFor } = yield* begin
+        const { member, post, token, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const created = yield* post("/cron", { name: "slow", url, schedule: "0 0 1 1 *" })
         const { body: first } = yield* post(`/cron/${created.body.id}/run`)
-        // Inserts a slot that becomes due while the first run is unfinished, as the schedule would.
+        // Inserts a slot, as the schedule would, which becomes due while the first run is
+        // unfinished.
         yield* sql`
         UPDATE tasks
         SET next_fire_at = now() + interval '2 seconds'
@@ -225,7 +229,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("returns a chain run with the responses of its steps", () =>
       Effect.gen(function* () {
-        const { post, waitFor } = yield* begin
+        const { post, waitFor } = yield* setUp
         const { open, url } = yield* gate
         const steps = [
           { name: "one", url: `${url}one` },
@@ -256,7 +260,7 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
 
     it.effect("gives a chain's run when a step is cancelled", () =>
       Effect.gen(function* () {
-        const { post, waitFor } = yield* begin
+        const { post, waitFor } = yield* setUp
         const { url } = yield* gate
         const steps = [
           { name: "one", url },
@@ -270,9 +274,9 @@ layer(signalledNodesLayer, { excludeTestServices: true, timeout: "60 seconds" })
       })
     )
 
-    it.effect("responds at once for finished executions, and for ids that do not exist", () =>
+    it.effect("responds immediately for finished executions, and for ids that do not exist", () =>
       Effect.gen(function* () {
-        const { executionOf, member, post, token } = yield* begin
+        const { executionOf, member, post, token } = yield* setUp
         const { id } = yield* executionOf({ url: "http://127.0.0.1:9/", delay_seconds: 600 })
         yield* post(`/executions/${id}/cancel`)
         const wait = (execution: string, seconds: string) =>

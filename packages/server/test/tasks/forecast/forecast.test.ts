@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { chainsOf } from "../chains/chains.ts"
-import { begin, cronOf } from "../cron/tasks.ts"
+import { setUpCron, cronOf } from "../cron/tasks.ts"
 import { ask, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 
 const beginForecast = Effect.gen(function* () {
-  const { cron, key: token, member } = yield* begin
+  const { cron, key: token, member } = yield* setUpCron
   return {
     cron,
     member,
@@ -25,7 +25,7 @@ const beginForecast = Effect.gen(function* () {
 const hour = { from: "2026-06-02T03:00:00.000Z", to: "2026-06-02T04:00:00.000Z" }
 const inSevenDays = "2026-06-08T12:00:00.000Z"
 
-/** Inserts active tasks directly, because creating them by requests would take too long. */
+/** Inserts active tasks directly, because creating them with requests would take too long. */
 const insertCrons = Effect.fnUntraced(function* (
   workspaceId: string,
   schedules: ReadonlyArray<string>
@@ -166,7 +166,7 @@ layer(testAppLayer())("a forecast", (it) => {
     })
   )
 
-  it.effect("counts ten thousand tasks of one schedule at once, and names ten of them", () =>
+  it.effect("counts ten thousand tasks with one schedule together, and names ten of them", () =>
     Effect.gen(function* () {
       const { forecast, member } = yield* beginForecast
       const crowd = Array.from({ length: 10_000 }, () => "* * * * *")
@@ -185,7 +185,7 @@ layer(testAppLayer())("a forecast", (it) => {
   it.effect("of too many different schedules is rejected, and of less time is not", () =>
     Effect.gen(function* () {
       const { forecast, member } = yield* beginForecast
-      // Schedules with the same slots, each written differently.
+      // Schedules with the same slots, written in different ways.
       const different = Array.from({ length: 600 }, (_, index) => {
         const minutes = `${index % 60},*`
         const hours = `${Math.floor(index / 60)},*`

@@ -1,6 +1,6 @@
 import { ask, type Member } from "../../support/http.ts"
 
-/** The requests about queues, with the token of a member or a key. */
+/** Returns functions that send requests for queues, with a member's token or an API key. */
 export const queuesOf = ({
   access_token: token,
   workspace

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { inState } from "../../engine/transitions/inState.ts"
 import { chainsOf } from "../chains/chains.ts"
-import { begin as beginWithCron, cronOf, insertExecution } from "../cron/tasks.ts"
+import { setUpCron, cronOf, insertExecution } from "../cron/tasks.ts"
 import { delayedOf } from "../delayed/tasks.ts"
 import { ask, createKey, outcome, signUp } from "../../support/http.ts"
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { queuesOf } from "./queues.ts"
 
-const begin = Effect.map(beginWithCron, ({ cron, key, member }) => {
+const setUp = Effect.map(setUpCron, ({ cron, key, member }) => {
   const owner = { ...member, access_token: key }
   return {
     member,
@@ -49,10 +49,10 @@ layer(testAppLayer())("queue records", (it) => {
     "with a rate has its first turn at once, also if it was created by a node whose clock is ahead",
     () =>
       Effect.gen(function* () {
-        const { queues } = yield* begin
+        const { queues } = yield* setUp
         const sql = yield* SqlClient.SqlClient
         const { id } = (yield* queues.create({ rate_per_second: 1 })).body
-        // The node uses the clock of the test.
+        // The node uses the test's clock.
         const [turn] = yield* sql<{ readonly is_now: boolean }>`
         SELECT next_at BETWEEN now() - interval '1 minute' AND now() AS is_now
         FROM queues
@@ -63,7 +63,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("has every field, and keeps the given values", () =>
     Effect.gen(function* () {
-      const { member, queues } = yield* begin
+      const { member, queues } = yield* setUp
       const created = yield* queues.create({ name: " Billing  server " })
       assert.strictEqual(created.status, 201)
       const { id, ...rest } = created.body
@@ -111,7 +111,7 @@ layer(testAppLayer())("queue records", (it) => {
     [{ paused: "yes" }, ["paused"]]
   ])("is refused: %j", ([input, path]) =>
     Effect.gen(function* () {
-      const { queues } = yield* begin
+      const { queues } = yield* setUp
       const refused = yield* queues.create(input)
       assert.strictEqual(refused.status, 422)
       assert.deepStrictEqual(refused.body.detail.issues[0].path, path)
@@ -120,7 +120,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("changes the given fields, and keeps at least one limit", () =>
     Effect.gen(function* () {
-      const { queues } = yield* begin
+      const { queues } = yield* setUp
       const { id } = (yield* queues.create()).body
       const changed = yield* queues.update(id, { rate_per_second: 5, name: "Mail" })
       assert.strictEqual(changed.status, 200)
@@ -135,7 +135,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("pauses and resumes, and does so again without a change", () =>
     Effect.gen(function* () {
-      const { queues } = yield* begin
+      const { queues } = yield* setUp
       const { id } = (yield* queues.create()).body
       const paused = yield* queues.act(id, "pause")
       assert.strictEqual(paused.body.paused, true)
@@ -146,7 +146,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("is repeated for a repeated Idempotency-Key", () =>
     Effect.gen(function* () {
-      const { queues } = yield* begin
+      const { queues } = yield* setUp
       const headers = { "idempotency-key": "once" }
       const first = yield* queues.create({}, headers)
       assert.deepStrictEqual((yield* queues.create({}, headers)).body, first.body)
@@ -158,7 +158,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("is there for the scopes of tasks", () =>
     Effect.gen(function* () {
-      const { member } = yield* begin
+      const { member } = yield* setUp
       const reader = yield* createKey(member, { scopes: ["tasks:read"] })
       const reads = queuesOf({ ...member, access_token: reader.key })
       assert.strictEqual((yield* reads.list()).status, 200)
@@ -170,8 +170,8 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("is not found in other workspaces", () =>
     Effect.gen(function* () {
-      const { queues } = yield* begin
-      const { queues: others } = yield* begin
+      const { queues } = yield* setUp
+      const { queues: others } = yield* setUp
       const { id } = (yield* others.create()).body
       const answers = [
         yield* queues.get(id),
@@ -189,7 +189,7 @@ layer(testAppLayer())("queue records", (it) => {
 
   it.effect("cannot be deleted while a task that may run names it", () =>
     Effect.gen(function* () {
-      const { chains, cron, delayed, queues } = yield* begin
+      const { chains, cron, delayed, queues } = yield* setUp
       const { id: queue_id } = (yield* queues.create()).body
       const task = (yield* cron.create({ queue_id })).body
       assert.strictEqual(task.queue_id, queue_id)
@@ -231,8 +231,8 @@ layer(testAppLayer())("queue records", (it) => {
 layer(testAppLayer())("the queue of a task", (it) => {
   it.effect("has to be one of the workspace", () =>
     Effect.gen(function* () {
-      const { chains, cron, delayed } = yield* begin
-      const { queues: others } = yield* begin
+      const { chains, cron, delayed } = yield* setUp
+      const { queues: others } = yield* setUp
       const { id: queue_id } = (yield* others.create()).body
       const task = (yield* cron.create()).body
       const answers = [
@@ -247,7 +247,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
           {
             path: ["queue_id"],
             code: "not_found",
-            message: `queue_id names no queue of this workspace: ${queue_id}.`
+            message: `queue_id matches no queue in this workspace: ${queue_id}.`
           }
         ])
       }
@@ -256,7 +256,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
 
   it.effect("takes its runs: by hand, at its time, and again", () =>
     Effect.gen(function* () {
-      const { chains, cron, delayed, member, queues } = yield* begin
+      const { chains, cron, delayed, member, queues } = yield* setUp
       const { id: queue_id } = (yield* queues.create()).body
       const task = (yield* cron.create({ queue_id })).body
       yield* cron.act(task.id, "run")
@@ -287,10 +287,61 @@ layer(testAppLayer())("the queue of a task", (it) => {
     })
   )
 
+  it.effect("orders its runs by the priority of the task, or of the run", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { chains, cron, delayed, member, queues } = yield* setUp
+      const { access_token: token } = member
+      const { id: queue_id } = (yield* queues.create()).body
+      const prioritiesOf = (taskId: string) =>
+        Effect.map(
+          sql<{ readonly priority: number }>`
+            SELECT priority
+            FROM runs
+            WHERE task_id = ${taskId}
+            ORDER BY ordinal`,
+          (rows) => rows.map(({ priority }) => priority)
+        )
+      const run = (path: string, priority?: number) =>
+        ask("POST", `${member.workspace}/${path}/run`, {
+          token,
+          body: priority === undefined ? {} : { priority }
+        })
+      const task = (yield* cron.create({ queue_id, priority: -5 })).body
+      assert.strictEqual(task.priority, -5)
+      yield* run(`cron/${task.id}`)
+      yield* run(`cron/${task.id}`, 100)
+      assert.deepStrictEqual(yield* prioritiesOf(task.id), [-5, 100])
+      const changed = yield* cron.update(task.id, { priority: 7 })
+      assert.strictEqual(changed.body.priority, 7)
+      yield* run(`cron/${task.id}`)
+      assert.deepStrictEqual(yield* prioritiesOf(task.id), [-5, 100, 7])
+
+      const chain = (yield* chains.create({ queue_id, priority: 3 })).body
+      yield* run(`chains/${chain.id}`)
+      assert.deepStrictEqual(yield* prioritiesOf(chain.id), [3])
+      const later = (yield* delayed.create({ queue_id, priority: 4 })).body
+      assert.deepStrictEqual(yield* prioritiesOf(later.id), [4])
+      yield* run(`delayed/${later.id}`, 9)
+      assert.deepStrictEqual(yield* prioritiesOf(later.id), [9])
+
+      const again = (yield* cron.create({ queue_id, priority: 8 })).body
+      const ended = yield* insertExecution(member.workspace_id, again.id, {
+        at: testNow - 60_000,
+        status: "failed"
+      })
+      yield* ask("POST", `${member.workspace}/executions/${ended}/rerun`, { token })
+      assert.deepStrictEqual(yield* prioritiesOf(again.id), [8])
+      const refused = yield* cron.create({ priority: 101 })
+      assert.strictEqual(outcome(refused), "422 validation_failed")
+      assert.deepStrictEqual(refused.body.detail.issues[0].path, ["priority"])
+    })
+  )
+
   it.effect("moves runs that have not started when it changes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { cron, delayed, queues } = yield* begin
+      const { cron, delayed, queues } = yield* setUp
       const first = (yield* queues.create()).body.id
       const second = (yield* queues.create()).body.id
       const task = (yield* cron.create({ queue_id: first })).body
@@ -315,7 +366,7 @@ layer(testAppLayer())("the queue of a task", (it) => {
 
   it.effect("can be given by key, and is removed if left out", () =>
     Effect.gen(function* () {
-      const { key, member, queues } = yield* begin
+      const { key, member, queues } = yield* setUp
       const { id: queue_id } = (yield* queues.create()).body
       const put = (body: object) =>
         ask("PUT", `${member.workspace}/cron/by-key/nightly`, { token: key, body })

@@ -5,7 +5,7 @@ import { ask, signUp } from "../support/http.ts"
 
 /** A value that every encoding changes. */
 export const canary = "cnry-8dK2+/x \"q'\\é"
-/** A value that may stand in a header. */
+/** A value that is valid in a header. */
 export const header = "cnry-plain-4711"
 
 interface Arrived {
@@ -15,7 +15,10 @@ interface Arrived {
   readonly body: string
 }
 
-/** Starts a server that repeats its request in the forms that a careless server might use. */
+/**
+ * Starts a server that repeats the request in its response, in the forms that a careless server
+ * could use.
+ */
 export const echo = Effect.gen(function* () {
   const arrived: Array<Arrived> = []
   const port = yield* httpTarget((request, response) => {
@@ -31,7 +34,7 @@ export const echo = Effect.gen(function* () {
   return { origin: `http://127.0.0.1:${port}`, port, arrived }
 })
 
-export const begin = Effect.gen(function* () {
+export const setUpSecrets = Effect.gen(function* () {
   const member = yield* signUp()
   const token = member.access_token
   const target = yield* echo
@@ -42,7 +45,7 @@ export const begin = Effect.gen(function* () {
     yield* putSecret("CANARY", { value: canary, allowed_hosts })
     yield* putSecret("HEADER", { value: header, allowed_hosts })
   })
-  /** Runs a new cron task once, and returns its execution. */
+  /** Runs a new cron task once. Returns its execution. */
   const run = Effect.fnUntraced(function* (call: object, request?: object) {
     const { body: task } = yield* ask("POST", `${member.workspace}/cron`, {
       token,

@@ -8,9 +8,9 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { authorize } from "../../src/accounts/access/authorize.ts"
 import { AppConfig } from "../../src/core/config/Config.ts"
 import { CapacityLimits } from "../../src/http/fairness/Capacity.ts"
-import { HttpServerLayer, serve } from "../../src/http/HttpServer.ts"
-import { Stopping } from "../../src/http/Stopping.ts"
-import { Waiting, WaitingLimits } from "../../src/http/Waiting.ts"
+import { HttpServerLayer, serveRoutes } from "../../src/http/HttpServer.ts"
+import { Shutdown } from "../../src/http/Shutdown.ts"
+import { WaitingRequests, WaitingLimits } from "../../src/http/WaitingRequests.ts"
 import { EndSignals } from "../../src/events/EndSignals.ts"
 import { Signals } from "../../src/events/Signals.ts"
 import { ask } from "../support/http.ts"
@@ -22,15 +22,21 @@ const noRoutes = { allowedMethods: () => [], givesCredentials: () => false }
 
 const workspace = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d40"
 
-/** A server whose records finish when a test says so. A request is `/<client>/<id>/<wait_seconds>`. */
+/**
+ * Starts a server whose records finish when the test decides. A request's path is
+ * `/<client>/<id>/<wait_seconds>`.
+ */
 const startServer = Effect.gen(function* () {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const ended = new Set<string>()
   const reads: Array<string> = []
-  /** The silence that the connection of each request may have, in the order of their reads. */
+  /**
+   * How long each request's connection is allowed to be silent, in the order of the requests'
+   * reads.
+   */
   const silences: Array<number | undefined> = []
 
-  const answer = (waiting: Waiting["Service"]) =>
+  const answer = (waiting: WaitingRequests["Service"]) =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const [, principal = "", id = "", seconds] = request.url.split("/")
@@ -46,7 +52,7 @@ const startServer = Effect.gen(function* () {
         id,
         decideAgain: Effect.succeed(Effect.void)
       }
-      const found = yield* waiting.untilEnded(read, wait).pipe(
+      const found = yield* waiting.untilFinished(read, wait).pipe(
         Effect.provideService(Principal, {
           kind: "api_key",
           api_key_id: ApiKeyId.make(`${workspace.slice(0, -1)}${key}`),
@@ -62,9 +68,9 @@ const startServer = Effect.gen(function* () {
     })
 
   const services = Layer.fresh(
-    Waiting.layer.pipe(
+    WaitingRequests.layer.pipe(
       Layer.provideMerge(EndSignals.layer),
-      Layer.provideMerge(Stopping.layer),
+      Layer.provideMerge(Shutdown.layer),
       Layer.provide(Signals.layer),
       Layer.provide(Layer.succeed(WaitingLimits, { all: 22, each: 3 }))
     )
@@ -72,11 +78,11 @@ const startServer = Effect.gen(function* () {
   const built = yield* Scope.provide(Layer.build(services), scope)
   const serving = yield* Scope.fork(scope)
   const server = yield* Layer.build(
-    serve(Effect.interruptible(answer(Context.get(built, Waiting))), noRoutes).pipe(
+    serveRoutes(Effect.interruptible(answer(Context.get(built, WaitingRequests))), noRoutes).pipe(
       Layer.provideMerge(Layer.fresh(HttpServerLayer)),
       Layer.provide([
         Layer.succeed(AppConfig, testConfig),
-        Layer.succeed(Stopping, Context.get(built, Stopping)),
+        Layer.succeed(Shutdown, Context.get(built, Shutdown)),
         Layer.succeed(CapacityLimits, { requests: 1, bodyBytes: 1_024 })
       ])
     )
@@ -95,7 +101,7 @@ const startServer = Effect.gen(function* () {
       Context.get(built, EndSignals).send([id])
     },
     stop: Scope.close(serving, Exit.void),
-    /** Starts a request, and continues when it waits and has released its permit. */
+    /** Sends a request. Continues once the request is waiting and has released its permit. */
     waitFor: Effect.fnUntraced(function* (path: string) {
       const before = reads.length
       const fiber = yield* Effect.forkChild(get(path))
@@ -136,7 +142,7 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const { end, reads, tell, waitFor } = yield* startServer
         const waiting = yield* waitFor("/a/chain/30")
-        // The first step of a chain has the id of the run.
+        // A chain's first step has the same id as the chain run.
         tell("chain")
         yield* eventually("another look", async () => readsOf(reads, "chain") === 2)
         end("chain")
@@ -153,14 +159,14 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           yield* waitFor("/b/two/30"),
           yield* waitFor("/c/three/30")
         ]
-        // One request may read at a time.
+        // Only one request can read at a time.
         assert.strictEqual((yield* get("/a/none/0")).status, 200)
         for (const id of ["one", "two", "three"]) end(id)
         for (const fiber of waiting) assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
       })
     )
 
-    it.effect("gets its response at once where too many wait", () =>
+    it.effect("gets its response immediately if too many requests wait", () =>
       Effect.gen(function* () {
         const { end, get, waitFor } = yield* startServer
         const waiting = [
@@ -177,18 +183,20 @@ layer(TestDatabaseLayer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("gets its response at once where too many of its account wait, and no other", () =>
-      Effect.gen(function* () {
-        const { end, get, waitFor } = yield* startServer
-        const ids = ["one", "two", "three", "four", "five"]
-        const waiting = yield* Effect.forEach(ids, (id, nr) => waitFor(`/a${nr}/${id}/30`))
-        assert.deepStrictEqual((yield* get("/a9/six/30")).body, { finished_at: null })
-        const other = yield* waitFor("/b1/six/30")
-        for (const id of [...ids, "six"]) end(id)
-        for (const fiber of [...waiting, other]) {
-          assert.deepStrictEqual((yield* Fiber.join(fiber)).body, { finished_at: "now" })
-        }
-      })
+    it.effect(
+      "gets its response immediately if too many requests of its account wait, and no other account is affected",
+      () =>
+        Effect.gen(function* () {
+          const { end, get, waitFor } = yield* startServer
+          const ids = ["one", "two", "three", "four", "five"]
+          const waiting = yield* Effect.forEach(ids, (id, nr) => waitFor(`/a${nr}/${id}/30`))
+          assert.deepStrictEqual((yield* get("/a9/six/30")).body, { finished_at: null })
+          const other = yield* waitFor("/b1/six/30")
+          for (const id of [...ids, "six"]) end(id)
+          for (const fiber of [...waiting, other]) {
+            assert.deepStrictEqual((yield* Fiber.join(fiber)).body, { finished_at: "now" })
+          }
+        })
     )
 
     it.effect("makes room when its client leaves", () =>

@@ -29,19 +29,22 @@ import { queuesOf } from "../../tasks/queues/queues.ts"
 import { workersOf } from "../../workers/workers.ts"
 import { placesIn } from "./contract.ts"
 
-/** The ids of the records of a workspace, by the position in paths at which they are valid. */
-export type Holdings = Readonly<Record<string, ReadonlyArray<string>>>
+/** The ids of a workspace's records, by the position in a path at which they are valid. */
+export type RecordIds = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** Creates another session of this user. */
+/** Creates another session for this user. */
 export const acquireSession = Effect.fnUntraced(function* ({ email }: Member) {
   const { body } = yield* logIn(email)
   return {
     "/v1/auth/sessions/:session_id": [String(open(body.access_token).claims["sid"])]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 /** Inserts another owner and an open invitation directly, because signing up takes time. */
-export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspace_id }: Member) {
+export const insertOwnerAndInvitation = Effect.fnUntraced(function* ({
+  user_id,
+  workspace_id
+}: Member) {
   const sql = yield* SqlClient.SqlClient
   const now = new Date(testNow)
   const ids = yield* sql<{ readonly member: string; readonly invitation: string }>`
@@ -64,7 +67,7 @@ export const acquireColleague = Effect.fnUntraced(function* ({ user_id, workspac
   return {
     "members/:user_id": [member],
     "invitations/:invitation_id": [invitation]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const idOf = Effect.map(({ body }: { readonly body: { readonly id: string } }) => body.id)
@@ -81,15 +84,27 @@ const pausedOf = Effect.fnUntraced(function* <R>(nouns: {
 
 const acquireKey = Effect.fnUntraced(function* (owner: Member) {
   const { id } = yield* createKey(owner)
-  return { "api-keys/:key_id": [id] } satisfies Holdings
+  return { "api-keys/:key_id": [id] } satisfies RecordIds
 })
 
 const acquireServiceAccount = Effect.fnUntraced(function* (owner: Member) {
   const { client_id } = yield* createServiceAccount(owner)
-  return { "service-accounts/:service_account_id": [client_id] } satisfies Holdings
+  return { "service-accounts/:service_account_id": [client_id] } satisfies RecordIds
 })
 
 const execution = "executions/:execution_id"
+
+/** Inserts trigger URLs directly, so that the workspace's audit log fits on one page. */
+const insertTriggers = Effect.fnUntraced(function* (
+  { workspace_id }: Member,
+  taskIds: ReadonlyArray<string>
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO task_triggers (task_id, workspace_id, token_hash, sealed_token, created_at)
+    SELECT id, ${workspace_id}, gen_random_uuid()::text, 'unreadable', ${new Date(testNow)}
+    FROM unnest(${taskIds}::uuid[]) AS tasks (id)`
+})
 
 const acquireCron = Effect.fnUntraced(function* (owner: Member) {
   const cron = cronOf(owner)
@@ -97,14 +112,15 @@ const acquireCron = Effect.fnUntraced(function* (owner: Member) {
   const run = yield* idOf(cron.act(task, "run"))
   const ended = yield* insertExecution(owner.workspace_id, task, { at: testNow - 60_000 })
   const paused = yield* pausedOf(cron)
+  yield* insertTriggers(owner, [task, paused])
   return {
     "cron/:task_id": [task, paused],
     [execution]: [ended, run],
     "cron/:task_id/executions/:execution_id": [run, ended]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
-/** Returns the execution that is scheduled for later or waits for a slot. */
+/** Returns an execution that is scheduled for later or waits for a slot. */
 const waitingExecution = ({ access_token: token, workspace }: Member, taskId: string) =>
   Effect.map(
     Effect.all([
@@ -120,12 +136,12 @@ const acquireDelayed = Effect.fnUntraced(function* (owner: Member) {
   return {
     "delayed/:task_id": [task],
     "delayed/:task_id/executions/:execution_id": [run]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const acquireChain = Effect.fnUntraced(function* (owner: Member) {
   const chains = chainsOf(owner)
-  const chain = yield* idOf(chains.create())
+  const chain = yield* idOf(chains.create({ schedule: "0 * * * *" }))
   const run = yield* idOf(chains.act(chain, "run"))
   const step = yield* waitingExecution(owner, chain)
   const ended = runOf({ workspace_id: owner.workspace_id, id: chain }, testNow + 60_000, [
@@ -134,12 +150,13 @@ const acquireChain = Effect.fnUntraced(function* (owner: Member) {
   yield* Effect.orDie(insertRuns(ended))
   const [stepEnded = ""] = ended.map(({ id }) => id)
   const paused = yield* pausedOf(chains)
+  yield* insertTriggers(owner, [chain, paused])
   return {
     "chains/:chain_id": [chain, paused],
     "chains/:chain_id/runs/:run_id": [stepEnded, run],
     "chains/:chain_id/runs/:run_id/executions/:execution_id": [stepEnded],
     "chains/:chain_id/executions/:execution_id": [step, stepEnded]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
@@ -152,7 +169,7 @@ const acquireHeartbeat = Effect.fnUntraced(function* (owner: Member) {
     "monitors/heartbeat/:monitor_id": [heartbeat.id, paused],
     "monitors/:monitor_id": [heartbeat.id],
     "incidents/:incident_id": [incident]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
@@ -160,17 +177,17 @@ const acquireSsl = Effect.fnUntraced(function* (owner: Member) {
   const monitor = yield* pausedOf(ssl)
   yield* ssl.act(monitor, "resume")
   const paused = yield* pausedOf(ssl)
-  return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies Holdings
+  return { "monitors/ssl/:monitor_id": [monitor, paused] } satisfies RecordIds
 })
 
-/** Creates two monitors whose targets are checked, one active and one paused. */
+/** Creates two monitors that make checks, one active and one paused. */
 const acquireChecked = (kind: MonitorKind, definition: object) =>
   Effect.fnUntraced(function* (owner: Member) {
     const monitors = monitorsOfKind(kind, owner, definition)
     const monitor = yield* pausedOf(monitors)
     yield* monitors.act(monitor, "resume")
     const paused = yield* pausedOf(monitors)
-    return { [`monitors/${kind}/:monitor_id`]: [monitor, paused] } satisfies Holdings
+    return { [`monitors/${kind}/:monitor_id`]: [monitor, paused] } satisfies RecordIds
   })
 
 const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
@@ -184,7 +201,7 @@ const acquireChannel = Effect.fnUntraced(function* (owner: Member) {
   return {
     "notifications/channels/:channel_id": [channel],
     "notifications/deliveries/:delivery_id": [delivery]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
@@ -200,14 +217,14 @@ const acquireWorker = Effect.fnUntraced(function* (owner: Member) {
   return {
     "workers/:worker_id": [worker, paused],
     "monitors/process/:monitor_id": [monitor, monitorPaused]
-  } satisfies Holdings
+  } satisfies RecordIds
 })
 
 const acquireQueue = Effect.fnUntraced(function* (owner: Member) {
   const queues = queuesOf(owner)
   const queue = yield* idOf(queues.create())
   const paused = yield* pausedOf(queues)
-  return { "queues/:queue_id": [queue, paused] } satisfies Holdings
+  return { "queues/:queue_id": [queue, paused] } satisfies RecordIds
 })
 
 const acquireSecret = Effect.fnUntraced(function* (owner: Member) {
@@ -215,7 +232,7 @@ const acquireSecret = Effect.fnUntraced(function* (owner: Member) {
     token: owner.access_token,
     body: { value: "a token", allowed_hosts: ["api.example.com"] }
   })
-  return { "secrets/:name": [String(body.id)] } satisfies Holdings
+  return { "secrets/:name": [String(body.id)] } satisfies RecordIds
 })
 
 const acquireStatusPage = Effect.fnUntraced(function* (owner: Member) {
@@ -224,7 +241,7 @@ const acquireStatusPage = Effect.fnUntraced(function* (owner: Member) {
     token: owner.access_token,
     body: { title: "Status", groups: [] }
   })
-  return { "status-pages/:slug": [String(body.id)] } satisfies Holdings
+  return { "status-pages/:slug": [String(body.id)] } satisfies RecordIds
 })
 
 const acquireMaintenance = Effect.fnUntraced(function* (owner: Member) {
@@ -237,19 +254,31 @@ const acquireMaintenance = Effect.fnUntraced(function* (owner: Member) {
       everything: true
     }
   })
-  return { "maintenance/:key": [String(body.id)] } satisfies Holdings
+  return { "maintenance/:key": [String(body.id)] } satisfies RecordIds
+})
+
+const acquireEscalation = Effect.fnUntraced(function* (owner: Member) {
+  const channel = yield* acquireChannel(owner)
+  const { body } = yield* ask("PUT", `${owner.workspace}/escalations/on-call`, {
+    token: owner.access_token,
+    body: {
+      name: "On call",
+      steps: [{ after_seconds: 0, channel_ids: channel["notifications/channels/:channel_id"] }]
+    }
+  })
+  return { "escalations/:key": [String(body.id)] } satisfies RecordIds
 })
 
 type Acquire = (
   owner: Member
-) => Effect.Effect<Holdings, SqlError.SqlError, TestApp | SqlClient.SqlClient>
+) => Effect.Effect<RecordIds, SqlError.SqlError, TestApp | SqlClient.SqlClient>
 
 /**
- * The functions that create the records of a workspace, by the beginnings of their positions in
+ * The functions that create a workspace's records, by the beginning of the records' positions in
  * paths.
  */
 const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Acquire]> = [
-  [["members/", "invitations/"], acquireColleague],
+  [["members/", "invitations/"], insertOwnerAndInvitation],
   [["service-accounts/"], acquireServiceAccount],
   [["api-keys/"], acquireKey],
   [["cron/", "executions/"], acquireCron],
@@ -265,12 +294,13 @@ const ofWorkspace: ReadonlyArray<readonly [beginnings: ReadonlyArray<string>, Ac
   [["secrets/"], acquireSecret],
   [["status-pages/"], acquireStatusPage],
   [["maintenance/"], acquireMaintenance],
+  [["escalations/"], acquireEscalation],
   [["notifications/"], acquireChannel]
 ]
 
 /**
- * Creates a record of each kind, and one in each state if there are several, so that every request
- * finds a record that it would change.
+ * Creates a record of each kind, or one in each state if a kind has several states. Every request
+ * then finds a record that it can change.
  */
 export const acquire = Effect.fnUntraced(function* (owner: Member) {
   const all = new Map<string, ReadonlyArray<string>>()
@@ -278,17 +308,17 @@ export const acquire = Effect.fnUntraced(function* (owner: Member) {
     for (const [place, ids] of Object.entries(yield* acquireSome(owner))) all.set(place, ids)
   }
   const executions = [...all].flatMap(([place, ids]) => (place.endsWith(execution) ? ids : []))
-  return { ...Object.fromEntries(all), [execution]: [...new Set(executions)] } as Holdings
+  return { ...Object.fromEntries(all), [execution]: [...new Set(executions)] } as RecordIds
 }, Effect.orDie)
 
-/** Creates the record at this position, and the records that it needs. */
+/** Creates the record for this position in a path, and the records that it needs. */
 const acquireAt = (owner: Member, place: string) => {
   const [, acquireSome = acquireSession] =
     ofWorkspace.find(([beginnings]) => beginnings.some((begin) => place.startsWith(begin))) ?? []
   return Effect.orDie(acquireSome(owner))
 }
 
-/** Creates the records of all positions of a path. Existing records are kept. */
+/** Creates a record for each id parameter in a path, unless one exists already. */
 export const acquireInto = Effect.fnUntraced(function* (
   own: Record<string, ReadonlyArray<string>>,
   owner: Member,

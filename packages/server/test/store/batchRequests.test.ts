@@ -1,13 +1,13 @@
 // @tags idle
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
-import { batched } from "../../src/store/batched.ts"
+import { batchRequests } from "../../src/store/batchRequests.ts"
 
-/** A batched function that doubles numbers, and records its batches. */
+/** Creates a batched function that doubles numbers, and records its batches. */
 const makeDoubling = (maxBatch?: number) =>
   Effect.gen(function* () {
     const batches: Array<ReadonlyArray<number>> = []
-    const double = yield* batched(
+    const double = yield* batchRequests(
       (asked: ReadonlyArray<number>) =>
         Effect.sync(() => {
           batches.push([...asked])
@@ -20,7 +20,7 @@ const makeDoubling = (maxBatch?: number) =>
     return { batches, double, doubleAll }
   })
 
-describe("batched", () => {
+describe("batchRequests", () => {
   it.effect("sends one batch for concurrent requests, and gives each its own result", () =>
     Effect.gen(function* () {
       const { batches, doubleAll } = yield* makeDoubling()
@@ -55,7 +55,7 @@ describe("batched", () => {
   it.effect("keeps batches `apartMs` apart, except after a silence", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
-      const echo = yield* batched(
+      const echo = yield* batchRequests(
         (asked: ReadonlyArray<number>) =>
           Effect.sync(() => {
             batches.push([...asked])
@@ -77,7 +77,7 @@ describe("batched", () => {
   it.effect("completes a later batch while an earlier batch is in progress", () =>
     Effect.gen(function* () {
       const isFirstAnswered = yield* Deferred.make<void>()
-      const echo = yield* batched((asked: ReadonlyArray<string>) =>
+      const echo = yield* batchRequests((asked: ReadonlyArray<string>) =>
         asked.includes("slow")
           ? Effect.as(Deferred.await(isFirstAnswered), asked)
           : Effect.succeed(asked)
@@ -93,7 +93,7 @@ describe("batched", () => {
   it.effect("fails all requests of a failed batch, and no later requests", () =>
     Effect.gen(function* () {
       let isBroken = true
-      const echo = yield* batched((asked: ReadonlyArray<number>) =>
+      const echo = yield* batchRequests((asked: ReadonlyArray<number>) =>
         isBroken ? Effect.die("the database is away") : Effect.succeed(asked)
       )
       const exits = yield* Effect.forEach([1, 2], (n) => Effect.exit(echo(n)), {

@@ -3,7 +3,10 @@ import { Effect } from "effect"
 import { ask, signUp, times } from "../../support/http.ts"
 import { TestApp, testAppLayer } from "../../support/TestApp.ts"
 
-/** The response to a client that accepts these codings. `fetch` decodes it and keeps the headers. */
+/**
+ * Fetches a response that can have these encodings. `fetch` decodes the response but keeps its
+ * headers.
+ */
 const fetched = Effect.fnUntraced(function* (
   path: string,
   {

@@ -1,8 +1,8 @@
 import { Schedule } from "@scheduling/domain/schedules/Schedule"
 import { TimeZone } from "@scheduling/domain/schedules/TimeZone"
 import { assert, describe, it } from "@effect/vitest"
-import { Counts } from "../../../src/tasks/forecast/Counts.ts"
-import { visitRhythm } from "../../../src/tasks/forecast/visitRhythm.ts"
+import { RunCountsByMinute } from "../../../src/tasks/forecast/RunCountsByMinute.ts"
+import { visitSlots } from "../../../src/tasks/forecast/visitSlots.ts"
 
 const from = Date.UTC(2026, 5, 1)
 const week = { from, to: from + 7 * 86_400_000 }
@@ -25,7 +25,7 @@ const pausesOf = <A>(steps: Generator<void, A>): readonly [number, A] => {
 describe("what a forecast counts", () => {
   it("is visited in steps of a few thousand slots, each slot once", () => {
     const seen: Array<number> = []
-    const steps = visitRhythm(excluding("2026-06-03"), week, (at) => void seen.push(at))
+    const steps = visitSlots(excluding("2026-06-03"), week, (at) => void seen.push(at))
     for (let before = 0; steps.next().done !== true; before = seen.length) {
       assert.isBelow(seen.length - before, 5_000)
     }
@@ -38,7 +38,7 @@ describe("what a forecast counts", () => {
   })
 
   it("includes the work for slots on excluded days, and pauses in a week of seconds", () => {
-    const counts = new Counts(week)
+    const counts = new RunCountsByMinute(week)
     const days = Array.from({ length: 9 }, (_, index) => `2026-06-0${index + 1}`)
     assert.strictEqual(pausesOf(counts.addRhythm(excluding("2026-05-31", ...days)))[1], 7 * 17_280)
     assert.isEmpty(counts.all)

@@ -1,11 +1,11 @@
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { ProviderAddress } from "../../../src/billing/Provider.ts"
-import { type PlanCatalog, selfHosted } from "../../../src/core/config/plans.ts"
+import { type PlanCatalog, selfHostedPlan } from "../../../src/core/config/plans.ts"
 import { eventually } from "../../engine/runner/support/tasks.ts"
 import { ask, type Member } from "../../support/http.ts"
 import { testNodesLayer, testNow } from "../../support/TestApp.ts"
-import { type FakeStripe, prices, type Sent } from "./FakeStripe.ts"
+import { type FakeStripe, prices, type SentWebhook } from "./FakeStripe.ts"
 import { startStripe } from "./startStripe.ts"
 
 export const webhookSecret = "whsec_of_the_stand_in"
@@ -15,7 +15,7 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
   name: id,
   trial_days,
   limits: {
-    ...selfHosted.limits,
+    ...selfHostedPlan.limits,
     cron_tasks,
     ...(id === "free" ? { executions_a_month: 100, shortest_interval_seconds: 300 } : {})
   },
@@ -34,21 +34,22 @@ const planOf = (id: string, cron_tasks: number, trial_days = 0) => ({
 
 const free = planOf("free", 2)
 
-/** Workspaces to which the operator has assigned a plan. */
-export const assigned = new Map<string, string>()
+/** Workspaces whose plan was assigned by the operator. */
+export const assignedPlans = new Map<string, string>()
 
 export const plans: PlanCatalog = {
   plans: new Map([free, planOf("team", 4, 14), planOf("max", 6)].map((plan) => [plan.id, plan])),
   byDefault: free,
-  assigned
+  assigned: assignedPlans
 }
 
-export class Stand extends Context.Service<Stand, { readonly stripe: FakeStripe }>()(
-  "@scheduling/server/test/billing/Stand"
-) {}
+export class BillingFixture extends Context.Service<
+  BillingFixture,
+  { readonly stripe: FakeStripe }
+>()("@scheduling/server/test/billing/BillingFixture") {}
 
 /** Two nodes that sell plans, and the fake Stripe. */
-export const SceneLayer = Layer.unwrap(
+export const FixtureLayer = Layer.unwrap(
   Effect.map(startStripe(testNow, webhookSecret), ({ port, stripe }) =>
     Layer.merge(
       testNodesLayer({
@@ -59,7 +60,7 @@ export const SceneLayer = Layer.unwrap(
       }).pipe(
         Layer.provide(Layer.succeed(ProviderAddress, { host: "127.0.0.1", port, protocol: "http" }))
       ),
-      Layer.succeed(Stand, { stripe })
+      Layer.succeed(BillingFixture, { stripe })
     )
   )
 )
@@ -85,15 +86,15 @@ export const billingOf = (member: Member) => {
 
 export const sessionOf = (url: string) => url.slice("https://checkout.test/".length)
 
-export const deliver = ({ body, signature }: Sent, at: "url" | "otherUrl" = "url") =>
+export const deliver = ({ body, signature }: SentWebhook, at: "url" | "otherUrl" = "url") =>
   ask("POST", "/v1/billing/webhooks/stripe", {
     at,
     body,
     headers: { "stripe-signature": signature }
   })
 
-/** Moves the clock minute by minute, because a busy loop does not notice the first one. */
-export const untilSomeMinute = Effect.fnUntraced(function* <A, E, R>(
+/** Moves the clock one minute at a time, because a busy loop could miss the first minutes. */
+export const pollEachMinute = Effect.fnUntraced(function* <A, E, R>(
   question: Effect.Effect<A, E, R>,
   holds: (answer: A) => boolean
 ) {
@@ -105,6 +106,6 @@ export const untilSomeMinute = Effect.fnUntraced(function* <A, E, R>(
   return yield* until(question, holds)
 })
 
-/** Polls for up to half a minute of real time. */
+/** Polls for up to 30 seconds of real time. */
 export const until = <A, E, R>(question: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   TestClock.withLive(eventually(question, holds, 1_500))
