@@ -1,26 +1,60 @@
 import type { Attempt } from "@scheduling/sdk"
+import { classes } from "../ui/classes.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { duration } from "../ui/values/format.ts"
 import { pretty } from "../ui/values/pretty.ts"
+import { phasesOf } from "./compare.ts"
 
-/** Shows how long each phase of an attempt took, and which node or worker made it. */
-export const AttemptParts = ({ attempt }: { readonly attempt: Attempt }) => {
-  const { connect_ms, dns_ms, made_by, tls_ms, wait_ms } = attempt
-  const parts = [
-    ["DNS", dns_ms],
-    ["connecting", connect_ms],
-    ["TLS", tls_ms],
-    ["waiting for the response", wait_ms]
-  ] as const
-  const taken = parts.flatMap(([part, ms]) => (ms === null ? [] : [`${part} ${duration(ms)}`]))
-  const maker =
-    made_by === null
-      ? undefined
-      : made_by.kind === "worker"
-        ? `by the worker ${made_by.name ?? made_by.id}`
-        : `by node ${made_by.id}`
-  const all = maker === undefined ? taken : [...taken, maker]
-  return all.length === 0 ? null : <p className="text-sm text-faint">{all.join(", ")}</p>
+/** A waterfall chart of an attempt's phases, with the node or worker that made the attempt. */
+export const AttemptSections = ({ attempt }: { readonly attempt: Attempt }) => {
+  const { made_by } = attempt
+  return (
+    <>
+      <Waterfall attempt={attempt} />
+      {made_by !== null && (
+        <p className="text-sm text-faint">
+          Made by {made_by.kind === "worker" ? "the worker" : "node"}{" "}
+          <bdi>{made_by.name ?? made_by.id}</bdi>.
+        </p>
+      )}
+    </>
+  )
+}
+
+const Waterfall = ({ attempt }: { readonly attempt: Attempt }) => {
+  const phases = phasesOf(attempt).flatMap(([phase, ms]) => (ms === null ? [] : [{ phase, ms }]))
+  const total = Math.max(
+    1,
+    phases.reduce((sum, { ms }) => sum + ms, 0)
+  )
+  const slowest = Math.max(...phases.map(({ ms }) => ms))
+  let before = 0
+  return (
+    <dl
+      aria-label={`Phases of attempt ${attempt.number}`}
+      className="grid grid-cols-[auto_1fr_auto] items-center gap-x-4 gap-y-1 text-sm empty:hidden"
+    >
+      {phases.map(({ ms, phase }) => {
+        const left = (before / total) * 100
+        before += ms
+        return (
+          <div key={phase} className="contents">
+            <dt className="text-faint">{phase}</dt>
+            <dd aria-hidden className="relative h-2 rounded-full bg-sunken">
+              <span
+                className={classes(
+                  "absolute inset-y-0 min-w-0.5 rounded-full",
+                  ms === slowest ? "bg-live" : "bg-edge"
+                )}
+                style={{ left: `${left}%`, width: `${(ms / total) * 100}%` }}
+              />
+            </dd>
+            <dd className="text-right nums">{duration(ms)}</dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
 }
 
 /** The sent request and the response headers, collapsed. */
@@ -45,7 +79,7 @@ export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
             text={`${request.method} ${request.url}\n${linesOf(request.headers)}`}
           />
           {request.body !== null && (
-            <Code wrap label={`body of attempt ${number}`} text={pretty(request.body)} />
+            <Code wrap label={`request body of attempt ${number}`} text={pretty(request.body)} />
           )}
         </Folded>
       )}

@@ -6,7 +6,7 @@ import { duration, exactTimeOfDay } from "../ui/values/format.ts"
 import { pretty } from "../ui/values/pretty.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../ui/values/Status.tsx"
-import { AttemptMessages, AttemptParts } from "./AttemptDetails.tsx"
+import { AttemptMessages, AttemptSections } from "./AttemptDetails.tsx"
 import { toneOfCode } from "./ExecutionList.tsx"
 
 const bars: Readonly<Record<Tone, string>> = {
@@ -68,7 +68,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 Started at {exactTimeOfDay(attempt.started_at)}
                 {attempt.number > 1 && `, ${duration(from - begin)} after the first attempt`}.
               </p>
-              <AttemptParts attempt={attempt} />
+              <AttemptSections attempt={attempt} />
               {attempt.error !== null && <p className="text-bad">{attempt.error.message}</p>}
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code

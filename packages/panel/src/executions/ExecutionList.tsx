@@ -4,13 +4,14 @@ import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
-import { type Column, List, rowLinkClass, rowTitle } from "../ui/lists/List.tsx"
+import { type Column, List, rowLinkClass, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
+import { capital } from "../ui/values/format.ts"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { At, Duration } from "../ui/values/Time.tsx"
+import { ShortTime, Duration } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
 import { TaskName } from "./TaskLink.tsx"
 
-/** Lists past and running executions, newest first, or those scheduled for later. */
+/** Lists past and running executions, newest first, or runs that are scheduled for later. */
 export const ExecutionList = ({
   empty,
   isScheduled = false,
@@ -25,32 +26,45 @@ export const ExecutionList = ({
   readonly limit?: number
 }) => {
   const { workspaceId } = useWorkspace()
-  const isLive = useIsLive()
-  const list = useList({
-    ...(isScheduled
+  const list = useExecutions(
+    isScheduled
       ? executionQueries.scheduled(workspaceId)
-      : executionQueries.list(workspaceId, search)),
-    // Poll only while live events are unavailable and an execution is unfinished.
-    refetchInterval: ({ state }) =>
-      !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
-  })
+      : executionQueries.list(workspaceId, search)
+  )
   const isShort = limit !== undefined
   const columns = useMemo(() => {
     const all = columnsFor(workspaceId, showsTask)
     const hidden = isScheduled ? ["late", "result", "duration"] : isShort ? ["late", "result"] : []
-    return all.filter(({ key }) => !hidden.includes(key))
+    return all.filter(({ key }) => ![...rare, ...hidden].includes(key))
   }, [workspaceId, showsTask, isScheduled, isShort])
   const shown = isShort ? { ...list, rows: list.rows.slice(0, limit), hasMore: false } : list
   return <List {...shown} label="Executions" columns={columns} empty={empty} />
+}
+
+export const useExecutions = (options: ReturnType<typeof executionQueries.list>) => {
+  const isLive = useIsLive()
+  return useList({
+    ...options,
+    // Poll only while live events are unavailable and an execution is unfinished.
+    refetchInterval: ({ state }) =>
+      !isLive && state.data?.pages[0]?.data.some(isUnfinished) === true ? 2_000 : false
+  })
 }
 
 const isUnfinished = ({ finished_at }: Execution) => finished_at === null
 
 export const toneOfCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
 
-const triggers: Readonly<Record<string, string>> = { manual: "manual", rerun: "rerun" }
+const triggers: Readonly<Record<string, string>> = {
+  manual: "manual",
+  rerun: "rerun",
+  backfill: "backfill"
+}
 
-const columnsFor = (
+/** Columns that are hidden by default. */
+const rare: ReadonlyArray<string> = ["trigger", "attempts", "id"]
+
+export const columnsFor = (
   workspaceId: WorkspaceId,
   showsTask: boolean
 ): ReadonlyArray<Column<Execution>> => {
@@ -70,9 +84,9 @@ const columnsFor = (
     cell: ({ id, kind, scheduled_for, step, task_id }) => (
       <>
         {link(id, rowTitle, <TaskName taskId={task_id} />)}
-        <span className="block truncate text-xs text-faint">
-          <At at={scheduled_for} className="sm:hidden" />
-          <span className="max-sm:hidden">{kind}</span>
+        <span className={rowDetailClass}>
+          <ShortTime at={scheduled_for} className="lg:hidden" />
+          <span className="max-lg:hidden">{kind}</span>
           {step !== null && ` · ${step}`}
         </span>
       </>
@@ -89,7 +103,7 @@ const columnsFor = (
         ) : (
           <>
             {link(id, rowLinkClass, <Status of={status} />)}
-            <At at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
+            <ShortTime at={scheduled_for} className="block pl-4 text-xs text-faint sm:hidden" />
           </>
         )
     },
@@ -97,8 +111,8 @@ const columnsFor = (
     {
       key: "due",
       head: "Due",
-      className: "w-36 shrink-0 max-sm:hidden",
-      cell: ({ scheduled_for }) => <At at={scheduled_for} />
+      className: `w-36 shrink-0 ${showsTask ? "max-lg:hidden" : "max-sm:hidden"}`,
+      cell: ({ scheduled_for }) => <ShortTime at={scheduled_for} />
     },
     {
       key: "result",
@@ -117,9 +131,21 @@ const columnsFor = (
       )
     },
     {
+      key: "trigger",
+      head: "Trigger",
+      className: "w-20 shrink-0 text-faint max-md:hidden",
+      cell: ({ trigger }) => capital(trigger)
+    },
+    {
+      key: "attempts",
+      head: "Attempts",
+      className: "w-16 shrink-0 text-right nums text-faint max-md:hidden",
+      cell: ({ attempts_count }) => attempts_count
+    },
+    {
       key: "late",
       head: "Late by",
-      className: "w-16 shrink-0 text-right text-faint max-md:hidden",
+      className: "w-16 shrink-0 text-right text-faint max-lg:hidden",
       cell: ({ lateness_ms }) => <Duration ms={lateness_ms} />
     },
     {
@@ -127,6 +153,12 @@ const columnsFor = (
       head: "Duration",
       className: "w-16 shrink-0 text-right",
       cell: ({ duration_ms }) => <Duration ms={duration_ms} />
+    },
+    {
+      key: "id",
+      head: "Id",
+      className: "w-40 shrink-0 font-mono text-xs text-faint max-md:hidden",
+      cell: ({ id }) => <span className="block truncate">{id}</span>
     }
   ]
 }

@@ -1,11 +1,12 @@
-import type { ExecutionDetail } from "@scheduling/sdk"
+import type { Execution, ExecutionDetail } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
+import { ChevronLeft, ChevronRight } from "lucide-react"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { callOptions, taskNames } from "../data/tasks.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import {
   Card,
   type FactsByName,
@@ -14,15 +15,21 @@ import {
   Section,
   Skeleton
 } from "../ui/layout/Page.tsx"
+import { ButtonLink } from "../ui/actions/Button.tsx"
+import { isGone, Problem } from "../ui/messages/Problem.tsx"
+import { shortExactDateTime } from "../ui/values/format.ts"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { At, Duration, ExactAt } from "../ui/values/Time.tsx"
+import { ShortTime, Duration, ExactTime } from "../ui/values/Time.tsx"
 import { Attempts } from "./Attempts.tsx"
 import { ExecutionActions } from "./ExecutionActions.tsx"
+import { ChangesBefore } from "../versions/ChangesBefore.tsx"
+import { LastSuccessComparison } from "./LastSuccessComparison.tsx"
+import { type Neighbours, neighboursOptions } from "./neighbours.ts"
 import { executionQueries } from "./queries.ts"
-import { Repeat } from "./Repeat.tsx"
+import { CurlSection } from "./CurlSection.tsx"
 import { TaskLink } from "./TaskLink.tsx"
 
 export const ExecutionPage = () => {
@@ -34,9 +41,9 @@ export const ExecutionPage = () => {
     refetchInterval: ({ state }) => (!isLive && state.data?.finished_at === null ? 1_000 : false)
   })
   const above = (
-    <AboveLink to="/w/$workspaceId/executions" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/executions" params={{ workspaceId }}>
       Executions
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
     <LoadedPage query={query} name="Execution" above={above}>
@@ -53,13 +60,11 @@ const ExecutionView = ({
   readonly execution: ExecutionDetail
 }) => {
   const { workspaceId } = useWorkspace()
-  const { awaiting_completion_since, error, kind, progress, status, task_id } = execution
+  const { error, kind, progress, status, task_id } = execution
   const name = taskNames.useName(workspaceId, task_id)
-  const { data: call } = useQuery(callOptions(workspaceId, kind, task_id))
-  const waiting =
-    awaiting_completion_since === null
-      ? undefined
-      : "The execution is waiting for the job to report its result."
+  const call = useQuery(callOptions(workspaceId, kind, task_id))
+  const neighbours = useQuery(neighboursOptions(workspaceId, execution))
+  const good = neighbours.data?.good
   return (
     <Page
       name={name ?? "Execution"}
@@ -72,14 +77,30 @@ const ExecutionView = ({
           </span>
         </span>
       }
-      description={error?.message ?? waiting}
-      actions={<ExecutionActions execution={execution} />}
+      description={error?.message ?? waitingText(execution)}
+      actions={
+        <>
+          <NeighbourLinks neighbours={neighbours.data} />
+          <ExecutionActions execution={execution} />
+        </>
+      }
     >
       <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-8">
+          {status === "failed" && neighbours.data !== undefined && (
+            <ChangesBefore
+              subject={{ kind, id: task_id }}
+              from={good?.started_at ?? good?.scheduled_for}
+              to={execution.started_at ?? execution.scheduled_for}
+            />
+          )}
           <Section title={execution.attempts.length === 1 ? "Attempt" : "Attempts"}>
             <Attempts execution={execution} />
           </Section>
+          <Problem error={neighbours.error} retry={neighbours.refetch} />
+          {good !== undefined && execution.finished_at !== null && (
+            <LastSuccessComparison execution={execution} good={good} />
+          )}
           {execution.input !== null && (
             <Section title="Input">
               <Code wrap label="input" text={JSON.stringify(execution.input, null, 2)} />
@@ -90,18 +111,20 @@ const ExecutionView = ({
               <Card className="flex flex-col gap-2 p-5">
                 {progress.map(({ at, text }, index) => (
                   <p key={index} className="flex flex-wrap gap-x-3">
-                    <At at={at} className="text-faint" />
+                    <ShortTime at={at} className="text-faint" />
                     <span className="min-w-0 break-words">{text}</span>
                   </p>
                 ))}
               </Card>
             </Section>
           )}
-          {call != null && (
+          {call.data != null && (
             <Section title="Make this call yourself">
-              <Repeat call={call} executionId={execution.id} />
+              <CurlSection call={call.data} executionId={execution.id} />
             </Section>
           )}
+          {/* An execution is still shown after its task was deleted. */}
+          {!isGone(call.error) && <Problem error={call.error} retry={call.refetch} />}
         </div>
         <FactsSection title="Execution" facts={factsOf(execution)} />
       </div>
@@ -109,12 +132,47 @@ const ExecutionView = ({
   )
 }
 
+/** Links to the same task's executions before and after this one. */
+const NeighbourLinks = ({ neighbours }: { readonly neighbours: Neighbours | undefined }) => {
+  const { workspaceId } = useWorkspace()
+  const link = (to: Execution | undefined, name: string, icon: ReactNode) =>
+    to === undefined ? null : (
+      <ButtonLink
+        to="/w/$workspaceId/executions/$executionId"
+        params={{ workspaceId, executionId: to.id }}
+        aria-label={`${name}, ${to.status}, ${shortExactDateTime(to.scheduled_for)}`}
+        icon={icon}
+      >
+        {name}
+      </ButtonLink>
+    )
+  return (
+    <>
+      {link(neighbours?.previous, "Previous", <ChevronLeft />)}
+      {link(neighbours?.next, "Next", <ChevronRight />)}
+    </>
+  )
+}
+
+const waitingText = ({
+  approval,
+  awaiting_completion_since,
+  waits_until
+}: ExecutionDetail): string | undefined => {
+  if (approval !== null) return approval.message ?? "The step waits for approval."
+  if (waits_until !== null) return "The step waits for a set time. Then the next step starts."
+  return awaiting_completion_since === null
+    ? undefined
+    : "The execution is waiting for the job to report its result."
+}
+
 const triggers = {
   schedule: "Schedule",
   manual: "Manual run",
   retry: "Retry after a lost node",
   chain: "Previous step",
-  rerun: "Rerun"
+  rerun: "Rerun",
+  backfill: "Backfill"
 }
 
 const factsOf = (execution: ExecutionDetail): FactsByName => ({
@@ -127,15 +185,23 @@ const factsOf = (execution: ExecutionDetail): FactsByName => ({
     />
   ),
   Step: execution.step ?? undefined,
+  "Flow key":
+    execution.flow_key === null ? undefined : (
+      <code className="font-mono text-sm wrap-anywhere">{execution.flow_key}</code>
+    ),
   Trigger: triggers[execution.trigger],
-  Due: <ExactAt at={execution.scheduled_for} />,
-  Started: <ExactAt at={execution.started_at} />,
+  Due: <ExactTime at={execution.scheduled_for} />,
+  Started: <ExactTime at={execution.started_at} />,
   "Waiting since":
     execution.awaiting_completion_since === null ? undefined : (
-      <ExactAt at={execution.awaiting_completion_since} />
+      <ExactTime at={execution.awaiting_completion_since} />
     ),
+  "Waits until":
+    execution.waits_until === null ? undefined : <ExactTime at={execution.waits_until} />,
+  "Waits for approval until":
+    execution.approval === null ? undefined : <ExactTime at={execution.approval.until} />,
   "Late by": <Duration ms={execution.lateness_ms} />,
-  Finished: <ExactAt at={execution.finished_at} />,
+  Finished: <ExactTime at={execution.finished_at} />,
   Duration: <Duration ms={execution.duration_ms} />,
   "Error code": execution.error?.code,
   Id: <CopyText text={execution.id} />

@@ -1,20 +1,25 @@
+import { useQuery } from "@tanstack/react-query"
 import { Activity, Plus, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
-import { Choice, Select } from "../ui/forms/Field.tsx"
+import { Choice } from "../ui/forms/Field.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
-import { Only } from "../ui/role.tsx"
-import { capital, dateTime } from "../ui/values/format.ts"
+import { RoleGate } from "../ui/role.tsx"
+import { count, dateTime } from "../ui/values/format.ts"
 import { Dot } from "../ui/values/Status.tsx"
-import { ExecutionList } from "./ExecutionList.tsx"
+import { ColumnsMenu } from "./columns.tsx"
+import { ExecutionHistogram } from "./ExecutionHistogram.tsx"
 import { ExecutionTabs } from "./ExecutionTabs.tsx"
-import { ExecutionTotal, MoreFilters } from "./MoreFilters.tsx"
-import { RunThese } from "./RunThese.tsx"
-import { executionSearch, rerunFilter, statuses } from "./search.ts"
+import { MoreFilters, StatusFilter } from "./MoreFilters.tsx"
+import { executionQueries } from "./queries.ts"
+import { RerunListedButton } from "./RerunListedButton.tsx"
+import { SavedViews } from "./SavedViews.tsx"
+import { executionSearch, listQueryOf, rerunFilter } from "./search.ts"
+import { SelectableExecutions } from "./SelectableExecutions.tsx"
 import { TaskName } from "./TaskLink.tsx"
 
 export const ExecutionsPage = () => {
@@ -22,6 +27,8 @@ export const ExecutionsPage = () => {
   const { filter, isFiltered, search } = useFilters(executionSearch)
   const { from, task_id, to } = search
   const rerun = rerunFilter(search)
+  const { workspaceId } = useWorkspace()
+  const total = useQuery(executionQueries.total(workspaceId, listQueryOf(search))).data ?? undefined
   return (
     <Page
       title="Executions"
@@ -35,14 +42,15 @@ export const ExecutionsPage = () => {
             </span>
           )}
           {rerun !== undefined && (
-            <Only role="editor">
-              <RunThese filter={rerun} />
-            </Only>
+            <RoleGate role="editor">
+              <RerunListedButton filter={rerun} />
+            </RoleGate>
           )}
         </>
       }
     >
       <ExecutionTabs />
+      <ExecutionHistogram search={search} filter={filter} />
       <Filters>
         <Choice
           label="Kind"
@@ -55,15 +63,7 @@ export const ExecutionsPage = () => {
           ]}
           onChange={(kind) => filter({ kind })}
         />
-        <Select
-          aria-label="Status"
-          value={search.status ?? ""}
-          options={[
-            ["", "All statuses"],
-            ...statuses.map((status) => [status, capital(status)] as const)
-          ]}
-          onChange={({ target }) => filter({ status: target.value })}
-        />
+        <StatusFilter search={search} filter={filter} />
         <MoreFilters search={search} filter={filter} />
         {task_id !== undefined && (
           <Button
@@ -85,11 +85,16 @@ export const ExecutionsPage = () => {
             {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
           </Button>
         )}
-        <ExecutionTotal search={search} />
+        <div className="flex items-center gap-2 sm:ml-auto">
+          <Total total={total} />
+          <SavedViews search={search} apply={(view) => filter({ ...nothing, ...view })} />
+          <ColumnsMenu />
+        </div>
       </Filters>
-      <ExecutionList
+      <SelectableExecutions
+        key={JSON.stringify(search)}
         search={search}
-        showsTask
+        total={total}
         empty={
           isFiltered ? (
             <Empty title="No executions match the filters" />
@@ -105,10 +110,33 @@ export const ExecutionsPage = () => {
   )
 }
 
+/** Removes every filter. */
+const nothing = Object.fromEntries(
+  [
+    "kind",
+    "status",
+    "trigger",
+    "status_code",
+    "min_duration_ms",
+    "task_id",
+    "tag",
+    "from",
+    "to"
+  ].map((key) => [key, undefined])
+)
+
+const Total = ({ total }: { readonly total: number | undefined }) =>
+  total !== undefined && (
+    <span role="status" className="text-sm whitespace-nowrap text-faint">
+      {total > 10_000 ? "More than 10,000" : count(total)}{" "}
+      {total === 1 ? "execution" : "executions"}
+    </span>
+  )
+
 const CreateLinks = () => {
   const { workspaceId } = useWorkspace()
   return (
-    <Only role="editor">
+    <RoleGate role="editor">
       {Object.values(taskKinds).map(({ name, noun }) => (
         <ButtonLink
           key={noun}
@@ -119,6 +147,6 @@ const CreateLinks = () => {
           New {name.toLowerCase()}
         </ButtonLink>
       ))}
-    </Only>
+    </RoleGate>
   )
 }

@@ -15,7 +15,7 @@ export const ScheduledPage = () => (
       showsTask
       empty={
         <Empty title="No scheduled executions" icon={<CalendarClock />}>
-          Delayed tasks are listed here until they are due. The runs of a schedule are listed a few
+          Delayed tasks are listed here until they are due. Runs of a schedule appear only a few
           seconds before they are due.
         </Empty>
       }

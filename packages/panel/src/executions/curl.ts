@@ -1,10 +1,10 @@
 import { mask } from "../data/mask.ts"
 import type { Call } from "../data/tasks.ts"
 
-/** Quotes a string for a POSIX shell. Nothing within single quotes is special. */
+/** Quotes a string for a POSIX shell. No character has a special meaning within single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** The shell variables that replace the masked headers of a call. */
+/** Returns the names of the shell variables that replace the masked header values of a call. */
 export const hiddenVariables = ({ headers }: Pick<Call, "headers">): ReadonlyArray<string> =>
   Object.entries(headers).flatMap(([name, value]) => (value === mask ? [variableOf(name)] : []))
 
@@ -14,7 +14,10 @@ const variableOf = (header: string): string =>
     .replaceAll(/[^A-Z0-9]/g, "_")
     .replace(/^(?=\d)/, "_")
 
-/** Formats a header. For a masked one, the shell rejects the command until its variable is set. */
+/**
+ * Formats a header. A masked value becomes a variable, and the shell rejects the command if the
+ * variable is not set.
+ */
 const headerOf = (name: string, value: string): string =>
   value === mask
     ? `-H ${quoted(`${name}: `)}"\${${variableOf(name)}:?}"`

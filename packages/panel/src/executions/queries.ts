@@ -13,7 +13,7 @@ import { taskNames } from "../data/tasks.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "executions"] as const
 
-/** Prefetches the task names for a page of executions. */
+/** Prefetches the task names for one page of executions. */
 const withNames = (workspaceId: WorkspaceId, page: Page<Execution>): Page<Execution> => {
   const ids = page.data.map(({ task_id }) => task_id)
   taskNames.prefetch(workspaceId, ids)
@@ -52,9 +52,13 @@ export const executionQueries = {
       queryFn: ({ signal }) => clientOf(workspaceId).executions.get(executionId, {}, { signal })
     }),
 
+  /** The query key for statistics. A task's statistics are refetched after its runs. */
+  statsKey: (workspaceId: WorkspaceId, query: object) =>
+    [...all(workspaceId), "stats", query] as const,
+
   stats: (workspaceId: WorkspaceId, query: ExecutionsGetStatsQuery) =>
     queryOptions({
-      queryKey: [...all(workspaceId), "stats", query],
+      queryKey: executionQueries.statsKey(workspaceId, query),
       refetchInterval: 15_000,
       queryFn: ({ signal }) => clientOf(workspaceId).executions.getStats(query, { signal })
     }),

@@ -1,5 +1,12 @@
-import type { RerunFilter } from "@scheduling/sdk"
-import { momentIn, oneOf, searchOf, textIn, wholeNumberIn } from "../ui/lists/search.ts"
+import type { ExecutionsListQuery, RerunFilter } from "@scheduling/sdk"
+import {
+  listOf,
+  momentIn,
+  oneOf,
+  searchOf,
+  searchTextOf,
+  wholeNumberIn
+} from "../ui/lists/search.ts"
 
 export const statuses = [
   "queued",
@@ -10,37 +17,55 @@ export const statuses = [
   "skipped"
 ] as const
 
-export const triggers = ["schedule", "manual", "chain", "retry", "rerun"] as const
+export const triggers = ["schedule", "manual", "chain", "retry", "rerun", "backfill"] as const
 
 export const executionSearch = searchOf({
   kind: oneOf(["cron", "delayed", "chain"]),
-  status: oneOf(statuses),
+  status: listOf(statuses),
+  tag: searchTextOf,
   trigger: oneOf(triggers),
   status_code: wholeNumberIn({ min: 100, max: 599 }),
   min_duration_ms: wholeNumberIn({ min: 1, max: 2 ** 31 - 1 }),
-  task_id: textIn,
+  task_id: searchTextOf,
   from: momentIn,
   to: momentIn
 })
 
 export type ExecutionSearch = ReturnType<typeof executionSearch>
 
+const isStatus = oneOf(statuses)
+
+/** The selected statuses, which the URL holds in one string. */
+export const statusesOf = ({ status }: { readonly status?: string | undefined }) =>
+  (status?.split(",") ?? []).flatMap((one) => isStatus(one) ?? [])
+
+export const listQueryOf = ({ status, ...search }: ExecutionSearch): ExecutionsListQuery => ({
+  ...search,
+  ...(status !== undefined && { status: statusesOf({ status }) })
+})
+
 const rerunnable = oneOf(["failed", "cancelled", "skipped"])
 
-/** The filter to rerun the whole list. Undefined if executions with its status cannot be rerun. */
+/**
+ * Returns the filter that reruns all listed executions. Undefined if executions with their status
+ * cannot be rerun.
+ */
 export const rerunFilter = ({
   kind,
   status,
   status_code,
+  tag,
   task_id,
   trigger,
   ...search
 }: ExecutionSearch): RerunFilter | undefined => {
-  const finished = rerunnable(status)
-  if (finished === undefined) return undefined
+  const chosen = statusesOf({ status })
+  const finished = chosen.flatMap((one) => rerunnable(one) ?? [])
+  if (finished.length === 0 || finished.length < chosen.length) return undefined
   return {
     ...search,
-    status: [finished],
+    status: finished,
+    ...(tag !== undefined && { tag: [tag] }),
     ...(kind !== undefined && { kind: [kind] }),
     ...(status_code !== undefined && { status_code: [status_code] }),
     ...(task_id !== undefined && { task_id: [task_id] }),

@@ -11,14 +11,17 @@ import { FirstKey } from "./FirstKey.tsx"
 
 const keyOf = (workspaceId: WorkspaceId) => `first-steps:${workspaceId}`
 
-/** A workspace's first-steps progress, stored in this browser. */
+/** The progress of each workspace's first steps, stored in this browser. */
 export const firstSteps = {
   get: (workspaceId: WorkspaceId): string | null => localStorage.getItem(keyOf(workspaceId)),
   set: (workspaceId: WorkspaceId, state: "begun" | "over"): void =>
     localStorage.setItem(keyOf(workspaceId), state)
 }
 
-/** Returns the completed steps. A step is complete if the workspace has a task, a monitor or a key. */
+/**
+ * Returns which steps are complete. Their conditions are that the workspace has a task, a monitor
+ * and an API key, respectively.
+ */
 const useStepsDone = () => {
   const { api, workspaceId } = useWorkspace()
   const lists = [
@@ -28,7 +31,8 @@ const useStepsDone = () => {
   ] as const
   return useQueries({
     queries: lists.map(([noun, list]) => ({
-      // The query key starts with the noun, so that creating a record invalidates it.
+      // The query key begins like the list's key, so that creating a record invalidates this query
+      // too.
       queryKey: ["w", workspaceId, noun, "any"],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
         (await list(signal)).data.length > 0

@@ -8,7 +8,7 @@ import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 
 const sum = (counts: ReadonlyArray<number>) => counts.reduce((total, count) => total + count, 0)
 
@@ -28,7 +28,7 @@ export const OpenIncidents = () => {
         empty={
           <>
             <Dot tone={monitors === undefined || monitors === 0 ? "none" : "ok"} />
-            {monitors === 0 ? "This workspace has no monitors yet." : "Nothing is wrong now."}
+            {monitors === 0 ? "This workspace has no monitors yet." : "No incident is open."}
           </>
         }
       >
@@ -47,7 +47,7 @@ export const OpenIncidents = () => {
                 <Message text={cause.message} />
               </span>
             </span>
-            <Ago at={opened_at} className="text-sm text-faint" />
+            <RelativeTime at={opened_at} className="text-sm text-faint" />
           </Link>
         )}
       </CardList>

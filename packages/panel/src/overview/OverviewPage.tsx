@@ -1,82 +1,100 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useMemo } from "react"
+import { useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { ExecutionList } from "../executions/ExecutionList.tsx"
+import type { Period } from "../executions/histogram.ts"
+import { openIncidentsOptions } from "../data/incidents.ts"
 import { executionQueries } from "../executions/queries.ts"
-import { StatsFigures } from "../executions/StatsFigures.tsx"
-import { forecastOptions, upcomingOptions } from "../forecast/queries.ts"
+import { upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
 import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { Only } from "../ui/role.tsx"
-import { FailingNow } from "./FailingNow.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import { FailingTasks } from "./FailingTasks.tsx"
 import { FirstSteps, firstSteps } from "./FirstSteps.tsx"
 import { OpenIncidents } from "./OpenIncidents.tsx"
-import { lastDay, latestFailures } from "./prefetchOverview.ts"
-import { Timeline } from "./Timeline.tsx"
+import { LastTwoDaysSection } from "./LastTwoDaysSection.tsx"
+import { failingOptions, lastDay, latestFailures } from "./prefetchOverview.ts"
+import { TrendSection } from "./TrendSection.tsx"
+import { WorkspaceState } from "./WorkspaceState.tsx"
 
 const link = "text-sm font-medium text-live hover:underline"
 
 export const OverviewPage = () => {
   const { workspaceId } = useWorkspace()
   const stats = useQuery(executionQueries.stats(workspaceId, lastDay))
-  const forecast = useQuery(forecastOptions(workspaceId, 1))
+  const [period, setPeriod] = useState<Period>({})
   const upcoming = useQuery(upcomingOptions(workspaceId))
+  const failing = useQuery(failingOptions(workspaceId))
+  const incidents = useQuery(openIncidentsOptions(workspaceId))
+  // The sections below wait for these queries, because their results would push the sections down.
+  const isReady = [stats, failing, incidents].every(({ isPending }) => !isPending)
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
   const isNew = counts !== undefined && upcoming.data?.length === 0 && !hasRun
   const hasBegun = useMemo(() => firstSteps.get(workspaceId) === "begun", [workspaceId])
+  const failures = {
+    ...latestFailures,
+    ...(period.from !== undefined && { from: period.from }),
+    ...(period.to !== undefined && { to: period.to })
+  }
   const params = { workspaceId }
   return (
-    <Page title="Overview">
-      <div className="flex flex-col gap-8">
-        <Problem error={stats.error ?? forecast.error} retry={stats.refetch} />
+    <Page title="Overview" description={<WorkspaceState hasRun={hasRun} />}>
+      <div aria-busy={!isReady} className="flex flex-col gap-8">
+        <Problem error={stats.error} retry={stats.refetch} />
         {(isNew || hasBegun) && (
-          <Only role="admin">
+          <RoleGate role="admin">
             <FirstSteps key={workspaceId} />
-          </Only>
+          </RoleGate>
         )}
-        <Timeline workspaceId={workspaceId} past={stats.data?.buckets} coming={forecast.data} />
-        <Section title="Last 24 hours">
-          <StatsFigures query={lastDay} />
-        </Section>
-        <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-          <Section
-            title="Latest failures"
-            actions={
-              <Link
-                to="/w/$workspaceId/executions"
-                params={params}
-                search={latestFailures}
-                className={link}
-              >
-                Show all failures
-              </Link>
-            }
-          >
-            <ExecutionList
-              search={latestFailures}
-              showsTask
-              limit={8}
-              empty={<Empty title="No failures" />}
-            />
-          </Section>
-          <aside className="flex min-w-0 flex-col gap-8">
-            <FailingNow hasRun={hasRun} />
-            <OpenIncidents />
-            <Section
-              title="Next runs"
-              actions={
-                <Link to="/w/$workspaceId/forecast" params={params} className={link}>
-                  Show the forecast
-                </Link>
-              }
-            >
-              <UpcomingList limit={8} />
-            </Section>
-          </aside>
+        <div className="grid items-start gap-x-6 gap-y-8 lg:grid-cols-2">
+          <FailingTasks hasRun={hasRun} />
+          <OpenIncidents />
         </div>
+        {isReady && (
+          <>
+            {(hasRun || period.from !== undefined) && (
+              <LastTwoDaysSection period={period} onPeriod={setPeriod} />
+            )}
+            <TrendSection />
+            <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+              <Section
+                title={period.from === undefined ? "Latest failures" : "Failures in this period"}
+                actions={
+                  <Link
+                    to="/w/$workspaceId/executions"
+                    params={params}
+                    search={failures}
+                    className={link}
+                  >
+                    Show all failures
+                  </Link>
+                }
+              >
+                <ExecutionList
+                  search={failures}
+                  showsTask
+                  limit={8}
+                  empty={<Empty title="No failures" />}
+                />
+              </Section>
+              <aside className="min-w-0">
+                <Section
+                  title="Next runs"
+                  actions={
+                    <Link to="/w/$workspaceId/forecast" params={params} className={link}>
+                      Show the forecast
+                    </Link>
+                  }
+                >
+                  <UpcomingList limit={8} />
+                </Section>
+              </aside>
+            </div>
+          </>
+        )}
       </div>
     </Page>
   )

@@ -1,28 +1,49 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
+import { openIncidentsOptions } from "../data/incidents.ts"
 import { prefetchList, queries } from "../data/queries.ts"
 import { executionQueries } from "../executions/queries.ts"
-import { forecastOptions, upcomingOptions } from "../forecast/queries.ts"
+import { upcomingOptions } from "../forecast/queries.ts"
+import { now } from "../ui/values/clock.ts"
 
 export const lastDay = { bucket: "hour" } as const
 
+export const quarterHourMs = 15 * 60_000
+
+/** The query for all runs in the last 48 hours, in 15-minute buckets. */
+export const lastTwoDaysOptions = (workspaceId: WorkspaceId, now: number) => {
+  const end = Math.floor(now / quarterHourMs + 1) * quarterHourMs
+  const [from, to] = [end - 192 * quarterHourMs, end].map((at) => new Date(at).toISOString())
+  return queryOptions({
+    queryKey: ["w", workspaceId, "timeline", "overview", to],
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) =>
+      clientOf(workspaceId).activity.timeline({ from, to, by_task: false }, { signal })
+  })
+}
+
 export const latestFailures = { status: "failed" } as const
 
-/** A polled query, because live events would refetch it after every run. */
+export const maxFailingShown = 8
+
+/**
+ * The query for failing tasks. It is polled, because live events would refetch it after every run.
+ */
 export const failingOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "failing"],
     refetchInterval: 15_000,
     queryFn: async ({ signal }) =>
-      (await clientOf(workspaceId).activity.failing({ limit: 8 }, { signal })).data
+      (await clientOf(workspaceId).activity.failing({ limit: maxFailingShown }, { signal })).data
   })
 
-/** Prefetches the data of the overview while its code loads. */
+/** Prefetches the overview's data while its code loads. */
 export const prefetchOverview = (workspaceId: WorkspaceId): void => {
   void queries.prefetchQuery(executionQueries.stats(workspaceId, lastDay))
-  void queries.prefetchQuery(forecastOptions(workspaceId, 1))
+  void queries.prefetchQuery(lastTwoDaysOptions(workspaceId, now()))
   void queries.prefetchQuery(upcomingOptions(workspaceId))
   void queries.prefetchQuery(failingOptions(workspaceId))
+  void queries.prefetchQuery(openIncidentsOptions(workspaceId))
   prefetchList(executionQueries.list(workspaceId, latestFailures))
 }

@@ -15,10 +15,12 @@ interface Recent {
 
 export const RecentRunsContext = createContext<Recent>({ runs: new Map(), isLoading: false })
 
-/** The number of tasks per request: one page of the list. */
+/** The number of tasks per request, which is one page of the list. */
 const maxTasks = 100
 
-/** A polled query, because live events would refetch it after every run. */
+/**
+ * The query for recent runs. It is polled, because live events would refetch it after every run.
+ */
 const recentRunsOptions = (workspaceId: WorkspaceId, ids: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["w", workspaceId, "recent", ids],
@@ -35,7 +37,7 @@ const combine = (pages: ReadonlyArray<UseQueryResult<RunsByTask>>): Recent => ({
   isLoading: pages.some(({ isPending }) => isPending)
 })
 
-/** Returns the latest runs of each loaded task, with one request per page. */
+/** Returns the latest runs for each loaded task, with one request per page. */
 export const useRecentRuns = (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): Recent =>
   useQueries({
     queries: Array.from({ length: Math.ceil(ids.length / maxTasks) }, (_, page) =>
@@ -50,7 +52,7 @@ const pitch = 6
 
 const fills: Readonly<Record<string, string>> = { failed: "fill-bad", succeeded: "fill-ok" }
 
-/** A bar chart of the results and durations of the latest runs, newest on the right. */
+/** A bar chart of the latest runs' results and durations, newest on the right. */
 export const RecentRuns = ({ taskId }: { readonly taskId: string }) => {
   const recent = use(RecentRunsContext)
   const runs = recent.runs.get(taskId)

@@ -1,6 +1,13 @@
-import type { RunRequest, SchedulingClient, TaskStatus, WorkspaceId } from "@scheduling/sdk"
+import type {
+  Backfill,
+  BackfillRequest,
+  RunRequest,
+  SchedulingClient,
+  TaskStatus,
+  WorkspaceId
+} from "@scheduling/sdk"
 import { useNavigate } from "@tanstack/react-router"
-import { Braces, Copy, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
+import { Braces, Copy, History, Pause, Pencil, Play, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
@@ -9,17 +16,19 @@ import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { attempt, notify } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
-import type { BulkAction } from "./BulkBar.tsx"
-import { RunWithInput } from "./RunWithInput.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import type { BulkAction } from "../ui/lists/BulkBar.tsx"
+import { BackfillSheet } from "./BackfillSheet.tsx"
+import { RunInputDialog } from "./RunInputDialog.tsx"
 
-/** A task kind that repeats until it is paused. */
+/** A kind of task that runs repeatedly until it is paused. */
 export interface RepeatingKind {
   readonly kind: "chain" | "cron"
   readonly resourceOf: (client: SchedulingClient) => {
     readonly run: (id: string, request?: RunRequest) => Promise<{ readonly id: string }>
     readonly pause: (id: string) => Promise<unknown>
     readonly resume: (id: string) => Promise<unknown>
+    readonly backfill: (id: string, request: BackfillRequest) => Promise<Backfill>
     readonly delete: (id: string) => Promise<unknown>
   }
   readonly changed: (workspaceId: WorkspaceId) => Promise<void>
@@ -55,15 +64,16 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
   }
   return {
     run: act((taskId) => runAndShow(taskId), "started"),
-    /** Lets errors through, because the dialog shows them. */
+    /** Does not catch errors, because the dialog shows them. */
     runWith: async ({ id, name }: RepeatingTask, request: RunRequest) => {
       await runAndShow(id, request)
       notify(`${name} was started`)
       void allChanged()
     },
+    backfill: (id: string, request: BackfillRequest) => resource.backfill(id, request),
     pause: act((id) => resource.pause(id), "paused"),
     resume: act((id) => resource.resume(id), "resumed"),
-    /** Lets errors through, because the confirmation dialog shows them. */
+    /** Does not catch errors, because the confirmation dialog shows them. */
     remove: async ({ id, name }: RepeatingTask) => {
       await resource.delete(id)
       notify(`${name} was deleted`)
@@ -83,8 +93,9 @@ export const RepeatingMenu = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const { pause, remove, resume, run, runWith } = useActions(kind)
+  const { backfill, pause, remove, resume, run, runWith } = useActions(kind)
   const [isAsking, setAsking] = useState(false)
+  const [isBackfilling, setBackfilling] = useState(false)
   const { noun } = taskKinds[kind.kind]
   const params = { workspaceId, taskId: task.id }
   return (
@@ -124,8 +135,21 @@ export const RepeatingMenu = ({
         <MenuItem icon={<Braces />} onSelect={() => setAsking(true)}>
           Run with input
         </MenuItem>
+        {isRepeating(task) && (
+          <MenuItem icon={<History />} onSelect={() => setBackfilling(true)}>
+            Backfill
+          </MenuItem>
+        )}
       </RowMenu>
-      <RunWithInput
+      {isRepeating(task) && (
+        <BackfillSheet
+          task={task}
+          backfill={backfill}
+          isOpen={isBackfilling}
+          onClose={() => setBackfilling(false)}
+        />
+      )}
+      <RunInputDialog
         isOpen={isAsking}
         name={task.name}
         onClose={() => setAsking(false)}
@@ -148,7 +172,7 @@ export const RepeatingActions = ({
   const { noun } = taskKinds[kind.kind]
   const params = { workspaceId, taskId: task.id }
   return (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button look="main" icon={<Play />} onClick={() => run(task)}>
         Run now
       </Button>
@@ -169,7 +193,7 @@ export const RepeatingActions = ({
         task={task}
         onRemoved={() => void navigate({ to: `/w/$workspaceId/${noun}`, params, replace: true })}
       />
-    </Only>
+    </RoleGate>
   )
 }
 

@@ -11,13 +11,13 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
-import { Only, useHasRole } from "../ui/role.tsx"
-import { type BulkAction, BulkBar } from "./BulkBar.tsx"
+import { RoleGate, useHasRole } from "../ui/role.tsx"
+import { type BulkAction, BulkBar } from "../ui/lists/BulkBar.tsx"
 import { RecentRunsContext, useRecentRuns } from "./RecentRuns.tsx"
-import { selectionColumn, SelectionContext } from "./SelectionColumn.tsx"
-import { useSelection } from "./useSelection.ts"
+import { selectionColumn, SelectionContext } from "../ui/lists/SelectionColumn.tsx"
+import { useSelection } from "../ui/lists/useSelection.ts"
 
-/** Loads the remaining pages of a list and selects all rows. */
+/** Loads the list's remaining pages and selects all rows. */
 const useSelectAll = (
   {
     error,
@@ -37,6 +37,8 @@ const useSelectAll = (
   }, [isWanted, isWhole, hasMore, onMore, error])
   return { isBusy: isWanted, choose: () => setWanted(true) }
 }
+
+const nameOf = ({ id, name }: { readonly id: string; readonly name: string | null }) => name ?? id
 
 interface TaskSearch<Status> {
   readonly name?: string
@@ -70,7 +72,7 @@ export const TaskListPage = <
   readonly columns: ReadonlyArray<Column<Row>>
   readonly statuses: ReadonlyArray<readonly [status: Status, name: string]>
   readonly bulk: ReadonlyArray<BulkAction<Row>>
-  /** The text and the example shown when the workspace has no tasks of this kind. */
+  /** The explanation and the example shown when the workspace has no tasks of this kind. */
   readonly purpose: string
   readonly example: object
 }) => {
@@ -85,12 +87,12 @@ export const TaskListPage = <
   const maySelect = useHasRole()("editor")
   // Memoized, so that loading the next page does not re-render all rows.
   const shown = useMemo(
-    () => (maySelect ? [selectionColumn, ...columns] : columns),
+    () => (maySelect ? [selectionColumn<Row>("task", nameOf), ...columns] : columns),
     [maySelect, columns]
   )
   const { icon: Icon, name, noun, plural } = taskKinds[kind]
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <ButtonLink
         to={`/w/$workspaceId/${noun}/new`}
         params={{ workspaceId }}
@@ -99,7 +101,7 @@ export const TaskListPage = <
       >
         New {name.toLowerCase()}
       </ButtonLink>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page title={plural} description={description} actions={create}>
@@ -155,18 +157,18 @@ export const TaskListPage = <
           />
         </RecentRunsContext>
       </SelectionContext>
-      {selection.chosen.length > 0 && (
-        <BulkBar
-          chosen={selection.chosen}
-          more={list.isWhole || selection.chosen.length < list.rows.length ? undefined : selectAll}
-          actions={bulk}
-          onClear={selection.none}
-          onDone={() => {
-            selection.none()
-            void list.refetch()
-          }}
-        />
-      )}
+      <BulkBar
+        noun="task"
+        nameOf={nameOf}
+        chosen={selection.chosen}
+        more={list.isWhole || selection.chosen.length < list.rows.length ? undefined : selectAll}
+        actions={bulk}
+        onClear={selection.none}
+        onDone={() => {
+          selection.none()
+          void list.refetch()
+        }}
+      />
     </Page>
   )
 }

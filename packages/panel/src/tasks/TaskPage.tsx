@@ -3,16 +3,16 @@ import { useQuery, type UseQueryOptions } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { taskKinds } from "../data/tasks.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { Page } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 
-export const AboveTasks = ({ kind }: { readonly kind: ExecutionKind }) => {
+export const TaskListLink = ({ kind }: { readonly kind: ExecutionKind }) => {
   const { workspaceId } = useWorkspace()
   return (
-    <AboveLink to={`/w/$workspaceId/${taskKinds[kind].noun}`} params={{ workspaceId }}>
+    <ParentPageLink to={`/w/$workspaceId/${taskKinds[kind].noun}`} params={{ workspaceId }}>
       {taskKinds[kind].plural}
-    </AboveLink>
+    </ParentPageLink>
   )
 }
 
@@ -33,7 +33,7 @@ export const TaskPage = <Task extends object>({
   readonly actions: (task: Task) => ReactNode
   readonly children: (task: Task) => ReactNode
 }) => {
-  const above = <AboveTasks kind={kind} />
+  const above = <TaskListLink kind={kind} />
   return (
     <LoadedPage query={useQuery(options)} name={taskKinds[kind].name} above={above}>
       {(task) => (

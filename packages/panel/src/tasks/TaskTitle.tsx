@@ -2,8 +2,8 @@ import type { CronTask } from "@scheduling/sdk"
 import { Badge } from "../ui/values/Status.tsx"
 
 /**
- * The name of a task, with a badge if it is paused and the reason if the service paused it
- * automatically.
+ * A task's name, with a badge if it is paused. If the service paused it automatically, its reason
+ * is shown too.
  */
 export const TaskTitle = ({
   task: { name, paused_reason, status }

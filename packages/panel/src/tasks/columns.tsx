@@ -2,18 +2,26 @@ import type { CronTask, ExecutionKind, LastRun } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { taskLink } from "../data/tasks.ts"
-import { type Column, menuColumn, rowLinkClass, rowNameClass } from "../ui/lists/List.tsx"
+import {
+  type Column,
+  menuColumn,
+  rowLinkClass,
+  rowNameClass,
+  rowDetailClass,
+  rowLinesClass,
+  statusDetailClass
+} from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { Ago, At, EmptyValue } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime, EmptyValue } from "../ui/values/Time.tsx"
 import { RecentRuns } from "./RecentRuns.tsx"
 import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
 import { describeTiming } from "./schedule/describeSchedule.ts"
 
-/** A relative time, with the full time below. */
+/** A relative time. Rows with two lines also show the full time. */
 export const TwoLineTime = ({ at }: { readonly at: string }) => (
   <>
-    <Ago at={at} className="block" />
-    <At at={at} className="block text-xs text-faint" />
+    <RelativeTime at={at} className="block" />
+    <ShortTime at={at} className="block text-xs text-faint compact:hidden" />
   </>
 )
 
@@ -51,29 +59,32 @@ export const repeatingColumns = <Row extends ScheduledRow>(
   {
     key: "schedule",
     head: "Schedule",
-    className: "w-56 shrink-0 max-lg:hidden",
+    className: "w-56 shrink-0 max-lg:hidden xl:w-72",
     cell: (task) => {
       const words = describeTiming(task)
       return words === undefined ? (
         <span className="text-faint">Manual runs only</span>
       ) : (
-        <>
-          <span className="block truncate" title={words}>
+        <span className={`block ${rowLinesClass}`}>
+          <span className="block truncate" title={`${words}\n${task.schedule ?? ""}`}>
             {words}
           </span>
           {task.schedule !== null && (
-            <span className="block truncate text-xs text-faint">
-              <span className="font-mono">{task.schedule}</span> · {task.timezone}
+            <span className={`${rowDetailClass} compact:max-xl:hidden`}>
+              <span className="compact:hidden">
+                <span className="font-mono">{task.schedule}</span> ·{" "}
+              </span>
+              {task.timezone}
             </span>
           )}
-        </>
+        </span>
       )
     }
   },
   {
     key: "next",
     head: "Next run",
-    className: "w-28 shrink-0 max-sm:hidden",
+    className: "w-28 shrink-0 max-sm:hidden md:max-lg:hidden",
     cell: ({ next_run_at, status }) =>
       status === "paused" ? (
         <span className="text-faint">Paused</span>
@@ -86,13 +97,13 @@ export const repeatingColumns = <Row extends ScheduledRow>(
   {
     key: "recent",
     head: "Latest runs",
-    className: "w-18 shrink-0 max-md:hidden",
+    className: "w-18 shrink-0 max-lg:hidden",
     cell: ({ id }) => <RecentRuns taskId={id} />
   },
   {
     key: "last",
     head: "Last run",
-    className: "w-28 shrink-0",
+    className: "w-28 shrink-0 lg:w-40",
     cell: ({ last_run }) =>
       last_run === null ? (
         <span className="text-faint">None yet</span>
@@ -100,7 +111,7 @@ export const repeatingColumns = <Row extends ScheduledRow>(
         <>
           <Status of={last_run.status} />
           {last_run.finished_at !== null && (
-            <Ago at={last_run.finished_at} className="block pl-4 text-xs text-faint" />
+            <RelativeTime at={last_run.finished_at} className={statusDetailClass} />
           )}
         </>
       )

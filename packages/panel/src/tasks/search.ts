@@ -1,14 +1,14 @@
-import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
+import { oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
-export const repeatingSearch = searchOf({ name: textIn, status: oneOf(["active", "paused"]) })
+export const repeatingSearch = searchOf({ name: searchTextOf, status: oneOf(["active", "paused"]) })
 
 export const delayedSearch = searchOf({
-  name: textIn,
+  name: searchTextOf,
   status: oneOf(["pending", "running", "finished", "cancelled"])
 })
 
-/** Search params of the new-task page: the id of the task to copy. */
-export const copySearch = searchOf({ from: textIn })
+/** The new-task page's search parameters: the id of the task to copy. */
+export const newTaskSearch = searchOf({ from: searchTextOf })
 
-/** Search params of the chain page: the selected run. */
-export const runSearch = searchOf({ run: textIn })
+/** The chain page's search parameters: the selected run. */
+export const chainPageSearch = searchOf({ run: searchTextOf })

@@ -1,36 +1,38 @@
-import type { ExecutionKind, QueueId, SchedulingClient } from "@scheduling/sdk"
+import type { ExecutionKind, SchedulingClient } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useLocation, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ComponentType } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, withoutCache } from "../data/queries.ts"
+import { queries, bypassCache } from "../data/queries.ts"
 import type { recordQueries } from "../data/recordQueries.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
-import { QueueField } from "../queues/QueueField.tsx"
+import { type LimitValues, limitValuesOf } from "../queues/limitValues.ts"
+import { Recipients } from "../recipients/Recipients.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
+import { FormColumns } from "../ui/forms/FormColumns.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
+import { tagsOf } from "../ui/forms/tags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { Page, Skeleton } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
-import { AboveTasks } from "./TaskPage.tsx"
+import { TaskListLink } from "./TaskPage.tsx"
 
-export interface TaskValues extends CallbackValues {
-  /** The version of the edited task. Undefined for a new task. */
+export interface TaskValues extends CallbackValues, LimitValues {
+  /** The edited task's version. Undefined for a new task. */
   readonly version?: number
   readonly name: string
   readonly tags: string
-  readonly queue_id: QueueId | null
 }
 
 export const newTask: TaskValues = {
   name: "",
   tags: "",
-  queue_id: null,
+  ...limitValuesOf({ flow: null, queue_id: null, priority: 0 }),
   ...callbackValuesOf({ on_failure: null, on_success: null })
 }
 
@@ -68,14 +70,6 @@ export const TaskTagsField = ({ errorOf, onChange, values }: FieldGroupProps<Tas
   </Field>
 )
 
-export const TaskQueueField = ({ errorOf, onChange, values }: FieldGroupProps<TaskValues>) => (
-  <QueueField
-    value={values.queue_id}
-    onChange={(queue_id) => onChange({ queue_id })}
-    error={errorOf("queue_id")}
-  />
-)
-
 interface AnyTask {
   readonly id: string
   readonly name: string | null
@@ -91,6 +85,7 @@ export const taskFormPages = <
   initial,
   inputOf,
   kind,
+  Preview,
   queries: { changed, one },
   resourceOf,
   valuesOf
@@ -106,7 +101,7 @@ export const taskFormPages = <
   }
   readonly initial: Values
   readonly valuesOf: (task: Task) => Values
-  /** Returns the values for a copy of a task. */
+  /** Returns the form values for a copy of a task. */
   readonly copyOf: (task: Task) => Values
   readonly inputOf: (values: Values) => Input
   readonly Fields: ComponentType<{
@@ -114,6 +109,8 @@ export const taskFormPages = <
     /** True if nothing has been filled in yet. */
     readonly isBlank: boolean
   }>
+  /** A preview of the values' effect, beside the fields. */
+  readonly Preview: ComponentType<{ readonly form: FormOf<Values> }>
 }) => {
   const { name, noun } = taskKinds[kind]
   const inText = name.toLowerCase()
@@ -124,7 +121,8 @@ export const taskFormPages = <
     isBlank = false,
     latest,
     onCancel,
-    onSend
+    onSend,
+    taskId
   }: {
     readonly action: string
     readonly initial: Values
@@ -132,17 +130,36 @@ export const taskFormPages = <
     readonly latest?: () => Promise<Values>
     readonly onCancel: () => void
     readonly onSend: SendInput<Input>
+    /** Undefined for a new task. */
+    readonly taskId?: string
   }) => {
-    const form = useForm({ initial: record, latest, send: sendInput(inputOf, onSend) })
+    const { href: draftKey } = useLocation()
+    const form = useForm({ draftKey, initial: record, latest, send: sendInput(inputOf, onSend) })
     return (
-      <form className="flex flex-col gap-8" onSubmit={form.submit}>
+      <FormColumns
+        onSubmit={form.submit}
+        preview={
+          <>
+            <Preview form={form} />
+            <Recipients
+              title="Who would be notified"
+              subject={{
+                kind,
+                id: taskId,
+                tags: tagsOf(form.values.tags),
+                callback: form.values.on_failure
+              }}
+            />
+          </>
+        }
+      >
         <Fields form={form} isBlank={isBlank} />
         <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
-      </form>
+      </FormColumns>
     )
   }
 
-  /** The new-task page. `from` in the URL is the id of a task to copy. */
+  /** The new-task page. `from` in the URL is the id of the task to copy. */
   const New = () => {
     const { api, workspaceId } = useWorkspace()
     const { from } = useSearch({ strict: false })
@@ -150,7 +167,7 @@ export const taskFormPages = <
     const original = useQuery({ ...one(workspaceId, from ?? ""), enabled: from !== undefined })
     if (original.isLoading) return <Skeleton className="m-8 h-96" />
     return (
-      <Page title={`New ${inText}`} width="narrow">
+      <Page title={`New ${inText}`}>
         <Form
           action={`Create ${inText}`}
           initial={original.data === undefined ? initial : copyOf(original.data)}
@@ -173,15 +190,16 @@ export const taskFormPages = <
     const navigate = useNavigate()
     const options = one(workspaceId, taskId)
     const back = () => navigate(taskLink(workspaceId, kind, taskId))
-    const above = <AboveTasks kind={kind} />
+    const above = <TaskListLink kind={kind} />
     return (
-      <LoadedPage query={useQuery(options)} name="Edit" width="narrow" above={above}>
+      <LoadedPage query={useQuery(options)} name="Edit" above={above}>
         {(task) => (
-          <Page title={`Edit ${task.name ?? inText}`} width="narrow" above={above}>
+          <Page title={`Edit ${task.name ?? inText}`} above={above}>
             <Form
               action="Save changes"
+              taskId={taskId}
               initial={valuesOf(task)}
-              latest={async () => valuesOf(await queries.fetchQuery(withoutCache(options)))}
+              latest={async () => valuesOf(await queries.fetchQuery(bypassCache(options)))}
               onCancel={() => void back()}
               onSend={async (_, patch) => {
                 await patch((changes) => resourceOf(api).update(taskId, changes))

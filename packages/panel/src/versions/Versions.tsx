@@ -8,11 +8,11 @@ import type { FactsByName } from "../ui/layout/Page.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { attempt } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 
-/** The methods of the SDK for the versions of a kind of record. */
+/** The SDK methods for a kind of record's versions. */
 export interface VersionedResource {
   readonly listVersions: (
     id: string,
@@ -27,13 +27,13 @@ interface Versioned {
   readonly version: number
 }
 
-/** Shows the name of the author of a change. */
+/** Shows the name of a change's author. */
 export const Author = ({ actor }: { readonly actor: Actor | null }) => {
   const { workspaceId } = useWorkspace()
   return <>{actorName(actor, useMemberNames(workspaceId))}</>
 }
 
-/** Returns the facts about who created a record, who changed it last, and when. */
+/** Returns the facts about who created a record, who last changed it, and when. */
 export const authorFacts = (record: {
   readonly created_at: string
   readonly created_by: Actor | null
@@ -42,7 +42,7 @@ export const authorFacts = (record: {
 }): FactsByName => ({
   Created: (
     <>
-      <At at={record.created_at} />
+      <ShortTime at={record.created_at} />
       <span className="block text-faint">
         by <Author actor={record.created_by} />
       </span>
@@ -50,7 +50,7 @@ export const authorFacts = (record: {
   ),
   Changed: record.updated_at !== record.created_at && (
     <>
-      <At at={record.updated_at} />
+      <ShortTime at={record.updated_at} />
       <span className="block text-faint">
         by <Author actor={record.updated_by} />
       </span>
@@ -58,7 +58,7 @@ export const authorFacts = (record: {
   )
 })
 
-/** The versions of a record: who changed what, and a button that brings one back. */
+/** Lists a record's versions: who changed what, with a button that restores a version. */
 export const Versions = ({
   onRestored,
   queryKey,
@@ -67,21 +67,24 @@ export const Versions = ({
 }: {
   readonly record: Versioned
   readonly resource: VersionedResource
-  /** The key of the queries about the kind, so that they are refetched together. */
+  /** The query key for this kind of record, so that its versions are refetched together with it. */
   readonly queryKey: ReadonlyArray<string>
-  readonly onRestored: () => Promise<unknown>
+  /** Absent if the record can no longer be changed. */
+  readonly onRestored?: (() => Promise<unknown>) | undefined
 }) => {
   const query = useQuery({
     queryKey: [...queryKey, record.id, "versions", record.version],
     queryFn: ({ signal }) => Promise.resolve(resource.listVersions(record.id, { signal }))
   })
-  const restore = async ({ version }: VersionSummary) => {
-    await attempt(
-      () => Promise.resolve(resource.restoreVersion(record.id, String(version))),
-      `Version ${version} of ${record.name ?? "the task"} was restored`
-    )
-    await onRestored()
-  }
+  const restore =
+    onRestored &&
+    (async ({ version }: VersionSummary) => {
+      await attempt(
+        () => Promise.resolve(resource.restoreVersion(record.id, String(version))),
+        `Version ${version} of ${record.name ?? "the task"} was restored`
+      )
+      await onRestored()
+    })
   return (
     <Section title="Versions">
       <Loaded query={query} height="h-24">
@@ -91,8 +94,8 @@ export const Versions = ({
               <Version
                 key={one.version}
                 version={one}
-                isPresent={index === 0}
-                onRestore={() => restore(one)}
+                isCurrent={index === 0}
+                onRestore={restore && (() => restore(one))}
               />
             ))}
           </ol>
@@ -103,34 +106,34 @@ export const Versions = ({
 }
 
 const Version = ({
-  isPresent,
+  isCurrent,
   onRestore,
   version: { changes, updated_at, updated_by, version }
 }: {
   readonly version: VersionSummary
-  readonly isPresent: boolean
-  readonly onRestore: () => Promise<void>
+  readonly isCurrent: boolean
+  readonly onRestore: (() => Promise<void>) | undefined
 }) => (
   <li className="rounded-lg border border-line px-3 py-2">
     <details>
       <summary className="cursor-pointer text-sm">
         <span className="font-medium">Version {version}</span>{" "}
         <span className="text-faint">
-          <At at={updated_at} /> by <Author actor={updated_by} />
+          <ShortTime at={updated_at} /> by <Author actor={updated_by} />
         </span>
         <span className="block truncate text-xs text-faint">
-          {isPresent ? "Present. " : ""}
+          {isCurrent ? "Current. " : ""}
           {changes.map(({ field }) => field).join(", ")}
         </span>
       </summary>
       <div className="mt-3 flex flex-col gap-3">
         <Changes changes={changes} />
-        {!isPresent && (
-          <Only role="editor">
+        {!isCurrent && onRestore !== undefined && (
+          <RoleGate role="editor">
             <Button size="small" icon={<RotateCcw />} onClick={onRestore}>
               Restore version {version}
             </Button>
-          </Only>
+          </RoleGate>
         )}
       </div>
     </details>

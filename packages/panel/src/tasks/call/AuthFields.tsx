@@ -1,9 +1,12 @@
 import { SecretField } from "../../secrets/SecretField.tsx"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
-import { authKinds, type AuthValues } from "./authValues.ts"
+import { authKindLabels, type AuthValues } from "./authValues.ts"
 
-/** The fields for the call's authentication. Credentials are chosen from the workspace's secrets. */
+/**
+ * The fields for a call's authentication. The user selects credentials from the workspace's
+ * secrets.
+ */
 export const AuthFields = ({
   errorOf,
   onChange,
@@ -26,7 +29,7 @@ export const AuthFields = ({
         hint={auth.kind === "" ? undefined : "Sets the authorization header of each call."}
         error={isAtField ? undefined : errorOf("auth")}
       >
-        <Select {...text("kind")} options={[["", "None"], ...Object.entries(authKinds)]} />
+        <Select {...text("kind")} options={[["", "None"], ...Object.entries(authKindLabels)]} />
       </Field>
       {auth.kind === "basic" && (
         <>

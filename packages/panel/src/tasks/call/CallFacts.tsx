@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { Card, Facts } from "../../ui/layout/Page.tsx"
-import { Only } from "../../ui/role.tsx"
+import { RoleGate } from "../../ui/role.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { pretty } from "../../ui/values/pretty.ts"
@@ -40,7 +40,7 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
         }}
       />
       {URL.canParse(call.url) && (
-        <Only role="admin">
+        <RoleGate role="admin">
           <Link
             to="/w/$workspaceId/settings"
             params={{ workspaceId }}
@@ -49,7 +49,7 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
           >
             Show the signing secrets of this server
           </Link>
-        </Only>
+        </RoleGate>
       )}
     </Card>
   )
@@ -58,4 +58,4 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
 const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
   retry === null
     ? retry_count
-    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each further one ${retry.factor} times as long after the previous one, at most ${duration(retry.max_seconds * 1_000)}`
+    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each further delay ${retry.factor} times the previous one, at most ${duration(retry.max_seconds * 1_000)}`

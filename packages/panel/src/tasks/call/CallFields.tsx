@@ -9,7 +9,7 @@ import { RunsOnFields } from "../../workers/RunsOnFields.tsx"
 import { AuthFields } from "./AuthFields.tsx"
 import { maxTimeoutOf } from "./callOptionValues.ts"
 import { type CallValues, hasBody, type HeaderValue, methods } from "./callValues.ts"
-import { InsertValue } from "./InsertValue.tsx"
+import { InsertValueMenu } from "./InsertValueMenu.tsx"
 
 export const CallFields = ({
   errorOf,
@@ -17,7 +17,7 @@ export const CallFields = ({
   steps = [],
   values
 }: FieldGroupProps<CallValues> & {
-  /** The names of the earlier steps of a chain, whose responses the call can reference. */
+  /** The names of the chain's earlier steps, whose responses the call can reference. */
   readonly steps?: ReadonlyArray<string>
 }) => {
   const text = inputPropsOf(values, onChange)
@@ -27,7 +27,7 @@ export const CallFields = ({
     into: "body" | "url",
     control: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
   ) => (
-    <InsertValue
+    <InsertValueMenu
       into={into === "url" ? "URL" : "body"}
       control={control}
       steps={steps}
@@ -77,7 +77,7 @@ export const CallFields = ({
   )
 }
 
-/** `steps` is undefined if the headers cannot reference values of a run. */
+/** The header fields. `steps` is undefined if the headers cannot reference a run's values. */
 export const HeaderFields = ({
   error,
   headers,
@@ -173,7 +173,7 @@ const HeaderRow = ({
         onChange={({ target }) => change(target.value)}
       />
       {steps !== undefined && (
-        <InsertValue
+        <InsertValueMenu
           isIcon
           into={`header ${index + 1}`}
           control={control}
@@ -188,7 +188,7 @@ const HeaderRow = ({
   )
 }
 
-/** Explains what happens to masked header values. */
+/** Explains whether masked header values are kept or must be entered again. */
 const HiddenHint = ({
   headers,
   id

@@ -1,8 +1,9 @@
 import * as bounds from "../../data/bounds.ts"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
-import { Fold } from "../../ui/layout/Fold.tsx"
-import { type CallOptionValues, completions } from "./callOptionValues.ts"
+import { countChanged } from "../../ui/forms/merge.ts"
+import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
+import { type CallOptionValues, completions, newCallOptions } from "./callOptionValues.ts"
 
 export const CallOptionFields = ({
   errorOf,
@@ -12,7 +13,7 @@ export const CallOptionFields = ({
   const text = inputPropsOf(values, onChange)
   const inResponse = "In the first 10,000 bytes of the response."
   return (
-    <Fold summary="Advanced">
+    <CollapsibleSection summary="Advanced" count={countChanged(newCallOptions, values)}>
       <div className="flex flex-col gap-5">
         <Field
           label="An attempt finishes"
@@ -59,6 +60,6 @@ export const CallOptionFields = ({
           ))}
         </div>
       </div>
-    </Fold>
+    </CollapsibleSection>
   )
 }

@@ -1,7 +1,7 @@
 import { ClipboardPaste } from "lucide-react"
 import { useState } from "react"
 import { Field, Textarea } from "../../ui/forms/Field.tsx"
-import { Fold } from "../../ui/layout/Fold.tsx"
+import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { newCall } from "./callValues.ts"
 import { readPasted, readPastedCall } from "./paste.ts"
 import type { Pasted } from "./readCurl.ts"
@@ -24,12 +24,13 @@ export const PasteBox = ({
     setText(next)
     const values = read(next)?.values
     if (values === undefined) return
-    // Reset the call of an earlier paste, which does not belong to this schedule.
+    // Reset the call that was filled in by the previous paste, because it does not belong to the
+    // new text.
     onPaste(hasCall ? { ...emptyCall, ...values } : values)
     setHasCall(values.url !== undefined)
   }
   return (
-    <Fold
+    <CollapsibleSection
       icon={<ClipboardPaste />}
       summary={`Paste a curl command${hasSchedule ? " or a crontab line" : ""}`}
     >
@@ -56,7 +57,7 @@ export const PasteBox = ({
             `Filled in: ${reading.filled.join(", ")}.${reading.ignored.length === 0 ? "" : ` Ignored: ${reading.ignored.join(", ")}.`}`}
         </p>
       </div>
-    </Fold>
+    </CollapsibleSection>
   )
 }
 

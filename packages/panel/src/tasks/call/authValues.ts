@@ -1,7 +1,10 @@
 import type { CallAuth } from "@scheduling/sdk"
 import { secretReference } from "../../secrets/secretValues.ts"
 
-/** A call's authentication as form values. The fields of the other kinds keep what was typed. */
+/**
+ * A call's authentication as form values. The fields of all kinds are kept, so that changing the
+ * kind and changing it back loses nothing.
+ */
 export interface AuthValues {
   readonly kind: CallAuth["kind"] | ""
   readonly username: string
@@ -9,13 +12,13 @@ export interface AuthValues {
   readonly client_id: string
   readonly scope: string
   readonly audience: string
-  /** The names of secrets. */
+  /** The names of the secrets that hold the credentials. */
   readonly password: string
   readonly token: string
   readonly client_secret: string
 }
 
-export const authKinds: Readonly<Record<CallAuth["kind"], string>> = {
+export const authKindLabels: Readonly<Record<CallAuth["kind"], string>> = {
   basic: "Basic: a username and a password",
   bearer: "Bearer: a token",
   oauth2_client_credentials: "OAuth2: client credentials"
@@ -33,7 +36,7 @@ const noAuth: AuthValues = {
   client_secret: ""
 }
 
-/** Returns the name in `{{ secrets.NAME }}`. */
+/** Returns the name referenced by `{{ secrets.NAME }}`. */
 export const referencedSecret = (reference: string): string =>
   /^\{\{\s*secrets\.(\w+)\s*\}\}$/.exec(reference)?.[1] ?? ""
 

@@ -17,7 +17,7 @@ export type CallOptions = Pick<
   "success_codes" | "body_contains" | "body_lacks" | "retry" | "completion"
 >
 
-/** The events other than the response that can finish an attempt. */
+/** The labels for how an attempt is completed if the response alone does not complete it. */
 export const completions: Readonly<Record<Completion, string>> = {
   callback: "When the job reports its result",
   auto: "Depending on the response: immediately, or when the job reports its result"
@@ -40,6 +40,14 @@ export const callOptionValuesOf = ({
   factor: String(retry?.factor ?? ""),
   max_seconds: String(retry?.max_seconds ?? ""),
   completion: completion ?? ""
+})
+
+export const newCallOptions = callOptionValuesOf({
+  success_codes: null,
+  body_contains: null,
+  body_lacks: null,
+  retry: null,
+  completion: null
 })
 
 export const callOptionInputOf = (values: CallOptionValues, retry_count: number) => {

@@ -15,7 +15,10 @@ import {
   callOptionValuesOf
 } from "./callOptionValues.ts"
 
-/** A header in the form. The value of a `copied` header is masked, so it has to be entered again. */
+/**
+ * A header in the form. `copied` marks a header whose masked value could not be copied and must be
+ * entered again.
+ */
 export type HeaderValue = readonly [name: string, value: string, copied?: "copied"]
 
 export interface CallValues extends CallOptionValues, RunOnValues {
@@ -50,7 +53,7 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
   ...callOptionValuesOf(call)
 })
 
-/** Returns the values for a copy of a call. */
+/** Returns the form values for a copy of a call. */
 export const copyCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
   ...values,
   headers: values.headers.map(([name, value]): HeaderValue =>

@@ -1,4 +1,4 @@
-/** Long names of short curl options that take a value or that this file handles. */
+/** The long names of short curl options that take a value or that this file handles. */
 const shorts: ReadonlyMap<string, string> = new Map(
   `A=user-agent b=cookie C=continue-at c=cookie-jar D=dump-header d=data E=cert e=referer
   F=form f=fail G=get H=header I=head i=include K=config m=max-time N=no-buffer O=remote-name
@@ -9,7 +9,10 @@ const shorts: ReadonlyMap<string, string> = new Map(
     .map((pair) => [pair.charAt(0), pair.slice(2)] as const)
 )
 
-/** All curl 8 options that take a value. The word that follows one is not the URL. */
+/**
+ * All curl 8 options that take a value. The word after such an option is its value rather than the
+ * URL.
+ */
 const valued: ReadonlySet<string> = new Set(
   `abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config
   connect-timeout connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data
@@ -32,12 +35,12 @@ const valued: ReadonlySet<string> = new Set(
 )
 
 /** True for options that affect only curl's output. */
-export const isAboutOutput = (name: string) =>
+export const isOutputOption = (name: string) =>
   /^(?:dump-header|fail|fail-with-body|include|no-buffer|no-progress-meter|output|progress-bar|remote-name|show-error|silent|verbose|write-out|#)$/.test(
     name
   )
 
-/** An option of a curl command. A word that is not an option becomes the value of `url`. */
+/** An option in a curl command. A word that is not an option becomes the value of `url`. */
 export interface Part {
   /** The option as written: `-X`. */
   readonly given: string
@@ -47,7 +50,7 @@ export interface Part {
 }
 
 /**
- * Parses the options of a command, written as `-sX POST`, `-XPOST`, `--request POST` or
+ * Parses a command's options, written as `-sX POST`, `-XPOST`, `--request POST` or
  * `--request=POST`.
  */
 export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
@@ -74,8 +77,8 @@ export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
 }
 
 /**
- * Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option with a value takes the rest of the
- * word.
+ * Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option that takes a value takes the rest of
+ * the word.
  */
 const shortPartsOf = (word: string): ReadonlyArray<Part> => {
   const parts: Array<Part> = []

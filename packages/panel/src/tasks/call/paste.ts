@@ -10,11 +10,11 @@ const nicknames: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *"
 }
 
-/** Five fields and a command. Months and weekdays may be names. */
+/** Matches a crontab line: five fields and a command. Months and weekdays may be names. */
 const crontabLine =
   /^((?:[\d*][\d*,/~-]*\s+){3}(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*\s+(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*)(?:\s+(.*))?$/is
 
-/** Reads a crontab line, a curl command, or a crontab line with a curl command. */
+/** Parses a crontab line, a curl command, or a crontab line that runs a curl command. */
 export const readPasted = (text: string): Reading | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
   const call = readCurl(command)
@@ -27,7 +27,7 @@ export const readPasted = (text: string): Reading | undefined => {
   }
 }
 
-/** Reads the same input for a form without a schedule. */
+/** Parses the same input for a form without a schedule. */
 export const readPastedCall = (text: string): Reading | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
   const call = readCurl(command)

@@ -1,6 +1,6 @@
 import type { CallMethod } from "@scheduling/sdk"
 import { hasBody, type HeaderValue, methods } from "./callValues.ts"
-import { isAboutOutput, type Part, partsOf } from "./curlOptions.ts"
+import { isOutputOption, type Part, partsOf } from "./curlOptions.ts"
 import { shellWords } from "./shellWords.ts"
 
 export interface Pasted {
@@ -16,11 +16,11 @@ export interface Pasted {
 export interface Reading {
   readonly values: Pasted
   readonly filled: ReadonlyArray<string>
-  /** The parts of the input for which the form has no field. */
+  /** The parts of the input that the form has no field for. */
   readonly ignored: ReadonlyArray<string>
 }
 
-interface Draft {
+interface RequestDraft {
   readonly headers: Array<readonly [name: string, value: string]>
   readonly data: Array<string>
   readonly query: Array<string>
@@ -33,7 +33,7 @@ interface Draft {
 }
 
 /** Applies an option to the draft, or returns its name if the panel ignores it. */
-type Reader = (draft: Draft, part: Part) => string | undefined
+type Reader = (draft: RequestDraft, part: Part) => string | undefined
 
 const whole = ({ given, value }: Part) => `${given} ${value}`
 
@@ -46,7 +46,7 @@ const header =
 
 /** Ignores an option whose value is a file, which the panel cannot read. */
 const unlessFile =
-  (read: (draft: Draft, value: string) => void): Reader =>
+  (read: (draft: RequestDraft, value: string) => void): Reader =>
   (draft, part) => {
     draft.defaultMethod = "POST"
     if (part.value.startsWith("@")) return whole(part)
@@ -141,17 +141,23 @@ export const readCurl = (command: string): Reading | undefined => {
   const words = shellWords(command)
   const begin = words.findIndex((word) => /(?:^|\/)curl$/.test(word))
   if (begin === -1) return undefined
-  const draft: Draft = { headers: [], data: [], query: [], defaultMethod: "GET", isGet: false }
+  const draft: RequestDraft = {
+    headers: [],
+    data: [],
+    query: [],
+    defaultMethod: "GET",
+    isGet: false
+  }
   const ignored = new Set<string>()
   for (const part of partsOf(words.slice(begin + 1))) {
     const read = Object.hasOwn(readers, part.name) ? readers[part.name] : undefined
     const left = read === undefined ? part.given : read(draft, part)
-    if (left !== undefined && !isAboutOutput(part.name)) ignored.add(left)
+    if (left !== undefined && !isOutputOption(part.name)) ignored.add(left)
   }
   return draft.url === undefined ? undefined : readingOf(draft, draft.url, [...ignored])
 }
 
-const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): Reading => {
+const readingOf = (draft: RequestDraft, url: string, ignored: ReadonlyArray<string>): Reading => {
   const { isGet, timeout } = draft
   const method =
     draft.method ?? (isGet && draft.defaultMethod !== "HEAD" ? "GET" : draft.defaultMethod)
@@ -182,10 +188,10 @@ const readingOf = (draft: Draft, url: string, ignored: ReadonlyArray<string>): R
 }
 
 /**
- * True if curl would send the body as a form. For a JSON body, the service sets the default content
- * type.
+ * Returns true if curl would send the body as a form. If the body looks like JSON, the service adds
+ * the content type.
  */
-const isForm = (headers: Draft["headers"], body: string) =>
+const isForm = (headers: RequestDraft["headers"], body: string) =>
   body !== "" &&
   !/^\s*[[{]/.test(body) &&
   !headers.some(([name]) => name.toLowerCase() === "content-type")
@@ -200,7 +206,7 @@ const headerOf = (text: string): readonly [string, string] => {
     : [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
 }
 
-/** Encodes `content`, `=content` and `name=content` as curl does. Returns undefined for a file. */
+/** Encodes `content`, `=content` and `name=content` like curl. Returns undefined for a file. */
 const urlEncoded = (text: string): string | undefined => {
   const [, name = "", mark = "", content = ""] = /^([^=@]*)([=@]?)(.*)$/s.exec(text) ?? []
   if (mark === "@") return undefined
@@ -208,7 +214,10 @@ const urlEncoded = (text: string): string | undefined => {
   return name === "" ? percentEncoded(content) : `${name}=${percentEncoded(content)}`
 }
 
-/** Replaces lone surrogates, for which `encodeURIComponent` would throw. */
+/**
+ * Percent-encodes a text. Replaces lone surrogates, because `encodeURIComponent` would throw on
+ * them.
+ */
 const percentEncoded = (text: string) =>
   new URLSearchParams([["", text]]).toString().slice(1).replaceAll("+", "%20")
 

@@ -1,6 +1,7 @@
 /**
- * Splits a command like a POSIX shell, with quotes, backslashes and line continuations. A `;` or
- * `|` becomes a separate word. Browsers copy strings that contain quotes as `$'…'`.
+ * Splits a command like a POSIX shell, including quotes, backslashes and line continuations. A `;`
+ * or `|` becomes a separate word. Strings such as `$'…'` are also supported, because browsers use
+ * them when they copy strings that contain quotes.
  */
 export const shellWords = (command: string): ReadonlyArray<string> => {
   const words: Array<string> = []

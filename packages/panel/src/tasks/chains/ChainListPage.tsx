@@ -1,4 +1,5 @@
 import type { Chain } from "@scheduling/sdk"
+import { rowDetailClass } from "../../ui/lists/List.tsx"
 import { repeatingColumns } from "../columns.tsx"
 import { useBulkActions } from "../RepeatingActions.tsx"
 import { repeatingSearch } from "../search.ts"
@@ -17,7 +18,7 @@ export const ChainListPage = () => (
       ["paused", "Paused"]
     ]}
     bulk={useBulkActions(chainKind)}
-    purpose="For example, a chain logs in, fetches data and sends a report. Each step can use the responses of earlier steps, and you choose whether it runs after a failure."
+    purpose="A chain can, for example, log in, fetch data and send a report. Each step can use the responses of earlier steps, and you choose whether it runs after a failure."
     example={{
       name: "Nightly export",
       steps: [
@@ -33,7 +34,7 @@ export const ChainListPage = () => (
 )
 
 const columns = repeatingColumns<Chain>(chainKind, ({ steps }) => (
-  <span className="block truncate text-xs text-faint max-sm:hidden">
+  <span className={`${rowDetailClass} max-sm:hidden`}>
     {steps.map(({ name }) => name).join(" → ")}
   </span>
 ))

@@ -5,17 +5,20 @@ import { useWorkspace } from "../../data/client.ts"
 import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
 import { taskLink } from "../../data/tasks.ts"
+import { Recipients } from "../../recipients/Recipients.tsx"
 import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { type Column, List, rowLinkClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
-import { Ago, At, Duration } from "../../ui/values/Time.tsx"
+import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
 import { describeTiming } from "../schedule/describeSchedule.ts"
-import { intervalFacts, taskFacts } from "../taskFacts.tsx"
+import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
+import { SuccessSection } from "../SuccessSection.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
+import { TriggerSection } from "../TriggerSection.tsx"
 import { chainKind, chainQueries, chainRunOptions, chainRunsOptions } from "./chainKind.ts"
 import { StepGraph } from "./StepGraph.tsx"
 
@@ -48,19 +51,22 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
   })
   return (
     <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_26rem]">
-      <Section
-        title="Steps"
-        actions={
-          run.data !== undefined && (
-            <span className="text-sm text-faint">
-              Run of <At at={run.data.scheduled_for} />
-            </span>
-          )
-        }
-      >
-        <Problem error={run.error} />
-        <StepGraph chain={chain} run={run.data} />
-      </Section>
+      <div className="flex min-w-0 flex-col gap-8">
+        <Section
+          title="Steps"
+          actions={
+            run.data !== undefined && (
+              <span className="text-sm text-faint">
+                Run of <ShortTime at={run.data.scheduled_for} />
+              </span>
+            )
+          }
+        >
+          <Problem error={run.error} />
+          <StepGraph chain={chain} run={run.data} />
+        </Section>
+        <SuccessSection taskId={chain.id} resource={api.chains} />
+      </div>
       <aside className="flex min-w-0 flex-col gap-8">
         <Section title="Runs">
           <List
@@ -73,12 +79,18 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
         <FactsSection
           title="Chain"
           facts={{
-            "Next run": <Ago at={chain.next_run_at} />,
+            "Next run": <RelativeTime at={chain.next_run_at} />,
             ...intervalFacts(chain),
             Schedule: chain.schedule && <code className="font-mono text-sm">{chain.schedule}</code>,
             "Time zone": chain.timezone,
             ...taskFacts(chain)
           }}
+        />
+        <Recipients subject={recipientsSubject("chain", chain)} />
+        <TriggerSection
+          taskId={chain.id}
+          resource={api.chains}
+          queryKey={chainQueries.all(workspaceId)}
         />
         <Versions
           record={chain}
@@ -111,7 +123,7 @@ const columnsFor = (chain: Chain, shownId: string | undefined): ReadonlyArray<Co
     key: "due",
     head: "Due",
     className: "grow basis-0",
-    cell: ({ scheduled_for }) => <At at={scheduled_for} />
+    cell: ({ scheduled_for }) => <ShortTime at={scheduled_for} />
   },
   {
     key: "duration",

@@ -1,10 +1,13 @@
 import type {
+  ApproveStep,
+  CallStep,
   Chain,
   ChainRunDetail,
   ChainStep,
   ExecutionId,
   RunIf,
-  StepRequest
+  StepRequest,
+  WaitStep
 } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
@@ -15,16 +18,11 @@ import { Facts, Skeleton } from "../../ui/layout/Page.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { pretty } from "../../ui/values/pretty.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
-import { Duration } from "../../ui/values/Time.tsx"
+import { Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
 import { authFacts } from "../call/authFacts.tsx"
+import { runConditions } from "./chainValues.ts"
 import { stepRequestOptions } from "./chainKind.ts"
-
-const conditions: Readonly<Record<RunIf, string>> = {
-  success: "if no earlier step failed",
-  failure: "if an earlier step failed",
-  always: "always"
-}
 
 const edges: Readonly<Record<Tone, string>> = {
   ok: "border-ok/60",
@@ -36,7 +34,7 @@ const edges: Readonly<Record<Tone, string>> = {
 
 type RunStep = ChainRunDetail["steps"][number]
 
-/** Shows the steps of a chain from top to bottom, with their results in the selected run. */
+/** Shows a chain's steps from top to bottom, with their results in the selected run. */
 export const StepGraph = ({
   chain,
   run
@@ -86,7 +84,7 @@ const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTa
         isTaken ? "border-edge" : "border-dashed border-line"
       )}
     />
-    <span className="text-xs text-faint">{conditions[condition]}</span>
+    <span className="text-xs text-faint">{runConditions[condition]}</span>
   </div>
 )
 
@@ -94,7 +92,10 @@ interface StepProps {
   /** Undefined for a step that was removed from the chain. */
   readonly step: ChainStep | undefined
   readonly done: RunStep | undefined
-  /** Undefined if the step's request is unknown. */
+  /**
+   * Undefined if the chain has changed since the run started, so that the step's request is
+   * unknown.
+   */
   readonly run: ChainRunDetail | undefined
 }
 
@@ -115,10 +116,12 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
           <span className="block truncate font-medium">{name}</span>
           {step === undefined ? (
             <span className="block truncate text-xs text-faint">Removed from the chain</span>
-          ) : (
+          ) : step.kind === "call" ? (
             <span className="block truncate font-mono text-xs text-faint">
               {step.method} {step.url}
             </span>
+          ) : (
+            <span className="block truncate text-xs text-faint">{pauseText(step)}</span>
           )}
         </span>
         {done !== undefined && (
@@ -136,7 +139,17 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
         )}
       </summary>
       <div className="flex flex-col gap-3 px-4 pt-1 pb-4">
-        {step !== undefined &&
+        {done?.execution?.waits_until != null && (
+          <p className="text-sm">
+            Waits until <ExactTime at={done.execution.waits_until} />
+          </p>
+        )}
+        {done?.execution?.approval != null && (
+          <p className="text-sm">
+            Waits for approval until <ExactTime at={done.execution.approval.until} />
+          </p>
+        )}
+        {step?.kind === "call" &&
           (run !== undefined && started !== undefined ? (
             isOpen && <SentRequest run={run} step={step} executionId={started.id} />
           ) : (
@@ -148,6 +161,12 @@ const Step = ({ done, name, run, step }: StepProps & { readonly name: string }) 
   )
 }
 
+const pauseText = (step: WaitStep | ApproveStep): string =>
+  step.kind === "wait" ? waitText(step) : (step.message ?? "Waits for approval")
+
+const waitText = ({ seconds, until }: WaitStep): string =>
+  until === null ? `Waits for ${(seconds ?? 0).toLocaleString("en")} s` : `Waits until ${until}`
+
 const SentRequest = ({
   executionId,
   run,
@@ -155,7 +174,7 @@ const SentRequest = ({
 }: {
   readonly executionId: ExecutionId
   readonly run: ChainRunDetail
-  readonly step: ChainStep
+  readonly step: CallStep
 }) => {
   const { workspaceId } = useWorkspace()
   const { data, isPending } = useQuery(stepRequestOptions(workspaceId, run, executionId))
@@ -171,7 +190,7 @@ const SentRequest = ({
   )
 }
 
-const DefinedRequest = ({ step }: { readonly step: ChainStep }) => {
+const DefinedRequest = ({ step }: { readonly step: CallStep }) => {
   const texts = [step.url, ...Object.values(step.headers), step.body]
   return (
     <>
@@ -217,7 +236,7 @@ const Result = ({ done, name }: { readonly name: string; readonly done: RunStep 
       {execution?.error != null && <p className="text-bad">{execution.error.message}</p>}
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
-          <p className="text-sm text-faint">Answer</p>
+          <p className="text-sm text-faint">Response</p>
           <Code wrap label={`response to ${name}`} text={pretty(execution.response_body)} />
         </>
       )}

@@ -1,4 +1,5 @@
 import type { CronTask } from "@scheduling/sdk"
+import { rowDetailClass } from "../../ui/lists/List.tsx"
 import { repeatingColumns } from "../columns.tsx"
 import { useBulkActions } from "../RepeatingActions.tsx"
 import { repeatingSearch } from "../search.ts"
@@ -27,7 +28,7 @@ export const CronListPage = () => (
 )
 
 const columns = repeatingColumns<CronTask>(cronKind, ({ method, url }) => (
-  <span className="block truncate font-mono text-xs text-faint max-sm:hidden">
+  <span className={`${rowDetailClass} font-mono max-sm:hidden`}>
     {method} {url}
   </span>
 ))

@@ -2,17 +2,19 @@ import type { CronTask } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
-import { StatsFigures } from "../../executions/StatsFigures.tsx"
+import { Recipients } from "../../recipients/Recipients.tsx"
 import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import { Ago, At } from "../../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
 import { RepeatingActions } from "../RepeatingActions.tsx"
-import { misses, overlaps } from "../schedule/firingWords.ts"
+import { missedSlotLabels, overlapLabels } from "../schedule/firingLabels.ts"
 import { describeTiming } from "../schedule/describeSchedule.ts"
-import { intervalFacts, taskFacts } from "../taskFacts.tsx"
+import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
+import { SuccessSection } from "../SuccessSection.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { TaskTitle } from "../TaskTitle.tsx"
+import { TriggerSection } from "../TriggerSection.tsx"
 import { cronKind, cronQueries } from "./cronKind.ts"
 
 export const CronPage = () => {
@@ -30,9 +32,7 @@ export const CronPage = () => {
       {(task) => (
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
           <div className="flex min-w-0 flex-col gap-8">
-            <Section title="Last 24 hours">
-              <StatsFigures query={{ task_id: task.id }} />
-            </Section>
+            <SuccessSection taskId={task.id} resource={api.cron} showsLateness />
             <Section title="Executions">
               <ExecutionList
                 search={{ task_id: task.id, kind: "cron" }}
@@ -42,7 +42,7 @@ export const CronPage = () => {
                       "The task is paused."
                     ) : (
                       <>
-                        The first run starts <Ago at={task.next_run_at} />.
+                        The first run starts <RelativeTime at={task.next_run_at} />.
                       </>
                     )}
                   </Empty>
@@ -55,6 +55,12 @@ export const CronPage = () => {
             <Section title="Call">
               <CallFacts call={task} />
             </Section>
+            <Recipients subject={recipientsSubject("cron", task)} />
+            <TriggerSection
+              taskId={task.id}
+              resource={api.cron}
+              queryKey={cronQueries.all(workspaceId)}
+            />
             <Versions
               record={task}
               resource={api.cron}
@@ -78,15 +84,15 @@ const scheduleFacts = (task: CronTask): FactsByName => ({
       )
     ) : (
       <>
-        <Ago at={task.next_run_at} />
+        <RelativeTime at={task.next_run_at} />
         <br />
-        <At at={task.next_run_at} className="text-faint" />
+        <ShortTime at={task.next_run_at} className="text-faint" />
       </>
     ),
   Expression: task.schedule && <code className="font-mono text-sm">{task.schedule}</code>,
   ...intervalFacts(task),
   "Time zone": task.timezone,
-  Overlap: overlaps[task.overlap],
-  "Missed runs": misses[task.missed],
+  Overlap: overlapLabels[task.overlap],
+  "Missed runs": missedSlotLabels[task.missed],
   ...taskFacts(task)
 })

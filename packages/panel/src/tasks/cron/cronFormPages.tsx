@@ -1,4 +1,5 @@
 import type { CronTask, CronTaskInput } from "@scheduling/sdk"
+import { DependsOnField } from "../../incidents/DependsOn.tsx"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
@@ -12,14 +13,16 @@ import {
   newCall
 } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
+import { CallTester } from "../call/CallTester.tsx"
 import {
   newScheduled,
   scheduledInputOf,
   type ScheduledValues,
   scheduledValuesOf
 } from "../schedule/scheduledValues.ts"
-import { FiringFields, ScheduleFields } from "../schedule/ScheduleFields.tsx"
-import { taskFormPages, TaskNameField, TaskQueueField, TaskTagsField } from "../taskFormPages.tsx"
+import { FiringFields, NextRuns, ScheduleFields } from "../schedule/ScheduleFields.tsx"
+import { LimitsField } from "../../queues/LimitsField.tsx"
+import { taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
 import { cronQueries } from "./cronKind.ts"
 
 type CronValues = CallValues & ScheduledValues
@@ -48,7 +51,7 @@ const CronFields = ({
     <Section title="When">
       <Card className="flex flex-col gap-5 p-5">
         <ScheduleFields {...form.group} isRequired />
-        <TaskQueueField {...form.group} />
+        <LimitsField {...form.group} />
       </Card>
     </Section>
     <Section title="Failures and overlap">
@@ -56,9 +59,17 @@ const CronFields = ({
         <LimitFields {...form.group} />
         <FiringFields {...form.group} />
         <CallOptionFields {...form.group} />
+        <DependsOnField {...form.group} error={form.errorOf("depends_on")} />
       </Card>
     </Section>
     <CallbackFields {...form.group} />
+  </>
+)
+
+const CronPreview = ({ form }: { readonly form: FormOf<CronValues> }) => (
+  <>
+    <NextRuns {...form.group} />
+    <CallTester name={form.values.name} values={form.values} />
   </>
 )
 
@@ -74,5 +85,6 @@ export const { Edit: EditCronPage, New: NewCronPage } = taskFormPages<
   valuesOf: cronValuesOf,
   copyOf: (task) => ({ ...copyCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
   inputOf: (values) => ({ ...callInputOf(values), ...scheduledInputOf(values) }),
-  Fields: CronFields
+  Fields: CronFields,
+  Preview: CronPreview
 })

@@ -2,7 +2,7 @@ import type { DelayedTask } from "@scheduling/sdk"
 import { Ban } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { nameFromUrl } from "../../data/tasks.ts"
-import type { Column } from "../../ui/lists/List.tsx"
+import { type Column, rowDetailClass } from "../../ui/lists/List.tsx"
 import { nameColumn, TwoLineTime } from "../columns.tsx"
 import { delayedSearch } from "../search.ts"
 import { TaskListPage } from "../TaskListPage.tsx"
@@ -48,7 +48,7 @@ const columns: ReadonlyArray<Column<DelayedTask>> = [
     ({ name, url }) => name ?? nameFromUrl(url),
     (task) => (
       <>
-        <span className="block truncate font-mono text-xs text-faint max-sm:hidden">
+        <span className={`${rowDetailClass} font-mono max-sm:hidden`}>
           {task.method} {task.url}
         </span>
         <span className="block text-sm sm:hidden">

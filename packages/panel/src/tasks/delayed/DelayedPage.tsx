@@ -8,19 +8,21 @@ import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { executionQueries } from "../../executions/queries.ts"
 import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
+import { Recipients } from "../../recipients/Recipients.tsx"
 import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { attempt, notify } from "../../ui/messages/toast.ts"
-import { Only } from "../../ui/role.tsx"
-import { Ago, At } from "../../ui/values/Time.tsx"
+import { RoleGate } from "../../ui/role.tsx"
+import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
+import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
-import { RunWithInput } from "../RunWithInput.tsx"
-import { taskFacts } from "../taskFacts.tsx"
+import { RunInputDialog } from "../RunInputDialog.tsx"
+import { recipientsSubject, taskFacts } from "../taskFacts.tsx"
 import { TaskPage } from "../TaskPage.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
 import { DelayedStatus } from "./DelayedStatus.tsx"
 
 export const DelayedPage = () => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { taskId } = useParams({ from: "/inside/w/$workspaceId/delayed/$taskId" })
   return (
     <TaskPage
@@ -28,9 +30,9 @@ export const DelayedPage = () => {
       options={delayedQueries.one(workspaceId, taskId)}
       name={nameOf}
       actions={(task) => (
-        <Only role="editor">
+        <RoleGate role="editor">
           <DelayedActions task={task} />
-        </Only>
+        </RoleGate>
       )}
     >
       {(task) => (
@@ -42,7 +44,7 @@ export const DelayedPage = () => {
                 <Empty title="No executions yet">
                   {task.status === "pending" ? (
                     <>
-                      The call starts <Ago at={task.run_at} />.
+                      The call starts <RelativeTime at={task.run_at} />.
                     </>
                   ) : (
                     "The task was cancelled before it was due."
@@ -58,9 +60,9 @@ export const DelayedPage = () => {
                 Status: <DelayedStatus of={task} />,
                 Due: (
                   <>
-                    <Ago at={task.run_at} />
+                    <RelativeTime at={task.run_at} />
                     <br />
-                    <At at={task.run_at} className="text-faint" />
+                    <ShortTime at={task.run_at} className="text-faint" />
                   </>
                 ),
                 ...taskFacts(task)
@@ -69,6 +71,17 @@ export const DelayedPage = () => {
             <Section title="Call">
               <CallFacts call={task} />
             </Section>
+            {task.status === "pending" && (
+              <Recipients subject={recipientsSubject("delayed", task)} />
+            )}
+            <Versions
+              record={task}
+              resource={api.delayed}
+              queryKey={delayedQueries.all(workspaceId)}
+              onRestored={
+                task.status === "pending" ? () => delayedQueries.changed(workspaceId) : undefined
+              }
+            />
           </aside>
         </div>
       )}
@@ -124,7 +137,7 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
           Cancel task
         </Button>
       )}
-      <RunWithInput
+      <RunInputDialog
         isOpen={isAsking}
         name={name}
         onClose={() => setAsking(false)}

@@ -2,8 +2,9 @@ import type { DelayedTask } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 
 /**
- * The status of a delayed task. In the API, a due task is running. Here it is queued until its call
- * has begun, and a finished task shows the result of its run while the run is retained.
+ * A delayed task's status. A due task is `running` in the API, but is shown as queued until its
+ * call has started. A finished task is shown with its run's result for as long as the run is
+ * retained.
  */
 export const DelayedStatus = ({ of: { last_run, status } }: { readonly of: DelayedTask }) => (
   <Status

@@ -1,5 +1,7 @@
 import type { DelayedTask, DelayedTaskInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
+import { LimitsField } from "../../queues/LimitsField.tsx"
+import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
@@ -12,14 +14,9 @@ import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
 import { callInputOf, callValuesOf, copyCall, newCall } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
+import { CallTester } from "../call/CallTester.tsx"
 import { localTime } from "../schedule/firingOptionValues.ts"
-import {
-  newTask,
-  taskFormPages,
-  TaskNameField,
-  TaskQueueField,
-  TaskTagsField
-} from "../taskFormPages.tsx"
+import { newTask, taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
@@ -35,13 +32,13 @@ const newDelayed = {
 
 type DelayedValues = typeof newDelayed
 
-/** Returns the form values for a copy, without the time, which may have passed. */
+/** Returns the form values for a copy. The time is left out, because it may be in the past. */
 const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
   ...newDelayed,
   ...callValuesOf(task),
   name: task.name ?? "",
   tags: task.tags.join(", "),
-  queue_id: task.queue_id,
+  ...limitValuesOf(task),
   ...callbackValuesOf(task)
 })
 
@@ -49,7 +46,7 @@ const inputOf = (values: DelayedValues): DelayedTaskInput => ({
   ...callInputOf(values),
   name: values.name.trim() || null,
   tags: tagsOf(values.tags),
-  queue_id: values.queue_id,
+  ...limitInputOf(values),
   ...callbackInputOf(values),
   ...(values.when === "after"
     ? { delay_seconds: Number(values.amount) * Number(values.unit) }
@@ -87,7 +84,7 @@ const DelayedFields = ({
           />
         </div>
         <TimeField form={form} />
-        <TaskQueueField {...form.group} />
+        <LimitsField {...form.group} />
       </Card>
     </Section>
     <Section title="Failures">
@@ -99,6 +96,27 @@ const DelayedFields = ({
     <CallbackFields {...form.group} />
   </>
 )
+
+const DelayedPreview = ({ form: { values } }: { readonly form: FormOf<DelayedValues> }) => {
+  const at =
+    values.when === "at"
+      ? Date.parse(values.run_at)
+      : now() + Number(values.amount) * Number(values.unit) * 1_000
+  return (
+    <>
+      <Section title="Run">
+        <Card className="px-3.5 py-3">
+          {Number.isNaN(at) ? (
+            <p className="text-sm text-faint">Choose a time to see when the call will run.</p>
+          ) : (
+            <p className="nums">{dateTime(at)}</p>
+          )}
+        </Card>
+      </Section>
+      <CallTester name={values.name} values={values} />
+    </>
+  )
+}
 
 const TimeField = ({ form }: { readonly form: FormOf<DelayedValues> }) => {
   const { amount, run_at, unit, when } = form.values
@@ -153,5 +171,6 @@ export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
   }),
   copyOf: (task) => copyCall(delayedValuesOf(task)),
   inputOf,
-  Fields: DelayedFields
+  Fields: DelayedFields,
+  Preview: DelayedPreview
 })

@@ -1,10 +1,11 @@
 import * as bounds from "../../data/bounds.ts"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
-import { Fold } from "../../ui/layout/Fold.tsx"
+import { countChanged } from "../../ui/forms/merge.ts"
+import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
-import type { FiringOptionValues } from "./firingOptionValues.ts"
-import { pauses } from "./firingWords.ts"
+import { type FiringOptionValues, newFiringOptions } from "./firingOptionValues.ts"
+import { pauseLabels } from "./firingLabels.ts"
 
 export const FiringOptionFields = ({
   errorOf,
@@ -14,13 +15,16 @@ export const FiringOptionFields = ({
   const text = inputPropsOf(values, onChange)
   const zone = `In the time zone ${userTimeZone()}.`
   return (
-    <Fold summary="Seconds, dates, jitter and pauses">
+    <CollapsibleSection
+      summary="Seconds, dates, jitter and pauses"
+      count={countChanged(newFiringOptions, values)}
+    >
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label="Precision" hint="Runs must be at least 5 seconds apart.">
           <Select
             options={[
               ["minute", "Minutes: five fields"],
-              ["second", "Seconds: a sixth field, first"]
+              ["second", "Seconds: an additional first field"]
             ]}
             {...text("precision")}
           />
@@ -33,7 +37,7 @@ export const FiringOptionFields = ({
         </Field>
         <Field
           label="Excluded days"
-          hint="Dates without runs, in the time zone of the schedule."
+          hint="Dates without runs, in the schedule's time zone."
           error={errorOf("excluded_days")}
         >
           <Input mono placeholder="2026-12-24, 2026-12-25" {...text("excluded_days")} />
@@ -52,7 +56,7 @@ export const FiringOptionFields = ({
         </Field>
         <Field
           label="Jitter (seconds)"
-          hint="Delays each run by a random time up to this long."
+          hint="Delays each run by a random time, up to this many seconds."
           error={errorOf("jitter_seconds")}
         >
           <Input
@@ -63,7 +67,7 @@ export const FiringOptionFields = ({
           />
         </Field>
         <Field label="When the task is paused">
-          <Select options={Object.entries(pauses)} {...text("on_pause")} />
+          <Select options={Object.entries(pauseLabels)} {...text("on_pause")} />
         </Field>
         <Field
           label="Pause after consecutive failures"
@@ -77,6 +81,6 @@ export const FiringOptionFields = ({
           />
         </Field>
       </div>
-    </Fold>
+    </CollapsibleSection>
   )
 }

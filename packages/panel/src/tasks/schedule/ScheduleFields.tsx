@@ -1,9 +1,11 @@
 import { Button } from "../../ui/actions/Button.tsx"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
+import { Section } from "../../ui/layout/Page.tsx"
+import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
 import { slotQueryOf } from "./firingOptionValues.ts"
-import { misses, overlaps } from "./firingWords.ts"
+import { missedSlotLabels, overlapLabels } from "./firingLabels.ts"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { hasTiming, type ScheduledValues, timingOf } from "./scheduledValues.ts"
 import { SchedulePreview } from "./SchedulePreview.tsx"
@@ -34,8 +36,8 @@ export const ScheduleFields = ({
   onChange,
   values
 }: FieldGroupProps<ScheduledValues> & { readonly isRequired: boolean }) => {
-  const { anchor, every, schedule } = timingOf(values)
   const group = { errorOf, onChange, values }
+  const isWide = useIsWide()
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
@@ -57,17 +59,38 @@ export const ScheduleFields = ({
       ) : (
         <IntervalFields {...group} isRequired={isRequired} />
       )}
-      <SchedulePreview
-        schedule={every === null ? (schedule ?? "") : { every, anchor }}
-        timezone={values.timezone}
-        dstOverlap={values.dst_overlap}
-        isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
-        slots={slotQueryOf(values)}
-      />
+      {!isWide && <TimingPreview {...group} />}
       {hasTiming(values) && <FiringOptionFields {...group} />}
     </>
   )
 }
+
+/** The next runs, shown beside the form if there is room, otherwise below the schedule. */
+export const TimingPreview = ({
+  errorOf,
+  values
+}: Pick<FieldGroupProps<ScheduledValues>, "errorOf" | "values">) => {
+  const { anchor, every, schedule } = timingOf(values)
+  return (
+    <SchedulePreview
+      schedule={every === null ? (schedule ?? "") : { every, anchor }}
+      timezone={values.timezone}
+      dstOverlap={values.dst_overlap}
+      isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
+      slots={slotQueryOf(values)}
+    />
+  )
+}
+
+export const NextRuns = (group: Parameters<typeof TimingPreview>[0]) => (
+  <Section title="Next runs">
+    {hasTiming(group.values) ? (
+      <TimingPreview {...group} />
+    ) : (
+      <p className="text-sm text-faint">Enter a schedule to see the next runs.</p>
+    )}
+  </Section>
+)
 
 const ExpressionField = ({
   errorOf,
@@ -123,7 +146,7 @@ const IntervalFields = ({
     </Field>
     <Field
       label="Counted from"
-      hint={`A time at which it fires, in the time zone ${userTimeZone()}.`}
+      hint={`A time at which the task fires, in the time zone ${userTimeZone()}.`}
       error={errorOf("anchor")}
     >
       <Input type="datetime-local" step={1} {...inputPropsOf(values, onChange)("anchor")} />
@@ -136,10 +159,10 @@ export const FiringFields = ({ onChange, values }: FieldGroupProps<ScheduledValu
   return (
     <>
       <Field label="Overlap" hint="Applies when a run is due while the previous one is unfinished.">
-        <Select options={Object.entries(overlaps)} {...text("overlap")} />
+        <Select options={Object.entries(overlapLabels)} {...text("overlap")} />
       </Field>
       <Field label="Missed runs" hint="Runs that were due while the service was down.">
-        <Select options={Object.entries(misses)} {...text("missed")} />
+        <Select options={Object.entries(missedSlotLabels)} {...text("missed")} />
       </Field>
       <Field label="When clocks go back" hint="Some local times then occur twice.">
         <Select

@@ -14,7 +14,7 @@ import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { dayOf } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
-import { Ago } from "../../ui/values/Time.tsx"
+import { RelativeTime } from "../../ui/values/Time.tsx"
 import type { slotQueryOf } from "./firingOptionValues.ts"
 import { describeSchedule } from "./describeSchedule.ts"
 
@@ -40,7 +40,7 @@ export const SchedulePreview = ({
   slots = { precision: "minute" },
   timezone
 }: {
-  /** A schedule, or the interval of a task. */
+  /** A cron expression, or the task's interval. */
   readonly schedule: string | Interval
   readonly timezone: string
   readonly dstOverlap: DstOverlap
@@ -122,7 +122,7 @@ const Fire = ({ fire }: { readonly fire: PreviewedFiring }) => {
         {formatLocal(local)}
       </span>
       {change === undefined ? (
-        <Ago at={at} className="text-faint" />
+        <RelativeTime at={at} className="text-faint" />
       ) : (
         <>
           <Badge tone="warn">{change[0]}</Badge>

@@ -1,8 +1,8 @@
 import cronstrue from "cronstrue"
 
 /**
- * A cache, because lists show the same schedule in many rows and cronstrue takes half a millisecond
- * for each.
+ * A cache of descriptions. Lists show the same schedule in many rows, and cronstrue takes half a
+ * millisecond per schedule.
  */
 const known = new Map<string, string>()
 const maxKnown = 1_000

@@ -1,8 +1,8 @@
 import type { FactsByName } from "../../ui/layout/Page.tsx"
 import { duration } from "../../ui/values/format.ts"
-import { At } from "../../ui/values/Time.tsx"
+import { ShortTime } from "../../ui/values/Time.tsx"
 import type { FiringOptions } from "./firingOptionValues.ts"
-import { pauses } from "./firingWords.ts"
+import { pauseLabels } from "./firingLabels.ts"
 
 export const firingOptionFacts = ({
   pause_after_failures,
@@ -15,12 +15,12 @@ export const firingOptionFacts = ({
   starts_at
 }: FiringOptions): FactsByName => ({
   Precision: precision === "second" ? "Seconds" : undefined,
-  "Starts at": starts_at && <At at={starts_at} />,
-  "Ends at": ends_at && <At at={ends_at} />,
+  "Starts at": starts_at && <ShortTime at={starts_at} />,
+  "Ends at": ends_at && <ShortTime at={ends_at} />,
   "Excluded days": excluded_days.join(", "),
   "Calendar of excluded days": excluded_calendar && calendarInWords(excluded_calendar),
   Jitter: jitter_seconds > 0 && `up to ${duration(jitter_seconds * 1_000)}`,
-  "When paused": on_pause === "finish" ? pauses.finish : undefined,
+  "When paused": on_pause === "finish" ? pauseLabels.finish : undefined,
   Pauses: pause_after_failures && `after ${pause_after_failures} consecutive failures`
 })
 

@@ -31,6 +31,17 @@ export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues
   pause_after_failures: String(options.pause_after_failures ?? "")
 })
 
+export const newFiringOptions = firingOptionValuesOf({
+  precision: "minute",
+  jitter_seconds: 0,
+  starts_at: null,
+  ends_at: null,
+  excluded_days: [],
+  excluded_calendar: null,
+  on_pause: "cancel",
+  pause_after_failures: null
+})
+
 export const firingOptionInputOf = (values: FiringOptionValues) => ({
   precision: values.precision,
   jitter_seconds: numberOrNull(values.jitter_seconds),
@@ -42,7 +53,7 @@ export const firingOptionInputOf = (values: FiringOptionValues) => ({
   pause_after_failures: numberOrNull(values.pause_after_failures)
 })
 
-/** Returns the query parameters of the schedule preview. */
+/** Returns the schedule preview's query parameters. */
 export const slotQueryOf = (values: FiringOptionValues) => {
   const days = daysOf(values)
   const { ends_at, excluded_calendar, starts_at } = firingOptionInputOf(values)

@@ -1,31 +1,37 @@
-import type { CronTask, DstOverlap, Missed, Overlap } from "@scheduling/sdk"
+import type { CronTask, DstOverlap, MissedSlots, Overlap } from "@scheduling/sdk"
+import { type DependsOnValues, dependsOnValuesOf } from "../../incidents/DependsOn.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
+import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import { newTask, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
   firingOptionValuesOf,
   localTime,
-  type FiringOptionValues
+  type FiringOptionValues,
+  newFiringOptions
 } from "./firingOptionValues.ts"
 
-export interface ScheduledValues extends TaskValues, FiringOptionValues {
+export interface ScheduledValues extends TaskValues, FiringOptionValues, DependsOnValues {
   readonly repeats: "by schedule" | "at an interval"
   /** An empty string means no schedule. */
   readonly schedule: string
   /** An empty string means no interval. */
   readonly every: string
-  /** An empty string counts from 1970. */
+  /**
+   * The start of the first interval. An empty string means that intervals are counted from 1970.
+   */
   readonly anchor: string
   readonly timezone: string
   readonly overlap: Overlap
-  readonly missed: Missed
+  readonly missed: MissedSlots
   readonly dst_overlap: DstOverlap
 }
 
 export const newScheduled: ScheduledValues = {
   ...newTask,
+  depends_on: [],
   repeats: "by schedule",
   schedule: "",
   every: "",
@@ -34,16 +40,7 @@ export const newScheduled: ScheduledValues = {
   overlap: "skip",
   missed: "once",
   dst_overlap: "first",
-  ...firingOptionValuesOf({
-    precision: "minute",
-    jitter_seconds: 0,
-    starts_at: null,
-    ends_at: null,
-    excluded_days: [],
-    excluded_calendar: null,
-    on_pause: "cancel",
-    pause_after_failures: null
-  })
+  ...newFiringOptions
 }
 
 type Scheduled = Pick<CronTask, keyof CronTask & keyof ScheduledValues>
@@ -60,7 +57,8 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
   overlap: task.overlap,
   missed: task.missed,
   dst_overlap: task.dst_overlap,
-  queue_id: task.queue_id,
+  ...limitValuesOf(task),
+  ...dependsOnValuesOf(task),
   ...firingOptionValuesOf(task),
   ...callbackValuesOf(task)
 })
@@ -73,12 +71,16 @@ export const scheduledInputOf = (values: ScheduledValues) => ({
   overlap: values.overlap,
   missed: values.missed,
   dst_overlap: values.dst_overlap,
-  queue_id: values.queue_id,
+  ...limitInputOf(values),
+  depends_on: values.depends_on,
   ...firingOptionInputOf(values),
   ...callbackInputOf(values)
 })
 
-/** The schedule or the interval of the form. Both are null if the one that is shown is empty. */
+/**
+ * Returns the cron expression or the interval in the form. Both are null if the selected field is
+ * empty.
+ */
 export const timingOf = ({
   anchor,
   every,

@@ -8,7 +8,7 @@ import { count } from "../ui/values/format.ts"
 import { notify } from "../ui/messages/toast.ts"
 import { executionQueries } from "./queries.ts"
 
-export const RunThese = ({ filter }: { readonly filter: RerunFilter }) => {
+export const RerunListedButton = ({ filter }: { readonly filter: RerunFilter }) => {
   const { api, workspaceId } = useWorkspace()
   const [isAsking, setAsking] = useState(false)
 

@@ -1,9 +1,11 @@
 import { Braces } from "lucide-react"
-import type { RefObject } from "react"
+import { type RefObject, use } from "react"
 import { secretReference } from "../../secrets/secretValues.ts"
 import { useSecrets } from "../../secrets/SecretField.tsx"
 import { classes } from "../../ui/classes.ts"
 import { Menu, menuItem, MenuLine } from "../../ui/actions/Menu.tsx"
+import { Completion, openReference } from "./Completion.tsx"
+import { StepAnswers, valuesInAnswer } from "./stepAnswers.ts"
 
 const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["run.id", "The id of the run"],
@@ -18,13 +20,17 @@ const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["uuid", "A new UUID"]
 ]
 
-const valuesOfStep = (step: string) => [
+const valuesOfStep = (step: string, answer: string | undefined) => [
   [`steps.${step}.status`, "The status code of its response"] as const,
-  [`steps.${step}.body`, "The body of its response"] as const
+  [`steps.${step}.body`, "The body of its response"] as const,
+  ...(answer === undefined ? [] : valuesInAnswer(step, answer))
 ]
 
-/** A menu of values. Inserts the chosen value at the cursor, as `{{ … }}`. */
-export const InsertValue = ({
+/**
+ * A menu of values that inserts the selected value at the cursor, as `{{ … }}`. Typing `{{` into
+ * the field suggests the same values.
+ */
+export const InsertValueMenu = ({
   control,
   into,
   isIcon = false,
@@ -32,51 +38,64 @@ export const InsertValue = ({
   steps
 }: {
   readonly control: RefObject<HTMLInputElement | HTMLTextAreaElement | null>
-  /** The label of the field that the value is inserted into, for screen readers. */
+  /** The label of the field that receives the value, for screen readers. */
   readonly into: string
   readonly isIcon?: boolean
   readonly onChange: (text: string) => void
-  /** The names of the earlier steps of a chain. Null if only secrets are allowed. */
+  /** The names of the chain's earlier steps. Null if only secrets are allowed. */
   readonly steps: ReadonlyArray<string> | null
 }) => {
+  const answers = use(StepAnswers)
+  const ofRun =
+    steps === null
+      ? []
+      : [...steps.flatMap((step) => valuesOfStep(step, answers.get(step))), ...values]
   const insert = (reference: string) => {
     const { current } = control
     if (current === null) return
     const { selectionEnd, selectionStart, value } = current
-    const start = selectionStart ?? value.length
-    onChange(value.slice(0, start) + reference + value.slice(selectionEnd ?? start))
-    // The control has the new text only after rendering.
+    const caret = selectionStart ?? value.length
+    // If the user has typed the beginning of a reference, complete it.
+    const start = openReference.exec(value.slice(0, caret))?.index ?? caret
+    const rest = value.slice(selectionEnd ?? caret)
+    onChange(value.slice(0, start) + reference + (start < caret ? rest.replace(closing, "") : rest))
+    // The field contains the inserted text only after the next render.
     requestAnimationFrame(() => {
-      const caret = start + reference.length
+      const end = start + reference.length
       current.focus()
-      current.setSelectionRange(caret, caret)
+      current.setSelectionRange(end, end)
     })
   }
   return (
-    <Menu
-      label={`Insert value into ${into}`}
-      className={
-        isIcon
-          ? "mt-0.5 grid size-8 shrink-0 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
-          : "text-sm text-faint hover:text-ink"
-      }
-      button={isIcon ? <Braces className="size-4" /> : <span aria-hidden>Insert value</span>}
-    >
-      <Values steps={steps} onSelect={insert} />
-    </Menu>
+    <>
+      <Menu
+        label={`Insert value into ${into}`}
+        className={
+          isIcon
+            ? "mt-0.5 grid size-8 shrink-0 place-items-center rounded-md text-faint transition-colors duration-100 hover:bg-sunken hover:text-ink"
+            : "min-h-6 text-sm text-faint hover:text-ink"
+        }
+        button={isIcon ? <Braces className="size-4" /> : <span aria-hidden>Insert value</span>}
+      >
+        <Values values={ofRun} onSelect={insert} />
+      </Menu>
+      <Completion control={control} values={ofRun} onInsert={(name) => insert(`{{ ${name} }}`)} />
+    </>
   )
 }
 
-/** The items of the menu. Secrets are fetched when it opens. */
+/** Matches the end of a reference, after the caret. */
+const closing = /^\s*\}\}/
+
+/** The menu's items. Secrets are fetched when the menu opens. */
 const Values = ({
   onSelect,
-  steps
+  values: ofRun
 }: {
-  readonly steps: ReadonlyArray<string> | null
+  readonly values: ReadonlyArray<readonly [name: string, meaning: string]>
   readonly onSelect: (reference: string) => void
 }) => {
   const { data: secrets = [] } = useSecrets()
-  const ofRun = steps === null ? [] : [...steps.flatMap(valuesOfStep), ...values]
   return (
     <>
       {secrets.map(({ description, name }) => (

@@ -6,10 +6,10 @@ import { taskLink } from "../data/tasks.ts"
 import { Section } from "../ui/layout/Page.tsx"
 import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
 import { Dot } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { failingOptions } from "./prefetchOverview.ts"
 
-export const FailingNow = ({
+export const FailingTasks = ({
   hasRun
 }: {
   /** True if anything ran in the last 24 hours. */
@@ -46,7 +46,7 @@ export const FailingNow = ({
               <span className="block truncate text-xs text-faint">{reasonOf(execution)}</span>
             </span>
             {execution.finished_at !== null && (
-              <Ago at={execution.finished_at} className="text-sm text-faint" />
+              <RelativeTime at={execution.finished_at} className="text-sm text-faint" />
             )}
           </Link>
         )}

@@ -5,8 +5,8 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Textarea } from "../ui/forms/Field.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 
-/** Asks for the input of a run, as JSON. */
-export const RunWithInput = ({
+/** Asks for a run's input, as JSON. */
+export const RunInputDialog = ({
   isOpen,
   name,
   onClose,

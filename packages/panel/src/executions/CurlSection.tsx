@@ -2,13 +2,13 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import type { Call } from "../data/tasks.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { notifyProblem } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
+import { showErrorToast } from "../ui/messages/toast.ts"
+import { RoleGate } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { curlOf, hiddenVariables } from "./curl.ts"
 
-/** Shows a curl command for the call, optionally with a signature like the service's own. */
-export const Repeat = ({
+/** Shows a curl command that repeats the call, optionally signed as the service signs its calls. */
+export const CurlSection = ({
   call,
   executionId
 }: {
@@ -27,7 +27,7 @@ export const Repeat = ({
       const secret = data.find(({ expires_at }) => expires_at === null)?.call_secret ?? ""
       setSignature(await testHeaders({ payload: call.body ?? "", secret, executionId }))
     } catch (error) {
-      notifyProblem(error)
+      showErrorToast(error)
     }
   }
   return (
@@ -41,11 +41,11 @@ export const Repeat = ({
           {hidden !== "" && ` Header values are masked: set ${hidden} in your shell first.`}
         </p>
         {canSign && (
-          <Only role="admin">
+          <RoleGate role="admin">
             <Button size="small" onClick={sign}>
               {signature === undefined ? "Sign the command" : "Sign it again"}
             </Button>
-          </Only>
+          </RoleGate>
         )}
       </div>
     </>

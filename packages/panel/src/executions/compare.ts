@@ -1,0 +1,102 @@
+import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
+import { duration } from "../ui/values/format.ts"
+import { pretty } from "../ui/values/pretty.ts"
+
+/**
+ * A value that differs between two executions. Undefined where an execution does not have the
+ * value.
+ */
+export interface Difference {
+  readonly field: string
+  readonly good: string | undefined
+  readonly this: string | undefined
+}
+
+/** Headers that differ in every response and explain nothing. */
+const changing = new Set(["date", "age", "etag", "x-request-id", "content-length"])
+
+/** The smallest difference between two durations that is worth mentioning. */
+const minMs = 50
+
+const lastAttempt = ({ attempts }: ExecutionDetail): Attempt | undefined => attempts.at(-1)
+
+/**
+ * Lists the differences between an execution and the last successful one: request, response and
+ * duration.
+ */
+export const differencesOf = (
+  good: ExecutionDetail,
+  execution: ExecutionDetail
+): ReadonlyArray<Difference> => {
+  const [one, other] = [lastAttempt(good), lastAttempt(execution)]
+  // An attempt's request can be unknown, which does not count as a difference.
+  const isSentKnown = one?.request != null && other?.request != null
+  const values = (of: ExecutionDetail, attempt: Attempt | undefined) =>
+    new Map<string, string | undefined>([
+      ["Result", of.error?.message ?? of.status],
+      ["Status code", textOf(attempt?.status_code)],
+      [
+        "URL",
+        isSentKnown && attempt?.request
+          ? `${attempt.request.method} ${attempt.request.url}`
+          : undefined
+      ],
+      ...headersOf("Request header", isSentKnown ? attempt?.request?.headers : null),
+      ["Request body", (isSentKnown && pretty(attempt?.request?.body ?? "")) || undefined],
+      ...headersOf("Response header", attempt?.response_headers),
+      ["Response", pretty(attempt?.response_body ?? "") || undefined],
+      [
+        "Made by",
+        attempt?.made_by
+          ? `${attempt.made_by.kind} ${attempt.made_by.name ?? attempt.made_by.id}`
+          : undefined
+      ],
+      ["Attempts", textOf(of.attempts_count)]
+    ])
+  const [before, after] = [values(good, one), values(execution, other)]
+  const fields = [...new Set([...before.keys(), ...after.keys()])]
+  return [
+    ...fields.flatMap((field) => {
+      const [was, is] = [before.get(field), after.get(field)]
+      return was === is ? [] : [{ field, good: was, this: is }]
+    }),
+    ...slower(one, other)
+  ]
+}
+
+const textOf = (value: number | null | undefined) => (value == null ? undefined : String(value))
+
+const headersOf = (kind: string, headers: Readonly<Record<string, string>> | null | undefined) =>
+  Object.entries(headers ?? {})
+    .filter(([name]) => !changing.has(name.toLowerCase()))
+    .map(([name, value]) => [`${kind} ${name}`, value] as const)
+
+/** The phases of a call, in order. */
+export const phasesOf = (attempt: Attempt) => {
+  const { connect_ms, dns_ms, duration_ms, tls_ms, wait_ms } = attempt
+  const known = [dns_ms, connect_ms, tls_ms, wait_ms]
+  const sum = known.reduce<number>((total, ms) => total + (ms ?? 0), 0)
+  const isKnown = known.some((ms) => ms !== null) && duration_ms !== null
+  return [
+    ["DNS", dns_ms],
+    ["Connect", connect_ms],
+    ["TLS", tls_ms],
+    ["Wait", wait_ms],
+    ["Transfer", isKnown ? Math.max(0, duration_ms - sum) : null]
+  ] as const
+}
+
+/** The phases that took at least twice as long, and at least `minMs` longer. */
+const slower = (
+  one: Attempt | undefined,
+  other: Attempt | undefined
+): ReadonlyArray<Difference> => {
+  if (one === undefined || other === undefined) return []
+  const before = new Map<string, number | null>(phasesOf(one))
+  return phasesOf(other).flatMap(([phase, ms]) => {
+    const was = before.get(phase) ?? null
+    return ms === null || was === null || ms < 2 * was || ms - was < minMs
+      ? []
+      : [{ field: `${phase} time`, good: duration(was), this: duration(ms) }]
+  })
+}

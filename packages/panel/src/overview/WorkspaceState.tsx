@@ -1,0 +1,118 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useWorkspace } from "../data/client.ts"
+import { openIncidentsOptions } from "../data/incidents.ts"
+import { useList } from "../data/queries.ts"
+import { channelsOptions } from "../notifications/queries.ts"
+import { queueQueries } from "../queues/queries.ts"
+import { Skeleton } from "../ui/layout/Page.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { Dot, type Tone } from "../ui/values/Status.tsx"
+import { allWorkersOptions, pollWorkersMs } from "../workers/queries.ts"
+import { failingOptions, latestFailures, maxFailingShown } from "./prefetchOverview.ts"
+
+interface Part {
+  readonly text: string
+  readonly tone: Tone
+  readonly to: "executions" | "incidents" | "notifications" | "queues" | "workers"
+}
+
+/** The workspace's state in one line: what is wrong now, and where to look. */
+export const WorkspaceState = ({
+  hasRun
+}: {
+  /** True if anything ran in the last 24 hours. */
+  readonly hasRun: boolean
+}) => {
+  const { workspaceId } = useWorkspace()
+  const failing = useQuery(failingOptions(workspaceId))
+  const incidents = useQuery(openIncidentsOptions(workspaceId))
+  const { error, parts: others, refetch } = useOtherParts()
+  // Failing tasks and open incidents show their own errors below.
+  if (failing.data === undefined || incidents.data === undefined) {
+    return failing.error === null && incidents.error === null && <Skeleton className="h-6 w-64" />
+  }
+  const failingCount = failing.data.length
+  const openCount = incidents.data.data.length
+  const parts = [
+    ...partOf("bad", "executions", failingCount, (count) =>
+      count === 1
+        ? "1 task is failing"
+        : `${count}${count === maxFailingShown ? " or more" : ""} tasks are failing`
+    ),
+    ...partOf("bad", "incidents", openCount, (count) =>
+      count === 1
+        ? "1 incident is open"
+        : `${count}${incidents.data.hasMore ? " or more" : ""} incidents are open`
+    ),
+    ...others
+  ]
+  if (error !== null && parts.length === 0) return <Problem error={error} retry={refetch} />
+  return (
+    <ul
+      aria-label="State of the workspace"
+      className="flex min-h-6 flex-wrap items-center gap-x-5 gap-y-1"
+    >
+      {parts.length === 0 && (
+        <li className="flex items-center gap-2">
+          <Dot tone={hasRun ? "ok" : "none"} />
+          No problems right now.
+        </li>
+      )}
+      {parts.map(({ text, to, tone }) => (
+        <li key={to}>
+          <Link
+            to={`/w/$workspaceId/${to}`}
+            params={{ workspaceId }}
+            search={to === "executions" ? latestFailures : {}}
+            className="flex items-center gap-2 hover:underline"
+          >
+            <Dot tone={tone} />
+            {text}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const partOf = (
+  tone: Tone,
+  to: Part["to"],
+  count: number,
+  text: (count: number) => string
+): ReadonlyArray<Part> => (count === 0 ? [] : [{ text: text(count), tone, to }])
+
+/** Returns the messages about failing channels, offline workers and full queues. */
+const useOtherParts = () => {
+  const { workspaceId } = useWorkspace()
+  const channels = useQuery(channelsOptions(workspaceId))
+  const workers = useQuery({
+    ...allWorkersOptions(workspaceId),
+    refetchInterval: pollWorkersMs
+  })
+  const queues = useList({
+    ...queueQueries.list(workspaceId),
+    refetchInterval: pollWorkersMs
+  })
+  const broken = (channels.data ?? []).filter(
+    ({ last_delivery, paused, paused_reason }) =>
+      paused_reason !== null || (!paused && last_delivery?.delivered === false)
+  )
+  const away = (workers.data ?? []).filter(({ status }) => status === "offline")
+  const full = queues.rows.filter(({ waiting }) => waiting > 0)
+  const parts = [
+    ...partOf("bad", "notifications", broken.length, (count) =>
+      count === 1 ? "1 channel does not deliver" : `${count} channels do not deliver`
+    ),
+    ...partOf("bad", "workers", away.length, (count) =>
+      count === 1 ? "1 worker is offline" : `${count} workers are offline`
+    ),
+    ...partOf("warn", "queues", full.length, (count) =>
+      count === 1 ? "Runs wait in 1 queue" : `Runs wait in ${count} queues`
+    )
+  ]
+  // If one of these queries failed, the page must not say that nothing is wrong.
+  const failed = [channels, workers, queues].find(({ error }) => error !== null)
+  return { parts, error: failed?.error ?? null, refetch: failed?.refetch }
+}

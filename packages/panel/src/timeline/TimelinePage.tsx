@@ -1,0 +1,263 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useRouter } from "@tanstack/react-router"
+import { ChevronLeft, ChevronRight, Minus, Plus } from "lucide-react"
+import { useMemo, useState } from "react"
+import { useWorkspace } from "../data/client.ts"
+import { Button } from "../ui/actions/Button.tsx"
+import { Card, Empty, Page, Skeleton } from "../ui/layout/Page.tsx"
+import { useFilters } from "../ui/lists/useFilters.ts"
+import { Problem } from "../ui/messages/Problem.tsx"
+import { useHasRole } from "../ui/role.tsx"
+import { now } from "../ui/values/clock.ts"
+import { shortDateTime } from "../ui/values/format.ts"
+import { LegendKey } from "../ui/values/LegendKey.tsx"
+import { allWorkersOptions } from "../workers/queries.ts"
+import { type Lane, lanesOf } from "./lanes.ts"
+import {
+  allMonitorsOptions,
+  allQueuesOptions,
+  latestChangesOptions,
+  latestDeliveriesOptions,
+  latestIncidentsOptions,
+  timelineOptions
+} from "./queries.ts"
+import { timelineSearch } from "./search.ts"
+import { type Brush, TimelineCanvas } from "./TimelineCanvas.tsx"
+import { TimelineTable } from "./TimelineTable.tsx"
+import { clampView, fetchedPeriod, panBy, type View, viewOfSpan, zoomBy } from "./view.ts"
+
+const hourMs = 3_600_000
+const spans = [
+  ["1 hour", hourMs],
+  ["24 hours", 24 * hourMs],
+  ["7 days", 168 * hourMs],
+  ["Everything", 37 * 24 * hourMs]
+] as const
+
+export const TimelinePage = () => {
+  const { workspaceId } = useWorkspace()
+  const { history } = useRouter()
+  const { filter, search } = useFilters(timelineSearch)
+  const [start] = useState(now)
+  const view = useMemo(() => viewOf(search, start), [search.from, search.to, start])
+  const setView = ({ from, to }: View) =>
+    filter({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+  const [brush, setBrush] = useState<Brush>()
+  const [isTable, setIsTable] = useState(false)
+  const { error, lanes, refetch, timeline } = useLanes(view)
+  const middle = (view.from + view.to) / 2
+  const open = ({ path }: Lane) => {
+    if (path !== undefined) history.push(`/w/${workspaceId}${path}`)
+  }
+  return (
+    <Page
+      title="Timeline"
+      description="What ran, what failed, what changed and what comes next, on one timeline."
+      actions={
+        <>
+          <Button
+            aria-label="Earlier"
+            icon={<ChevronLeft />}
+            onClick={() => setView(panBy(view, -0.5, now()))}
+          />
+          <Button
+            aria-label="Later"
+            icon={<ChevronRight />}
+            onClick={() => setView(panBy(view, 0.5, now()))}
+          />
+          <Button
+            aria-label="Zoom in"
+            icon={<Plus />}
+            onClick={() => setView(zoomBy(view, 0.5, middle, now()))}
+          />
+          <Button
+            aria-label="Zoom out"
+            icon={<Minus />}
+            onClick={() => setView(zoomBy(view, 2, middle, now()))}
+          />
+          {spans.map(([name, span]) => (
+            <Button key={name} onClick={() => setView(viewOfSpan(span, now()))}>
+              {name}
+            </Button>
+          ))}
+        </>
+      }
+    >
+      <Problem error={error} retry={refetch} />
+      <Legend />
+      {lanes === undefined || timeline === undefined ? (
+        error === null && <Skeleton className="h-96" />
+      ) : lanes.length === 0 ? (
+        <Empty title="Nothing has happened yet">
+          The timeline shows the runs of tasks, the incidents of monitors, and what changed.
+        </Empty>
+      ) : (
+        <>
+          <Card className="overflow-hidden">
+            <TimelineCanvas
+              lanes={lanes}
+              view={view}
+              onView={setView}
+              brush={brush}
+              onBrush={setBrush}
+              onOpen={open}
+            />
+          </Card>
+          {brush !== undefined && (
+            <Selection brush={brush} onZoom={setView} onClear={() => setBrush(undefined)} />
+          )}
+          <Notes {...timeline} />
+          <details
+            className="mt-4"
+            open={isTable}
+            onToggle={({ currentTarget }) => setIsTable(currentTarget.open)}
+          >
+            <summary className="w-fit text-sm text-soft">Show as a table</summary>
+            {isTable && <TimelineTable lanes={lanes} view={view} />}
+          </details>
+        </>
+      )}
+    </Page>
+  )
+}
+
+const viewOf = (search: ReturnType<typeof timelineSearch>, at: number): View => {
+  const [from, to] = [search.from, search.to].map((time) => Date.parse(time ?? ""))
+  return from !== undefined && to !== undefined && from < to
+    ? clampView({ from, to }, at)
+    : viewOfSpan(24 * hourMs, at)
+}
+
+const useLanes = (view: View) => {
+  const { workspaceId } = useWorkspace()
+  const isAdmin = useHasRole()("admin")
+  const timeline = useQuery(timelineOptions(workspaceId, fetchedPeriod(view, now())))
+  const monitors = useQuery(allMonitorsOptions(workspaceId))
+  const incidents = useQuery(latestIncidentsOptions(workspaceId))
+  const queues = useQuery(allQueuesOptions(workspaceId))
+  const workers = useQuery(allWorkersOptions(workspaceId))
+  const deliveries = useQuery(latestDeliveriesOptions(workspaceId))
+  const changes = useQuery({ ...latestChangesOptions(workspaceId), enabled: isAdmin })
+  const lanes = useMemo(
+    () =>
+      timeline.data &&
+      lanesOf({
+        timeline: timeline.data,
+        monitors: monitors.data ?? [],
+        incidents: incidents.data ?? [],
+        queues: queues.data ?? [],
+        workers: workers.data ?? [],
+        deliveries: deliveries.data ?? [],
+        changes: changes.data ?? []
+      }),
+    [
+      timeline.data,
+      monitors.data,
+      incidents.data,
+      queues.data,
+      workers.data,
+      deliveries.data,
+      changes.data
+    ]
+  )
+  // A lane without marks would look as if nothing had happened, so the first query error is shown.
+  const failed = [timeline, monitors, incidents, queues, workers, deliveries, changes].find(
+    ({ error, isEnabled }) => isEnabled && error !== null
+  )
+  return {
+    lanes,
+    timeline: timeline.data,
+    error: failed?.error ?? null,
+    refetch: failed?.refetch ?? timeline.refetch
+  }
+}
+
+const Legend = () => (
+  <div className="mb-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-faint">
+    <LegendKey className="bg-ok" name="Succeeded" />
+    <LegendKey className="bg-bad" name="Failed, or an incident" />
+    <LegendKey className="bg-live" name="Running, or a change" />
+    <LegendKey className="bg-faint" name="Cancelled or skipped" />
+    <LegendKey className="bg-warn" name="Notification" />
+    <LegendKey className="bg-edge" name="Planned" />
+  </div>
+)
+
+const Notes = ({
+  complete_from,
+  from,
+  has_all_lanes,
+  has_all_plans
+}: {
+  readonly complete_from: string
+  readonly from: string
+  readonly has_all_lanes: boolean
+  readonly has_all_plans: boolean
+}) => {
+  const notes = [
+    complete_from > from &&
+      `There are too many runs before ${shortDateTime(complete_from)} to show in this period. Zoom in to see them.`,
+    !has_all_lanes && "Only the 500 newest tasks have a lane of their own.",
+    !has_all_plans && "Not all planned runs are shown. Zoom in to see more."
+  ].filter((note) => note !== false)
+  return notes.length > 0 && <p className="mt-2 text-sm text-faint">{notes.join(" ")}</p>
+}
+
+const link = "font-medium text-live hover:underline"
+
+const Selection = ({
+  brush: { from, lane, to },
+  onClear,
+  onZoom
+}: {
+  readonly brush: Brush
+  readonly onZoom: (view: View) => void
+  readonly onClear: () => void
+}) => {
+  const { workspaceId } = useWorkspace()
+  const isAdmin = useHasRole()("admin")
+  const params = { workspaceId }
+  const period = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const taskId = lane?.taskId
+  return (
+    <div className="mt-3 flex flex-wrap items-center gap-x-5 gap-y-2 text-sm">
+      <span className="nums">
+        {lane !== undefined && `${lane.name}, `}
+        {shortDateTime(from)} to {shortDateTime(to)}
+      </span>
+      <Link
+        to="/w/$workspaceId/executions"
+        params={params}
+        search={{ ...period, ...(taskId !== undefined && { task_id: taskId }) }}
+        className={link}
+      >
+        Executions
+      </Link>
+      <Link to="/w/$workspaceId/incidents" params={params} search={period} className={link}>
+        Incidents
+      </Link>
+      {isAdmin && (
+        <Link
+          to="/w/$workspaceId/audit"
+          params={params}
+          search={{ from: localDay(from), to: localDay(to) }}
+          className={link}
+        >
+          Audit log
+        </Link>
+      )}
+      <Button size="small" onClick={() => onZoom({ from, to })}>
+        Zoom to the selection
+      </Button>
+      <Button size="small" look="quiet" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  )
+}
+
+const localDay = (at: number) => {
+  const date = new Date(at)
+  const two = (value: number) => String(value).padStart(2, "0")
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}

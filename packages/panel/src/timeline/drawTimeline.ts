@@ -1,0 +1,191 @@
+import { dayOf, exactTimeOfDay, timeOfDay } from "../ui/values/format.ts"
+import { firstEndingAfter, type Lane, type MarkKind, markKinds, type Marks } from "./lanes.ts"
+import { spanOf, ticksOf, type View } from "./view.ts"
+
+/** The sizes of the timeline's parts. On narrow screens, each lane's name is above its marks. */
+export const axisPx = 32
+export const narrowBelowPx = 640
+export const laneHeight = (width: number): number => (width < narrowBelowPx ? 40 : 28)
+export const labelWidth = (width: number): number => (width < narrowBelowPx ? 0 : 208)
+
+export interface Colours extends Readonly<Record<MarkKind, string>> {
+  readonly ink: string
+  readonly faint: string
+  readonly line: string
+  readonly surface: string
+  readonly sunken: string
+  readonly now: string
+}
+
+export interface Frame {
+  readonly width: number
+  readonly height: number
+  readonly scrollTop: number
+  readonly view: View
+  readonly now: number
+  readonly lanes: ReadonlyArray<Lane>
+  readonly colours: Colours
+  /** The index of the lane under the pointer, or the lane that was selected with the keyboard. */
+  readonly current: number | undefined
+  readonly brush: View | undefined
+}
+
+/**
+ * Draws the visible lanes. All lanes' marks are drawn one colour at a time, because changing the
+ * colour is slow.
+ */
+export const drawTimeline = (context: CanvasRenderingContext2D, frame: Frame): void => {
+  const { colours, height, width } = frame
+  context.fillStyle = colours.surface
+  context.fillRect(0, 0, width, height)
+  const shown = shownLanes(frame)
+  drawRows(context, frame, shown)
+  context.save()
+  context.beginPath()
+  context.rect(labelWidth(width), axisPx, width - labelWidth(width), height - axisPx)
+  context.clip()
+  for (const kind of markKinds) {
+    context.fillStyle = colours[kind]
+    for (let index = shown.first; index < shown.end; index++) {
+      const marks = frame.lanes[index]?.marks[kind]
+      if (marks !== undefined) drawMarks(context, frame, kind, marks, topOf(frame, index))
+    }
+  }
+  drawOverlay(context, frame)
+  context.restore()
+  drawAxis(context, frame)
+}
+
+export const timeAt = ({ view, width }: Pick<Frame, "view" | "width">, x: number): number => {
+  const left = labelWidth(width)
+  return view.from + ((x - left) / Math.max(1, width - left)) * spanOf(view)
+}
+
+/**
+ * Returns the index of the lane at the vertical position, or undefined if the position is on the
+ * axis.
+ */
+export const laneAt = (
+  { lanes, scrollTop, width }: Pick<Frame, "lanes" | "scrollTop" | "width">,
+  y: number
+): number | undefined => {
+  const index = Math.floor((y - axisPx + scrollTop) / laneHeight(width))
+  return y < axisPx || lanes[index] === undefined ? undefined : index
+}
+
+const xOf = ({ view, width }: Frame, at: number) => {
+  const left = labelWidth(width)
+  return left + ((at - view.from) / spanOf(view)) * (width - left)
+}
+
+const topOf = ({ scrollTop, width }: Frame, index: number) =>
+  axisPx + index * laneHeight(width) - scrollTop
+
+const shownLanes = ({ height, lanes, scrollTop, width }: Frame) => ({
+  first: Math.floor(scrollTop / laneHeight(width)),
+  end: Math.min(lanes.length, Math.ceil((scrollTop + height - axisPx) / laneHeight(width)))
+})
+
+const drawRows = (
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  { end, first }: ReturnType<typeof shownLanes>
+) => {
+  const { colours, current, lanes, width } = frame
+  const row = laneHeight(width)
+  const isNarrow = labelWidth(width) === 0
+  context.textBaseline = "middle"
+  context.font = "12px 'Geist Variable', ui-sans-serif, sans-serif"
+  for (let index = first; index < end; index++) {
+    const lane = lanes[index]
+    const top = topOf(frame, index)
+    if (index === current) {
+      context.fillStyle = colours.sunken
+      context.fillRect(0, top, width, row)
+    }
+    context.fillStyle = colours.line
+    context.fillRect(0, top + row - 1, width, 1)
+    if (lane === undefined) continue
+    const isFirst = lanes[index - 1]?.group !== lane.group
+    context.fillStyle = isFirst ? colours.ink : colours.faint
+    const text = isFirst ? `${lane.group} · ${lane.name}` : lane.name
+    context.fillText(
+      cut(text, isNarrow ? Math.floor(width / 7) : 29),
+      12,
+      isNarrow ? top + 9 : top + row / 2
+    )
+  }
+}
+
+const cut = (text: string, length: number) =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text
+
+const drawMarks = (
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  kind: MarkKind,
+  marks: Marks,
+  top: number
+) => {
+  const { view, width } = frame
+  const isNarrow = labelWidth(width) === 0
+  const bottom = top + laneHeight(width) - 4
+  const room = isNarrow ? 20 : laneHeight(width) - 8
+  for (let index = firstEndingAfter(marks, view.from - 1); index < marks.from.length; index++) {
+    const start = marks.from[index] ?? 0
+    if (start > view.to) break
+    const x = xOf(frame, start)
+    if (kind === "change" || kind === "notification") {
+      context.fillRect(x - 1.5, bottom - room, 3, room / 2)
+      continue
+    }
+    const end = xOf(frame, marks.to[index] ?? 0)
+    if (kind === "incident") {
+      context.fillRect(x, bottom - 2, Math.max(2, end - x), 4)
+      continue
+    }
+    const size = Math.min(room, 6 + 2 * Math.log2(marks.count[index] ?? 1))
+    context.fillRect(x, bottom - size - 3, Math.max(2, end - x - 1), size)
+  }
+}
+
+const drawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => {
+  const { brush, colours, height, now } = frame
+  if (brush !== undefined) {
+    const x = xOf(frame, brush.from)
+    context.fillStyle = colours.now
+    context.globalAlpha = 0.15
+    context.fillRect(x, axisPx, xOf(frame, brush.to) - x, height)
+    context.globalAlpha = 1
+  }
+  context.fillStyle = colours.now
+  context.fillRect(Math.round(xOf(frame, now)), axisPx, 1, height)
+}
+
+const drawAxis = (context: CanvasRenderingContext2D, frame: Frame) => {
+  const { colours, height, now, view, width } = frame
+  const left = labelWidth(width)
+  context.fillStyle = colours.surface
+  context.fillRect(0, 0, width, axisPx)
+  context.fillStyle = colours.line
+  context.fillRect(0, axisPx - 1, width, 1)
+  const { ticks, unit } = ticksOf(view, width - left)
+  for (const at of ticks) {
+    const x = Math.round(xOf(frame, at))
+    context.fillStyle = colours.line
+    context.fillRect(x, axisPx - 6, 1, 6)
+    context.globalAlpha = 0.5
+    context.fillRect(x, axisPx, 1, height)
+    context.globalAlpha = 1
+    context.fillStyle = colours.faint
+    const isDay = unit === "day" || timeOfDay(at) === "00:00"
+    const text = isDay ? dayOf(at) : unit === "second" ? exactTimeOfDay(at) : timeOfDay(at)
+    if (x + 4 < width - 40) context.fillText(text, x + 4, axisPx / 2)
+  }
+  const x = xOf(frame, now)
+  if (x < left || x > width) return
+  context.fillStyle = colours.now
+  context.beginPath()
+  context.arc(x, axisPx - 4, 3.5, 0, Math.PI * 2)
+  context.fill()
+}
