@@ -1,14 +1,16 @@
-import type { IncidentDetail } from "@scheduling/sdk"
-import { BellOff, Check } from "lucide-react"
+import type { IncidentDetail, SchedulingClient } from "@scheduling/sdk"
+import { BellOff, Check, Eye, Play } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
+import { useRerun } from "../executions/useRerun.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { attempt } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { now } from "../ui/values/clock.ts"
-import { incidentsChanged } from "./queries.ts"
+import { failedExecutionOf } from "./FailedExecution.tsx"
+import { refetchIncidents } from "./queries.ts"
 
 const snoozes = [
   ["For 1 hour", 1],
@@ -17,26 +19,44 @@ const snoozes = [
   ["For 1 week", 168]
 ] as const
 
-/** The buttons for people who take care of an open incident. */
-export const IncidentActions = ({
-  incident: { id, snoozed_until, status, subject }
-}: {
-  readonly incident: IncidentDetail
-}) => {
+/**
+ * Returns the API of the monitors that can be checked on demand. Undefined for other kinds and for
+ * tasks.
+ */
+const checkedMonitors = (
+  { dnsMonitors, httpMonitors, sslMonitors, tcpMonitors }: SchedulingClient,
+  kind: IncidentDetail["subject"]["kind"]
+) =>
+  kind === "dns"
+    ? dnsMonitors
+    : kind === "http"
+      ? httpMonitors
+      : kind === "ssl"
+        ? sslMonitors
+        : kind === "tcp"
+          ? tcpMonitors
+          : undefined
+
+/** The buttons for handling an open incident. */
+export const IncidentActions = ({ incident }: { readonly incident: IncidentDetail }) => {
   const { api, workspaceId } = useWorkspace()
+  const rerun = useRerun()
+  const { id, snoozed_until, status, subject } = incident
+  const failed = failedExecutionOf(incident)
+  const checked = checkedMonitors(api, subject.kind)
   const [isClosing, setClosing] = useState(false)
   if (status === "closed") return null
 
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, `The incident was ${done}`)
-    await incidentsChanged(workspaceId)
+    await refetchIncidents(workspaceId)
   }
   const snooze = (until: string | null, done: string) =>
     act(() => api.incidents.snooze(id, { until }), done)
   const isSnoozed = snoozed_until !== null && Date.parse(snoozed_until) > now()
 
   return (
-    <Only role="editor">
+    <RoleGate role="editor">
       {status === "open" && (
         <>
           <Menu
@@ -59,7 +79,7 @@ export const IncidentActions = ({
               </MenuItem>
             ))}
             {isSnoozed && (
-              <MenuItem onSelect={() => void snooze(null, "woken up")}>End the snooze</MenuItem>
+              <MenuItem onSelect={() => void snooze(null, "unsnoozed")}>End the snooze</MenuItem>
             )}
           </Menu>
           <Button
@@ -71,6 +91,24 @@ export const IncidentActions = ({
           </Button>
         </>
       )}
+      {failed !== undefined && (
+        <Button icon={<Play />} onClick={() => rerun({ id: failed, task_id: subject.id })}>
+          Run again
+        </Button>
+      )}
+      {checked !== undefined && (
+        <Button
+          icon={<Eye />}
+          onClick={() =>
+            attempt(
+              () => checked.check(subject.id),
+              "The check was requested. The incident closes if it succeeds."
+            )
+          }
+        >
+          Check now
+        </Button>
+      )}
       <Button onClick={() => setClosing(true)}>Close incident</Button>
       <Confirm
         isOpen={isClosing}
@@ -79,9 +117,9 @@ export const IncidentActions = ({
         action="Close"
         onConfirm={() => act(() => api.incidents.close(id), "closed")}
       >
-        The incident ends although {subject.name} has not recovered. Nobody is notified of a
-        recovery.
+        The incident will be closed although {subject.name} has not recovered. Nobody is notified of
+        a recovery.
       </Confirm>
-    </Only>
+    </RoleGate>
   )
 }

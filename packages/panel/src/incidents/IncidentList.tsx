@@ -3,13 +3,13 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
-import { type Column, List, rowTitle } from "../ui/lists/List.tsx"
+import { type Column, List, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { duration } from "../ui/values/format.ts"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 import { incidentListOptions, type IncidentSearch } from "./queries.ts"
 
 export const IncidentList = ({
@@ -24,7 +24,7 @@ export const IncidentList = ({
   return <List {...list} label="Incidents" columns={columns} empty={empty} />
 }
 
-/** Shows the duration of an incident, up to now if it is still open. */
+/** Shows an incident's duration, up to now if it is still open. */
 export const IncidentDuration = ({
   incident: { closed_at, opened_at }
 }: {
@@ -41,12 +41,14 @@ export const IncidentDuration = ({
 }
 
 export const IncidentStatus = ({
-  incident: { status }
+  incident: { status, suppressed }
 }: {
-  readonly incident: Pick<Incident, "status">
+  readonly incident: Pick<Incident, "status" | "suppressed">
 }) =>
   status === "closed" ? (
     <Status of="resolved" />
+  ) : suppressed ? (
+    <Status of="suppressed" />
   ) : (
     <Status of={status} tone={status === "acknowledged" ? "warn" : "bad"} />
   )
@@ -71,8 +73,8 @@ const columns: ReadonlyArray<Column<Incident>> = [
         >
           {stripDirectionMarks(subject.name)}
         </Link>
-        <span className="block truncate text-xs text-faint">
-          <At at={opened_at} className="mr-1 sm:hidden" />
+        <span className={rowDetailClass}>
+          <ShortTime at={opened_at} className="mr-1 sm:hidden" />
           <Message text={cause.message} />
         </span>
       </>
@@ -88,7 +90,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
     key: "opened",
     head: "Opened",
     className: "w-28 shrink-0 max-sm:hidden",
-    cell: ({ opened_at }) => <At at={opened_at} />
+    cell: ({ opened_at }) => <ShortTime at={opened_at} />
   },
   {
     key: "duration",

@@ -5,6 +5,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { IncidentList } from "./IncidentList.tsx"
+import { dateTime } from "../ui/values/format.ts"
 import { incidentSearch } from "./queries.ts"
 
 export const IncidentListPage = () => {
@@ -25,6 +26,16 @@ export const IncidentListPage = () => {
         {search.subject_id !== undefined && (
           <Button icon={<X />} onClick={() => filter({ subject_id: undefined })}>
             One monitor or task
+          </Button>
+        )}
+        {(search.from !== undefined || search.to !== undefined) && (
+          <Button
+            icon={<X />}
+            onClick={() => filter({ from: undefined, to: undefined })}
+            aria-label="Clear the time filter"
+          >
+            {search.from === undefined ? "" : dateTime(search.from)} –{" "}
+            {search.to === undefined ? "now" : dateTime(search.to)}
           </Button>
         )}
       </Filters>

@@ -1,18 +1,20 @@
-import type { IncidentDetail, IncidentSubject } from "@scheduling/sdk"
+import type { IncidentDetail, IncidentId } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
-import { taskLink } from "../data/tasks.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
-import { Card, Facts, Page } from "../ui/layout/Page.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
+import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
+import { ChangesBefore } from "../versions/ChangesBefore.tsx"
+import { SubjectLink } from "./DependsOn.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
-import { IncidentStatus, IncidentDuration } from "./IncidentList.tsx"
+import { FailedExecution, failedExecutionOf } from "./FailedExecution.tsx"
+import { IncidentDuration, IncidentList, IncidentStatus } from "./IncidentList.tsx"
 import { incidentOptions } from "./queries.ts"
 import { IncidentTimeline } from "./IncidentTimeline.tsx"
 
@@ -21,65 +23,87 @@ export const IncidentPage = () => {
   const { incidentId } = useParams({ from: "/inside/w/$workspaceId/incidents/$incidentId" })
   const query = useQuery(incidentOptions(workspaceId, incidentId))
   const above = (
-    <AboveLink to="/w/$workspaceId/incidents" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/incidents" params={{ workspaceId }}>
       Incidents
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
-    <LoadedPage query={query} name="Incident" above={above} width="narrow">
-      {(incident) => (
-        <Page
-          name="Incident"
-          above={above}
-          width="narrow"
-          title={stripDirectionMarks(incident.subject.name)}
-          description={<Message text={incident.cause.message} />}
-          actions={<IncidentActions incident={incident} />}
-        >
-          <div className="flex flex-col gap-8">
-            <Card className="p-5">
-              <IncidentFacts incident={incident} />
-            </Card>
-            <IncidentTimeline incident={incident} />
-          </div>
-        </Page>
-      )}
+    <LoadedPage query={query} name="Incident" above={above}>
+      {(incident) => {
+        const failed = failedExecutionOf(incident)
+        return (
+          <Page
+            name="Incident"
+            above={above}
+            title={stripDirectionMarks(incident.subject.name)}
+            description={<Message text={incident.cause.message} />}
+            actions={<IncidentActions incident={incident} />}
+          >
+            <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+              <div className="min-w-0 lg:order-last">
+                <IncidentFacts incident={incident} />
+              </div>
+              <div className="flex min-w-0 flex-col gap-8">
+                <ChangesBefore
+                  subject={incident.subject}
+                  from={incident.timeline.find(({ type }) => type === "last_good")?.at}
+                  to={incident.opened_at}
+                />
+                <IncidentTimeline incident={incident} />
+                {failed !== undefined && <FailedExecution executionId={failed} />}
+                <Section title="Earlier incidents">
+                  <IncidentList
+                    search={{ subject_id: incident.subject.id, to: incident.opened_at }}
+                    empty={
+                      <p className="text-soft">
+                        This is the first incident of this {isTask(incident) ? "task" : "monitor"}.
+                      </p>
+                    }
+                  />
+                </Section>
+              </div>
+            </div>
+          </Page>
+        )
+      }}
     </LoadedPage>
   )
 }
 
+const isTask = ({ subject: { kind } }: IncidentDetail) => kind === "cron" || kind === "chain"
+
 const IncidentFacts = ({ incident }: { readonly incident: IncidentDetail }) => {
-  const { cause, closed_at, id, snoozed_until, status, subject } = incident
-  const isTask = subject.kind === "cron" || subject.kind === "chain"
+  const { cause, closed_at, id, snoozed_until, status, subject, suppressed_by } = incident
   return (
-    <Facts
+    <FactsSection
+      title="Incident"
       facts={{
         Status: <IncidentStatus incident={incident} />,
         Cause: <Badge>{cause.code.replaceAll("_", " ")}</Badge>,
-        Opened: <At at={incident.opened_at} />,
-        Resolved: closed_at === null ? "Not yet" : <At at={closed_at} />,
+        Opened: <ShortTime at={incident.opened_at} />,
+        Resolved: closed_at === null ? "Not yet" : <ShortTime at={closed_at} />,
         Duration: <IncidentDuration incident={incident} />,
         ...(status === "open" &&
-          snoozed_until !== null && { "Snoozed until": <At at={snoozed_until} /> }),
-        [isTask ? "Task" : "Monitor"]: <SubjectLink subject={subject} />,
+          snoozed_until !== null && { "Snoozed until": <ShortTime at={snoozed_until} /> }),
+        ...(suppressed_by !== null && { "Suppressed by": <SuppressorLink id={suppressed_by} /> }),
+        [isTask(incident) ? "Task" : "Monitor"]: <SubjectLink subject={subject} />,
         Id: <CopyText text={id} />
       }}
     />
   )
 }
 
-const SubjectLink = ({ subject: { id, kind, name } }: { readonly subject: IncidentSubject }) => {
+/** A link to the incident that suppresses this incident's notifications. */
+const SuppressorLink = ({ id }: { readonly id: IncidentId }) => {
   const { workspaceId } = useWorkspace()
-  const link =
-    kind === "cron" || kind === "chain"
-      ? taskLink(workspaceId, kind, id)
-      : {
-          to: "/w/$workspaceId/monitors/$kind/$monitorId" as const,
-          params: { workspaceId, kind, monitorId: id }
-        }
+  const { data } = useQuery(incidentOptions(workspaceId, id))
   return (
-    <Link {...link} className="font-medium text-live underline-offset-2 hover:underline">
-      {stripDirectionMarks(name)}
+    <Link
+      to="/w/$workspaceId/incidents/$incidentId"
+      params={{ workspaceId, incidentId: id }}
+      className="font-medium text-live underline-offset-2 hover:underline"
+    >
+      {data === undefined ? "another incident" : stripDirectionMarks(data.subject.name)}
     </Link>
   )
 }

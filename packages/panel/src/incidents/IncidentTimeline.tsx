@@ -8,13 +8,13 @@ import { Field, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { Message } from "../ui/values/Message.tsx"
 import { Dot, Status } from "../ui/values/Status.tsx"
-import { At, ExactAt } from "../ui/values/Time.tsx"
-import { incidentsChanged } from "./queries.ts"
+import { ShortTime, ExactTime } from "../ui/values/Time.tsx"
+import { refetchIncidents } from "./queries.ts"
 
-/** The history of an incident, with a form for notes. */
+/** An incident's history, with a form for notes. */
 export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDetail }) => {
   const { deliveries, id, timeline, workspace_id } = incident
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
@@ -33,7 +33,7 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
               <div className="min-w-0 grow wrap-anywhere">
                 <Entry entry={entry} delivery={byId.get(entry.delivery_id ?? "")} />
               </div>
-              <ExactAt at={entry.at} className="shrink-0 text-sm text-faint" />
+              <ExactTime at={entry.at} className="shrink-0 text-sm text-faint" />
             </li>
           ))}
           {deliveries.length === 0 && (
@@ -42,11 +42,11 @@ export const IncidentTimeline = ({ incident }: { readonly incident: IncidentDeta
             </li>
           )}
         </ol>
-        <Only role="editor">
+        <RoleGate role="editor">
           <div className="border-t border-line p-5">
             <NoteForm key={id} workspaceId={workspace_id} incidentId={id} />
           </div>
-        </Only>
+        </RoleGate>
       </Card>
     </Section>
   )
@@ -57,6 +57,7 @@ const tones = {
   failure: "bad",
   opened: "bad",
   notification: "none",
+  escalated: "warn",
   acknowledged: "warn",
   snoozed: "warn",
   note: "live",
@@ -100,6 +101,8 @@ const Entry = ({
       )
     case "notification":
       return delivery === undefined ? "A message was created" : <Sent delivery={delivery} />
+    case "escalated":
+      return `Escalated: ${message}`
     case "acknowledged":
       return `Acknowledged by ${name}`
     case "snoozed":
@@ -107,7 +110,7 @@ const Entry = ({
         `Snooze ended by ${name}`
       ) : (
         <>
-          Snoozed by {name} until <At at={until} />
+          Snoozed by {name} until <ShortTime at={until} />
         </>
       )
     case "note":
@@ -158,7 +161,7 @@ const NoteForm = ({
     send: async ({ text }) => {
       await api.incidents.addNote(incidentId, { text })
       form.set({ text: "" })
-      await incidentsChanged(workspaceId)
+      await refetchIncidents(workspaceId)
     }
   })
   return (

@@ -2,7 +2,7 @@ import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@schedu
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries } from "../data/queries.ts"
-import { oneOf, searchOf, textIn } from "../ui/lists/search.ts"
+import { momentIn, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 import { now } from "../ui/values/clock.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "incidents"] as const
@@ -11,7 +11,9 @@ const isOpen = oneOf(["true", "false"])
 
 export const incidentSearch = searchOf({
   open: (value) => isOpen(String(value)),
-  subject_id: textIn
+  subject_id: searchTextOf,
+  from: momentIn,
+  to: momentIn
 })
 
 export type IncidentSearch = ReturnType<typeof incidentSearch>
@@ -25,8 +27,9 @@ export const incidentOptions = (workspaceId: WorkspaceId, incidentId: IncidentId
   queryOptions({
     queryKey: [...all(workspaceId), incidentId],
     queryFn: ({ signal }) => clientOf(workspaceId).incidents.get(incidentId, { signal }),
-    // No live event reports deliveries. The first deliveries start soon after a change of the
-    // incident.
+    // Polls while deliveries are unfinished, because live events do not report deliveries. Also
+    // polls for a minute after the incident opened or closed, because its first deliveries start
+    // soon afterwards.
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && (isFresh(data) || data.deliveries.some(isUnfinished)) ? 2_000 : false
   })
@@ -36,7 +39,7 @@ const isFresh = ({ closed_at, opened_at }: IncidentDetail) =>
 
 const isUnfinished = ({ finished_at }: IncidentDetail["deliveries"][number]) => finished_at === null
 
-/** The query for a monitor's incidents and the retention of incidents in days. */
+/** The query for a monitor's incidents and their retention in days. */
 export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: MonitorId) =>
   queryOptions({
     queryKey: [...all(workspaceId), "of", monitorId],
@@ -48,5 +51,5 @@ export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: M
   })
 
 /** Refetches all incident queries after a change. */
-export const incidentsChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchIncidents = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

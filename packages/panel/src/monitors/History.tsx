@@ -10,7 +10,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import {
   type DayOfHistory,
   dailyHistory,
-  clampToIncidents,
+  notBeforeIncidents,
   type OldestEvent,
   uptimeFraction,
   monitoredPeriod
@@ -29,15 +29,16 @@ const lasts = ({ closed_at }: Pick<Incident, "closed_at">, from: number) =>
 export const History = ({ monitor, oldest }: Props) => {
   const { workspaceId } = useWorkspace()
   const tick = useNow(5_000)
-  const { data, dataUpdatedAt, error } = useQuery(
+  const { data, dataUpdatedAt, error, refetch } = useQuery(
     incidentsOfMonitorOptions(workspaceId, monitor.id)
   )
-  if (error !== null) return <Problem error={error} />
+  if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   if (data === undefined || oldest === undefined) return <Skeleton className="h-28" />
-  const now = clampToIncidents(data.incidents, Math.max(tick, dataUpdatedAt))
+  const now = notBeforeIncidents(data.incidents, Math.max(tick, dataUpdatedAt))
   const watched = monitoredPeriod(monitor, data.incidents, oldest)
   if (watched === undefined) return null
-  // Incidents of earlier days have been deleted, so the status of those days is unknown.
+  // Incidents that closed before this period have been deleted, so the status of earlier days is
+  // unknown.
   const shownDays = Math.min(data.keptDays, mostDays)
   const days = dailyHistory(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now
@@ -96,7 +97,7 @@ const Day = ({ day: { at, downMs, known } }: { readonly day: DayOfHistory }) => 
 const words = {
   watched: "up",
   "no incident": "no incident",
-  "not watched": "not monitored yet"
+  "not monitored": "not monitored yet"
 } as const
 
-const looks = { watched: "bg-ok", "no incident": "bg-edge", "not watched": "bg-sunken" } as const
+const looks = { watched: "bg-ok", "no incident": "bg-edge", "not monitored": "bg-sunken" } as const

@@ -3,7 +3,7 @@ import { type listOptions, useList } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Empty, Section } from "../ui/layout/Page.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 import { pollEvents } from "./queries.ts"
 
 export interface ListedEvent<Event> {
@@ -41,5 +41,5 @@ export const eventTimeColumn: Column<{ readonly at: string }> = {
   key: "at",
   head: "Time",
   className: "w-28 shrink-0",
-  cell: ({ at }) => <At at={at} />
+  cell: ({ at }) => <ShortTime at={at} />
 }

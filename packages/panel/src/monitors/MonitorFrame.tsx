@@ -2,18 +2,18 @@ import type { Monitor } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { IncidentList } from "../incidents/IncidentList.tsx"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { History } from "./History.tsx"
 import { UptimeSection } from "./UptimeSection.tsx"
 import type { OldestEvent } from "./history.ts"
 
-export const AboveMonitors = ({ workspaceId }: { readonly workspaceId: string }) => (
-  <AboveLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
+export const MonitorListLink = ({ workspaceId }: { readonly workspaceId: string }) => (
+  <ParentPageLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
     Monitors
-  </AboveLink>
+  </ParentPageLink>
 )
 
 export const MonitorFrame = ({
@@ -35,13 +35,13 @@ export const MonitorFrame = ({
   return (
     <Page
       name={name}
-      above={<AboveMonitors workspaceId={workspaceId} />}
+      above={<MonitorListLink workspaceId={workspaceId} />}
       title={name}
       actions={actions}
       description={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Status of={status} />
-          {last_change_at !== null && <Ago at={last_change_at} className="text-faint" />}
+          {last_change_at !== null && <RelativeTime at={last_change_at} className="text-faint" />}
           {tags.map((tag) => (
             <Link key={tag} to="/w/$workspaceId/monitors" params={{ workspaceId }} search={{ tag }}>
               <Badge>{tag}</Badge>

@@ -6,22 +6,29 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
-import { Button, ButtonLink, lookOf } from "../ui/actions/Button.tsx"
+import { Button, ButtonLink, buttonClasses } from "../ui/actions/Button.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
 import { CountFilter } from "../ui/lists/CountFilter.tsx"
 import { Select } from "../ui/forms/Field.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
-import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
+import {
+  type Column,
+  List,
+  menuColumn,
+  rowTitle,
+  rowDetailClass,
+  statusDetailClass
+} from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { capital } from "../ui/values/format.ts"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, EmptyValue } from "../ui/values/Time.tsx"
+import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import { monitorCountsOptions, monitorListOptions } from "./queries.ts"
 import { monitorSearch, monitorStatuses } from "./search.ts"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 
 export const MonitorListPage = () => {
   const { workspaceId } = useWorkspace()
@@ -29,9 +36,9 @@ export const MonitorListPage = () => {
   const list = useList(monitorListOptions(workspaceId, search))
   const counts = useQuery(monitorCountsOptions(workspaceId)).data
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <CreateMenu />
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
@@ -55,9 +62,11 @@ export const MonitorListPage = () => {
           {counts !== undefined && (
             <CountFilter
               label="Status"
-              chosen={search.status}
+              chosen={search.status === undefined ? [] : [search.status]}
               counts={monitorStatuses.map((status) => [status, capital(status), counts[status]])}
-              onChange={(status) => filter({ status })}
+              onToggle={(status) =>
+                filter({ status: status === search.status ? undefined : status })
+              }
             />
           )}
           {search.tag !== undefined && (
@@ -105,7 +114,7 @@ const CreateMenu = () => {
     <>
       <Menu
         label="Other monitors"
-        className={lookOf({}, undefined)}
+        className={buttonClasses({}, undefined)}
         button={
           <span className="flex items-center gap-1.5" aria-hidden>
             More
@@ -150,12 +159,12 @@ const columns: ReadonlyArray<Column<Monitor>> = [
   {
     key: "status",
     head: "Status",
-    className: "w-24 shrink-0",
+    className: "w-24 shrink-0 lg:w-36",
     cell: ({ last_change_at, status }) => (
       <>
         <Status of={status} />
         {last_change_at !== null && (
-          <Ago at={last_change_at} className="block pl-4 text-xs text-faint" />
+          <RelativeTime at={last_change_at} className={statusDetailClass} />
         )}
       </>
     )
@@ -169,7 +178,7 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <Link {...monitorLink(monitor)} className={rowTitle}>
           {monitor.name}
         </Link>
-        <span className="block truncate text-xs text-faint">{monitorKinds[monitor.kind].name}</span>
+        <span className={rowDetailClass}>{monitorKinds[monitor.kind].name}</span>
       </>
     )
   },
@@ -201,8 +210,8 @@ const columns: ReadonlyArray<Column<Monitor>> = [
         <EmptyValue />
       ) : (
         <>
-          <Ago at={next_check_at} />
-          <span className="block text-xs text-faint">{monitorKinds[kind].next}</span>
+          <RelativeTime at={next_check_at} />
+          <span className={rowDetailClass}>{monitorKinds[kind].next}</span>
         </>
       )
   },

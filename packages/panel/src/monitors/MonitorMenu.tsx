@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
-import { incidentsChanged } from "../incidents/queries.ts"
+import { refetchIncidents } from "../incidents/queries.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { attempt, notify } from "../ui/messages/toast.ts"
 import { editMonitorLink } from "./links.ts"
-import { monitorsChanged } from "./queries.ts"
+import { refetchMonitors } from "./queries.ts"
 
 export const MonitorMenu = ({
   children,
@@ -23,7 +23,7 @@ export const MonitorMenu = ({
   const { id, kind, name, status } = monitor
   const { deletion, resource } = monitorKinds[kind]
   const monitors = resource(api)
-  const changed = () => Promise.all([monitorsChanged(workspaceId), incidentsChanged(workspaceId)])
+  const changed = () => Promise.all([refetchMonitors(workspaceId), refetchIncidents(workspaceId)])
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, `${name} was ${done}`)
     await changed()

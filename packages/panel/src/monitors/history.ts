@@ -4,8 +4,8 @@ type Span = Pick<Incident, "closed_at" | "opened_at">
 
 export interface DayOfHistory {
   readonly at: number
-  /** `no incident` means that the monitor existed, but no event or incident proves that it was up. */
-  readonly known: "not watched" | "no incident" | "watched"
+  /** `no incident` means that the monitor existed, but no event or incident proves it was up. */
+  readonly known: "not monitored" | "no incident" | "watched"
   readonly downMs: number
 }
 
@@ -35,13 +35,13 @@ const isResult = (status: MonitorStatus): boolean => status !== "new" && status 
 
 export interface MonitoredPeriod {
   readonly since: number
-  /** The time since which the monitor's status is known. */
+  /** The time from which the monitor's status is known. */
   readonly from: number
 }
 
 /**
- * Finds when a monitor was first up or down. Because old events are deleted, incidents and the
- * latest status change count too. Returns undefined if the monitor was never up or down.
+ * Returns the time at which a monitor was first up or down, or undefined if it never was. Because
+ * old events are deleted, incidents and the latest status change are considered too.
  */
 export const monitoredPeriod = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
@@ -58,11 +58,14 @@ export const monitoredPeriod = (
   return { from, since: oldest.isFirst ? from : Date.parse(created_at) }
 }
 
-/** Returns `now`, but not before the start of any incident, because the page's clock is coarse. */
-export const clampToIncidents = (incidents: ReadonlyArray<Span>, now: number): number =>
+/**
+ * Returns `now`, or the latest incident's start if that is later. The page's clock advances in
+ * steps, so it can lag behind.
+ */
+export const notBeforeIncidents = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 
-/** Returns the last days in the user's time zone, oldest first. */
+/** Returns the history of the last `count` days in the user's time zone, oldest first. */
 export const dailyHistory = (
   incidents: ReadonlyArray<Span>,
   { from, since }: MonitoredPeriod,
@@ -78,11 +81,11 @@ export const dailyHistory = (
     const end = next.getTime()
     return {
       at: day.getTime(),
-      known: end > from ? "watched" : end > since ? "no incident" : "not watched",
+      known: end > from ? "watched" : end > since ? "no incident" : "not monitored",
       downMs: downIn(incidents, day.getTime(), Math.min(end, now))
     }
   })
 
-/** Returns the fraction of the time since `from` during which the monitor was up. */
+/** Returns the monitor's uptime since `from` as a fraction. */
 export const uptimeFraction = (incidents: ReadonlyArray<Span>, from: number, now: number): number =>
   now <= from ? 1 : 1 - downIn(incidents, from, now) / (now - from)

@@ -1,36 +1,51 @@
 import type { Monitor, MonitorKind, SchedulingClient } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
+import { useLocation, useNavigate } from "@tanstack/react-router"
 import { Pencil } from "lucide-react"
 import { type ComponentType, type ReactNode, useEffect, useRef } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
-import { queries, withoutCache } from "../data/queries.ts"
+import { queries, bypassCache } from "../data/queries.ts"
+import {
+  DependsOnField,
+  dependsOnFacts,
+  type DependsOnValues,
+  dependsOnValuesOf
+} from "../incidents/DependsOn.tsx"
+import { Recipients } from "../recipients/Recipients.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
+import { FormColumns } from "../ui/forms/FormColumns.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
+import { tagsOf } from "../ui/forms/tags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
-import { Page } from "../ui/layout/Page.tsx"
+import { Card, FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { notify } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import { Versions } from "../versions/Versions.tsx"
 import { editMonitorLink, monitorLink } from "./links.ts"
 import { type ListedEvent, MonitorEvents } from "./MonitorEvents.tsx"
-import { AboveMonitors, MonitorFrame } from "./MonitorFrame.tsx"
+import { MonitorListLink, MonitorFrame } from "./MonitorFrame.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import {
   pollMs,
   monitorEventsOptions,
   monitorOptions,
   type MonitorResource,
-  monitorsChanged
+  refetchMonitors,
+  monitorsKey
 } from "./queries.ts"
 import { useOldestEvent } from "./useOldestEvent.ts"
 
 type AnyMonitor = Omit<Monitor, "kind">
 
+interface NamedValues {
+  readonly tags: string
+}
+
 /** The parts of the pages that are specific to a monitor kind. */
-interface PageParts<M extends AnyMonitor, Event, Values extends object, Input extends object> {
+interface PageParts<M extends AnyMonitor, Event, Values extends NamedValues, Input extends object> {
   readonly kind: MonitorKind
   readonly resource: (api: SchedulingClient) => MonitorResource<M, Event, Input>
   readonly form: {
@@ -40,18 +55,20 @@ interface PageParts<M extends AnyMonitor, Event, Values extends object, Input ex
     readonly valuesOf: (monitor: M) => Values
     readonly inputOf: (values: Values) => Input
     readonly Fields: ComponentType<{ readonly form: FormOf<Values> }>
+    /** A preview of the values' effect, beside the fields. */
+    readonly Preview: ComponentType<{ readonly values: Values }>
   }
-  /** A hook for the actions that only this kind has. */
+  /** A hook for the actions that only this kind of monitor has. */
   readonly useActions?: (monitor: M) => KindActions
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
   readonly events: ListedEvent<Event>
-  /** True if monitoring starts at creation, false if it starts with the first event. */
+  /** True if monitoring starts at creation, false if it starts at the first event. */
   readonly isMonitoredAtOnce: boolean
 }
 
 interface KindActions {
-  /** Buttons shown before those common to all kinds. */
+  /** Buttons shown before the buttons that all kinds share. */
   readonly buttons?: ReactNode
   readonly menuItems?: ReactNode
 }
@@ -67,7 +84,7 @@ export interface MonitorPages {
 export const monitorPages = <
   M extends AnyMonitor,
   Event extends Pick<Monitor, "status"> & { readonly id: string; readonly at: string },
-  Values extends object,
+  Values extends NamedValues,
   Input extends object
 >(
   parts: PageParts<M, Event, Values, Input>
@@ -75,25 +92,59 @@ export const monitorPages = <
   const { Aside, First, form, kind, useActions = useNoActions } = parts
   const { create, name } = monitorKinds[kind]
 
+  const valuesOf = (monitor: M): Values & DependsOnValues => ({
+    ...form.valuesOf(monitor),
+    ...dependsOnValuesOf(monitor)
+  })
+  const inputOf = (values: Values & DependsOnValues): Input & DependsOnValues => ({
+    ...form.inputOf(values),
+    depends_on: values.depends_on
+  })
+
   const Form = ({
     action,
     initial,
     latest,
+    monitorId,
     onCancel,
     onSend
   }: {
     readonly action: string
-    readonly initial: Values
-    readonly latest?: () => Promise<Values>
+    readonly initial: Values & DependsOnValues
+    readonly latest?: () => Promise<Values & DependsOnValues>
     readonly onCancel: () => void
-    readonly onSend: SendInput<Input>
+    readonly onSend: SendInput<Input & DependsOnValues>
+    /** Undefined for a new monitor. */
+    readonly monitorId?: string
   }) => {
-    const state = useForm({ initial, latest, send: sendInput(form.inputOf, onSend) })
+    const { href: draftKey } = useLocation()
+    const state = useForm({ draftKey, initial, latest, send: sendInput(inputOf, onSend) })
     return (
-      <form className="flex flex-col gap-8" onSubmit={state.submit}>
-        <form.Fields form={state} />
+      <FormColumns
+        onSubmit={state.submit}
+        preview={
+          <>
+            <form.Preview values={state.values} />
+            <Recipients
+              title="Who would be notified"
+              subject={{ kind, id: monitorId, tags: tagsOf(state.values.tags) }}
+            />
+          </>
+        }
+      >
+        {/* The kind's fields change only their own values, not the dependencies. */}
+        <form.Fields form={state as unknown as FormOf<Values>} />
+        <Section title="Dependencies">
+          <Card className="p-5">
+            <DependsOnField
+              values={state.values}
+              onChange={(change) => state.set(change as Partial<Values & DependsOnValues>)}
+              error={state.errorOf("depends_on")}
+            />
+          </Card>
+        </Section>
         <FormEnd isLong form={state} action={action} needs="editor" onCancel={onCancel} />
-      </form>
+      </FormColumns>
     )
   }
 
@@ -104,7 +155,7 @@ export const monitorPages = <
     return (
       <>
         {buttons}
-        <Only role="editor">
+        <RoleGate role="editor">
           <ButtonLink {...editMonitorLink(known)} icon={<Pencil />}>
             Edit
           </ButtonLink>
@@ -120,7 +171,7 @@ export const monitorPages = <
           >
             {menuItems}
           </MonitorMenu>
-        </Only>
+        </RoleGate>
       </>
     )
   }
@@ -138,21 +189,35 @@ export const monitorPages = <
       const oldest = useOldestEvent(events, parts.isMonitoredAtOnce ? data?.created_at : undefined)
       const shown = useRef(data)
       useEffect(() => {
-        // Older events would contradict the new state of the monitor.
+        // Refetch the events with the monitor, because older events would contradict its new state.
         if (shown.current !== undefined && shown.current !== data) {
           void queries.invalidateQueries({ queryKey: events.queryKey })
         }
         shown.current = data
       })
       return (
-        <LoadedPage query={query} name={name} above={<AboveMonitors workspaceId={workspaceId} />}>
+        <LoadedPage query={query} name={name} above={<MonitorListLink workspaceId={workspaceId} />}>
           {(monitor) => (
             <MonitorFrame
               monitor={monitor}
               oldest={oldest}
               actions={<Actions monitor={monitor} />}
               first={<First monitor={monitor} />}
-              aside={<Aside monitor={monitor} />}
+              aside={
+                <>
+                  <Aside monitor={monitor} />
+                  {monitor.depends_on.length > 0 && (
+                    <FactsSection title="Dependencies" facts={dependsOnFacts(monitor.depends_on)} />
+                  )}
+                  <Recipients subject={{ kind, id: monitor.id, tags: monitor.tags }} />
+                  <Versions
+                    record={monitor}
+                    resource={resource}
+                    queryKey={monitorsKey(workspaceId)}
+                    onRestored={() => refetchMonitors(workspaceId)}
+                  />
+                </>
+              }
             >
               <MonitorEvents options={events} {...parts.events} />
             </MonitorFrame>
@@ -167,20 +232,19 @@ export const monitorPages = <
       return (
         <Page
           title={create}
-          above={<AboveMonitors workspaceId={workspaceId} />}
+          above={<MonitorListLink workspaceId={workspaceId} />}
           description={form.description}
-          width="narrow"
         >
           <Form
             action={form.action}
-            initial={form.initial}
+            initial={{ ...form.initial, depends_on: [] }}
             onCancel={() =>
               void navigate({ to: "/w/$workspaceId/monitors", params: { workspaceId } })
             }
             onSend={async (input) => {
               const created = await parts.resource(api).create(input)
               notify(`${created.name} was created`)
-              void monitorsChanged(workspaceId)
+              void refetchMonitors(workspaceId)
               await navigate(monitorLink({ ...created, kind }))
             }}
           />
@@ -194,20 +258,21 @@ export const monitorPages = <
       const resource = parts.resource(api)
       const options = monitorOptions(resource, workspaceId, monitorId)
       const back = () => navigate(monitorLink({ id: monitorId, kind, workspace_id: workspaceId }))
-      const above = <AboveMonitors workspaceId={workspaceId} />
+      const above = <MonitorListLink workspaceId={workspaceId} />
       return (
-        <LoadedPage query={useQuery(options)} name="Edit" above={above} width="narrow">
+        <LoadedPage query={useQuery(options)} name="Edit" above={above}>
           {(monitor) => (
-            <Page title={`Edit ${monitor.name}`} above={above} width="narrow">
+            <Page title={`Edit ${monitor.name}`} above={above}>
               <Form
                 action="Save changes"
-                initial={form.valuesOf(monitor)}
-                latest={async () => form.valuesOf(await queries.fetchQuery(withoutCache(options)))}
+                monitorId={monitorId}
+                initial={valuesOf(monitor)}
+                latest={async () => valuesOf(await queries.fetchQuery(bypassCache(options)))}
                 onCancel={() => void back()}
                 onSend={async (_, patch) => {
                   await patch((changes) => resource.update(monitorId, changes))
                   notify(`${monitor.name} was changed`)
-                  await monitorsChanged(workspaceId)
+                  await refetchMonitors(workspaceId)
                   await back()
                 }}
               />

@@ -2,25 +2,26 @@ import type { MonitorId, Page, PageQuery, RequestOptions, WorkspaceId } from "@s
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queries } from "../data/queries.ts"
+import type { VersionedResource } from "../versions/Versions.tsx"
 import type { MonitorSearch } from "./search.ts"
 
-const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "monitors"] as const
+export const monitorsKey = (workspaceId: WorkspaceId) => ["w", workspaceId, "monitors"] as const
 
 export const monitorListOptions = (workspaceId: WorkspaceId, search: MonitorSearch) =>
-  listOptions([...all(workspaceId), "list", search], (cursor, signal) =>
+  listOptions([...monitorsKey(workspaceId), "list", search], (cursor, signal) =>
     clientOf(workspaceId).monitors.list({ ...search, cursor, limit: 100 }, { signal })
   )
 
 export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
-    queryKey: [...all(workspaceId), "counts"],
+    queryKey: [...monitorsKey(workspaceId), "counts"],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) =>
       (await clientOf(workspaceId).monitors.list({ limit: 1 }, { signal })).counts
   })
 
-/** The SDK methods of a monitor kind that its pages use. */
-export interface MonitorResource<Monitor, Event, Input> {
+/** The SDK methods that the pages of a monitor kind use. */
+export interface MonitorResource<Monitor, Event, Input> extends VersionedResource {
   readonly get: (id: MonitorId, options: RequestOptions) => PromiseLike<Monitor>
   readonly listEvents: (
     id: MonitorId,
@@ -37,7 +38,7 @@ export const monitorOptions = <Monitor>(
   monitorId: MonitorId
 ) =>
   queryOptions({
-    queryKey: [...all(workspaceId), monitorId],
+    queryKey: [...monitorsKey(workspaceId), monitorId],
     queryFn: ({ signal }) => Promise.resolve(resource.get(monitorId, { signal }))
   })
 
@@ -46,7 +47,7 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
   workspaceId: WorkspaceId,
   monitorId: MonitorId
 ) =>
-  listOptions([...all(workspaceId), monitorId, "events"], (cursor, signal) =>
+  listOptions([...monitorsKey(workspaceId), monitorId, "events"], (cursor, signal) =>
     resource.listEvents(
       monitorId,
       { limit: 50, ...(cursor !== undefined && { cursor }) },
@@ -67,9 +68,9 @@ export const pollEvents = {
 }
 
 /** Refetches all monitor queries after a change. */
-export const monitorsChanged = async (workspaceId: WorkspaceId): Promise<void> => {
+export const refetchMonitors = async (workspaceId: WorkspaceId): Promise<void> => {
   await Promise.all([
-    queries.invalidateQueries({ queryKey: all(workspaceId) }),
+    queries.invalidateQueries({ queryKey: monitorsKey(workspaceId) }),
     queries.invalidateQueries({ queryKey: ["w", workspaceId, "monitor-names"] })
   ])
 }

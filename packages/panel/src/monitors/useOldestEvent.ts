@@ -9,8 +9,8 @@ interface Event {
 }
 
 /**
- * Returns the oldest loaded event of a monitor. Undefined while events are loading. Pass
- * `createdAt` for a monitor that is checked from its creation on.
+ * Returns a monitor's oldest loaded event. Undefined while events are loading. Pass `createdAt` for
+ * a monitor that is checked from its creation onwards.
  */
 export const useOldestEvent = <A extends Event>(
   options: ReturnType<typeof listOptions<A>>,

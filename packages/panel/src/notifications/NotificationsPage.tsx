@@ -28,6 +28,9 @@ export const NotificationsPage = ({
         <LinkTab to="/w/$workspaceId/notifications/rules" params={params}>
           Rules
         </LinkTab>
+        <LinkTab to="/w/$workspaceId/notifications/escalations" params={params}>
+          Escalations
+        </LinkTab>
         <LinkTab to="/w/$workspaceId/notifications/deliveries" params={params}>
           Deliveries
         </LinkTab>

@@ -1,6 +1,6 @@
 import type { DeliveredEvent, NotificationDelivery, NotificationEvent } from "@scheduling/sdk"
 
-/** The display names of the events that rules can match, by group. */
+/** The display names of events that rules can match, by group. */
 export const eventGroups: ReadonlyArray<
   readonly [group: string, events: ReadonlyArray<readonly [NotificationEvent, string]>]
 > = [
@@ -10,7 +10,8 @@ export const eventGroups: ReadonlyArray<
       ["execution.failed", "a task fails"],
       ["chain_run.failed", "a chain fails"],
       ["task.recovered", "a task or a chain recovers"],
-      ["task.paused", "the service pauses a task or a chain"]
+      ["task.paused", "the service pauses a task or a chain"],
+      ["approval.requested", "a step of a chain waits for approval"]
     ]
   ],
   [
@@ -38,7 +39,7 @@ const words = new Map<string, string>(eventGroups.flatMap(([, events]) => events
 
 export const eventInWords = (event: NotificationEvent): string => words.get(event) ?? event
 
-/** The predicates for sentences about events. */
+/** The predicates of sentences about events. */
 const predicates: Readonly<Record<string, string>> = {
   "execution.failed": "failed",
   "execution.succeeded": "succeeded",
@@ -46,6 +47,7 @@ const predicates: Readonly<Record<string, string>> = {
   "chain_run.succeeded": "succeeded",
   "task.recovered": "recovered",
   "task.paused": "was paused by the service",
+  "approval.requested": "waits for approval",
   "incident.opened": "went down",
   "incident.closed": "recovered",
   "certificate.expiring": "has a certificate that expires soon",
@@ -58,7 +60,7 @@ const predicates: Readonly<Record<string, string>> = {
   test: "was tested"
 }
 
-/** Describes an event in a sentence: `Nightly report failed`. */
+/** Describes an event as text: `Nightly report failed`. */
 export const describeEvent = ({
   name,
   type
@@ -67,7 +69,7 @@ export const describeEvent = ({
   readonly type: DeliveredEvent
 }) => `${name} ${predicates[type] ?? type}`
 
-/** Returns the title of a delivery: `Nightly report failed, and 2 more`. */
+/** Returns a delivery's title: `Nightly report failed, and 2 more`. */
 export const deliveryTitle = ({
   events,
   events_count
@@ -77,11 +79,11 @@ export const deliveryTitle = ({
   return describeEvent(first) + (events_count > 1 ? `, and ${events_count - 1} more` : "")
 }
 
-/** Joins items: `a, b and c`. */
+/** Joins items as text: `a, b and c`. */
 export const joinNames = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1) ?? ""}`
 
-/** The preselected events of a new rule: failures and recoveries. */
+/** The events preselected in a new rule: failures and recoveries. */
 export const defaultEvents: ReadonlyArray<NotificationEvent> = [
   "execution.failed",
   "chain_run.failed",

@@ -1,8 +1,8 @@
 import type { DeliveryStatus } from "@scheduling/sdk"
 import { kindNames } from "../data/kindNames.ts"
-import { keyOf, searchOf, textIn } from "../ui/lists/search.ts"
+import { keyOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
-/** The statuses of deliveries, in the order of the filter. */
+/** The delivery statuses, in the filter's order. */
 export const deliveryStatuses = {
   queued: "Queued",
   sending: "Sending",
@@ -15,9 +15,9 @@ export const deliveryStatuses = {
 export const deliverySearch = searchOf({
   kind: keyOf(kindNames),
   status: keyOf(deliveryStatuses),
-  channel_id: textIn
+  channel_id: searchTextOf
 })
 
 export type DeliverySearch = ReturnType<typeof deliverySearch>
 
-export const newChannelSearch = searchOf({ kind: textIn })
+export const newChannelSearch = searchOf({ kind: searchTextOf })

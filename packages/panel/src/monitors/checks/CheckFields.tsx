@@ -2,10 +2,15 @@ import * as bounds from "../../data/bounds.ts"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { PlaceFields } from "./PlaceFields.tsx"
 import type { CheckValues } from "./checkValues.ts"
 
-/** The fields for how often a target is checked and how many consecutive results change the status. */
-export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<CheckValues>) => {
+/**
+ * The fields for how often and from where a target is checked, and how many consecutive results
+ * change the status.
+ */
+export const CheckFields = (group: FieldGroupProps<CheckValues>) => {
+  const { errorOf, onChange, values } = group
   const text = inputPropsOf(values, onChange)
   return (
     <>
@@ -52,6 +57,7 @@ export const CheckFields = ({ errorOf, onChange, values }: FieldGroupProps<Check
           />
         </Field>
       </div>
+      <PlaceFields {...group} />
     </>
   )
 }

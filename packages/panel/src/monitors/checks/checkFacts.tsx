@@ -5,17 +5,20 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { Ago, At, Duration, FullAt } from "../../ui/values/Time.tsx"
+import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Time.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
+import { failureThresholdLabels } from "./checkValues.ts"
 
 type Checked = Pick<
   HttpMonitor,
   | "confirm_after"
   | "created_at"
+  | "down_when"
   | "id"
   | "interval_seconds"
   | "last_check"
   | "next_check_at"
+  | "places"
   | "recover_after"
   | "timeout_seconds"
 >
@@ -41,7 +44,7 @@ const parts = [
   ["wait_ms", "first byte"]
 ] as const
 
-const Timings = ({ check }: { readonly check: Check }) => {
+export const Timings = ({ check }: { readonly check: Check }) => {
   const measured = parts.flatMap(([name, label]) =>
     check[name] === null ? [] : [`${label} ${duration(check[name])}`]
   )
@@ -55,7 +58,10 @@ const Timings = ({ check }: { readonly check: Check }) => {
   )
 }
 
-/** Returns the facts shown for every monitor with checks. `target` has the kind's own facts. */
+/**
+ * Returns the facts shown for every monitor that makes checks. `target` contains the kind's own
+ * facts.
+ */
 export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName => {
   const { last_check: check } = monitor
   return {
@@ -64,19 +70,20 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
     ...(check !== null && check.duration_ms !== null && { Duration: <Timings check={check} /> }),
     ...(check !== null &&
       check.certificate_expires_at !== null && {
-        "Certificate valid until": <FullAt at={check.certificate_expires_at} />
+        "Certificate valid until": <FullTime at={check.certificate_expires_at} />
       }),
     ...(check !== null &&
       check.values !== null && {
         Response: <Lines of={check.values} />
       }),
-    "Last check": <Ago at={check?.at ?? null} />,
-    "Next check": <Ago at={monitor.next_check_at} />,
+    "Last check": <RelativeTime at={check?.at ?? null} />,
+    "Next check": <RelativeTime at={monitor.next_check_at} />,
     "Check interval": duration(monitor.interval_seconds * 1_000),
     Timeout: duration(monitor.timeout_seconds * 1_000),
     "Down after": monitor.confirm_after === 1 ? "1 failure" : `${monitor.confirm_after} failures`,
     "Up after": monitor.recover_after === 1 ? "1 success" : `${monitor.recover_after} successes`,
-    Created: <At at={monitor.created_at} />,
+    ...(monitor.places !== null && { "Fails at": failureThresholdLabels[monitor.down_when] }),
+    Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyText text={monitor.id} />
   }
 }

@@ -1,8 +1,8 @@
-/** A one-line input shows line breaks as `\r` and `\n`. */
-export const withoutBreaks = (text: string): string =>
+/** Escapes line breaks as `\r` and `\n`, so that a single-line input can show them. */
+export const escapeLineBreaks = (text: string): string =>
   text.replaceAll("\\", "\\\\").replaceAll("\r", "\\r").replaceAll("\n", "\\n")
 
-export const withBreaks = (text: string): string =>
+export const unescapeLineBreaks = (text: string): string =>
   text.replaceAll(/\\([\\rn])/g, (_, letter: string) =>
     letter === "r" ? "\r" : letter === "n" ? "\n" : "\\"
   )

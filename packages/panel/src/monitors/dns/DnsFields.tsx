@@ -51,10 +51,10 @@ export const dnsInputOf = (values: DnsValues): DnsMonitorInput => {
 
 const types = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT"] as const
 
-export const matches: Readonly<Record<DnsMatch, string>> = {
-  all: "All of them, and possibly others",
-  exactly: "Exactly these",
-  any: "At least one of them"
+export const dnsMatchLabels: Readonly<Record<DnsMatch, string>> = {
+  all: "Includes all of them",
+  exactly: "Is exactly these",
+  any: "Includes at least one of them"
 }
 
 export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
@@ -91,7 +91,7 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
           </Field>
           <div className="grid gap-5 sm:grid-cols-2">
             <Field label="The response must contain" error={errorOf("match")}>
-              <Select options={Object.entries(matches)} {...form.text("match")} />
+              <Select options={Object.entries(dnsMatchLabels)} {...form.text("match")} />
             </Field>
             <Field
               label="Name server"
@@ -108,7 +108,7 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
           <NameFields
             form={form}
             hint="Defaults to the record type and the host."
-            example="Records of the site"
+            example="DNS of the site"
             tagsExample="dns"
           />
           <CheckFields {...form.group} />

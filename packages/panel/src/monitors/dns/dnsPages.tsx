@@ -1,26 +1,28 @@
 import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
 import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
-import { CheckNow } from "../CheckNow.tsx"
+import { CheckPreview } from "../checks/CheckPreview.tsx"
+import { PlaceResults } from "../checks/PlaceResults.tsx"
+import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import {
   DnsFields,
   dnsInputOf,
   type DnsValues,
   dnsValuesOf,
-  matches,
+  dnsMatchLabels,
   newDns
 } from "./DnsFields.tsx"
 
 const factsOf = (monitor: DnsMonitor) =>
   checkFacts(monitor, {
-    Records: <Lines of={[`${monitor.record_type} ${monitor.host}`]} />,
+    Query: <Lines of={[`${monitor.record_type} ${monitor.host}`]} />,
     ...(monitor.resolver !== null && { "Name server": <Lines of={[monitor.resolver]} /> }),
     ...(monitor.expected_values !== null && {
       Expected: (
         <>
           <Lines of={monitor.expected_values} />
-          <span className="text-sm text-faint">{matches[monitor.match]}</span>
+          <span className="text-sm text-faint">{dnsMatchLabels[monitor.match]}</span>
         </>
       )
     })
@@ -36,18 +38,19 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
     initial: newDns,
     valuesOf: dnsValuesOf,
     inputOf: dnsInputOf,
-    Fields: DnsFields
+    Fields: DnsFields,
+    Preview: CheckPreview
   },
   useActions: (monitor) => ({
     buttons: (
-      <CheckNow
+      <CheckNowButton
         monitor={monitor}
         lastAt={monitor.last_check?.at ?? null}
         resource={({ dnsMonitors }) => dnsMonitors}
       />
     )
   }),
-  First: () => null,
+  First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
   events: checkEvents,
   isMonitoredAtOnce: true

@@ -8,9 +8,10 @@ import { SpanField } from "../../ui/forms/SpanField.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import * as bounds from "../../data/bounds.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
+import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { NameFields } from "../NameFields.tsx"
 
-export const newHeartbeat = {
+export const newHeartbeatState = {
   name: "",
   tags: "",
   by: "schedule" as "period" | "schedule",
@@ -22,16 +23,16 @@ export const newHeartbeat = {
   min_interval_seconds: null as number | null
 }
 
-export type HeartbeatValues = typeof newHeartbeat & { readonly version?: number }
+export type HeartbeatValues = typeof newHeartbeatState & { readonly version?: number }
 
 export const heartbeatValuesOf = (monitor: HeartbeatMonitor): HeartbeatValues => ({
   version: monitor.version,
   name: monitor.name,
   tags: monitor.tags.join(", "),
   by: monitor.schedule === null ? "period" : "schedule",
-  period_seconds: monitor.period_seconds ?? newHeartbeat.period_seconds,
+  period_seconds: monitor.period_seconds ?? newHeartbeatState.period_seconds,
   schedule: monitor.schedule ?? "",
-  timezone: monitor.timezone ?? newHeartbeat.timezone,
+  timezone: monitor.timezone ?? newHeartbeatState.timezone,
   grace_seconds: monitor.grace_seconds,
   max_duration_seconds: monitor.max_duration_seconds,
   min_interval_seconds: monitor.min_interval_seconds
@@ -50,6 +51,7 @@ export const heartbeatInputOf = (values: HeartbeatValues): HeartbeatMonitorInput
 
 export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValues> }) => {
   const { errorOf, values } = form
+  const isWide = useIsWide()
   return (
     <>
       <Card className="flex flex-col gap-5 p-5">
@@ -90,12 +92,14 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
                   <ZoneInput {...form.field("timezone")} />
                 </Field>
               </div>
-              <SchedulePreview
-                schedule={values.schedule}
-                timezone={values.timezone}
-                dstOverlap="both"
-                isRejected={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
-              />
+              {!isWide && (
+                <SchedulePreview
+                  schedule={values.schedule}
+                  timezone={values.timezone}
+                  dstOverlap="both"
+                  isRejected={(errorOf("schedule") ?? errorOf("timezone")) !== undefined}
+                />
+              )}
             </>
           ) : (
             <SpanField

@@ -4,7 +4,7 @@ import { Code } from "../../ui/values/Code.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
-import { At, Duration } from "../../ui/values/Time.tsx"
+import { ShortTime, Duration } from "../../ui/values/Time.tsx"
 import { eventTimeColumn, type ListedEvent } from "../MonitorEvents.tsx"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
@@ -30,7 +30,7 @@ const EventDetail = ({ event }: { readonly event: HeartbeatEvent }) => (
     <Facts
       facts={{
         Event: <Status of={event.type} tone={tones[event.type]} />,
-        Time: <At at={event.at} />,
+        Time: <ShortTime at={event.at} />,
         Method: event.method,
         Address: event.ip,
         "User agent": event.user_agent,

@@ -9,18 +9,19 @@ import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.ts
 import { notify } from "../../ui/messages/toast.ts"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { duration } from "../../ui/values/format.ts"
-import { Ago, At, Duration, ExactAt } from "../../ui/values/Time.tsx"
+import { durationOfSeconds } from "../../ui/values/format.ts"
+import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
-import { monitorsChanged } from "../queries.ts"
+import { refetchMonitors } from "../queries.ts"
 import { heartbeatEvents } from "./heartbeatEvents.tsx"
 import {
   HeartbeatFields,
   heartbeatInputOf,
   type HeartbeatValues,
   heartbeatValuesOf,
-  newHeartbeat
+  newHeartbeatState
 } from "./HeartbeatFields.tsx"
+import { HeartbeatPreview } from "./HeartbeatPreview.tsx"
 import { PingRecipes } from "./PingRecipes.tsx"
 
 const waits = ({ last_ping_at, status }: HeartbeatMonitor) =>
@@ -60,7 +61,7 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
         onConfirm={async () => {
           await api.heartbeatMonitors.rotateUrl(id)
           notify("The ping URL was replaced")
-          await monitorsChanged(workspaceId)
+          await refetchMonitors(workspaceId)
         }}
       >
         The old URL stops working immediately. The monitor receives no pings until the job uses the
@@ -70,19 +71,18 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
   }
 }
 
-const spanOf = (seconds: number) => duration(seconds * 1_000)
-
 /** True if ping times need second precision. */
 const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
   Math.min(grace_seconds, period_seconds ?? grace_seconds) < 120
 
 const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
-  const Moment = isShort(monitor) ? ExactAt : At
-  const spanOrNull = (seconds: number | null) => (seconds === null ? null : spanOf(seconds))
+  const Moment = isShort(monitor) ? ExactTime : ShortTime
+  const spanOrNull = (seconds: number | null) =>
+    seconds === null ? null : durationOfSeconds(seconds)
   return {
     "Expected pings":
       monitor.schedule === null ? (
-        `Every ${spanOf(monitor.period_seconds ?? 0)}`
+        `Every ${durationOfSeconds(monitor.period_seconds ?? 0)}`
       ) : (
         <>
           {describeSchedule(monitor.schedule)}
@@ -91,15 +91,16 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
           </span>
         </>
       ),
-    "Last ping": monitor.last_ping_at === null ? "None yet" : <Ago at={monitor.last_ping_at} />,
-    "Duration of last run": <Duration ms={monitor.last_duration_ms} />,
-    "Running since": <Ago at={monitor.running_since} />,
+    "Last ping":
+      monitor.last_ping_at === null ? "None yet" : <RelativeTime at={monitor.last_ping_at} />,
+    "Duration of the last run": <Duration ms={monitor.last_duration_ms} />,
+    "Running since": <RelativeTime at={monitor.running_since} />,
     "Next ping": <Moment at={monitor.expected_at} />,
     "Goes down at": <Moment at={monitor.alert_at} />,
-    "Grace period": spanOf(monitor.grace_seconds),
+    "Grace period": durationOfSeconds(monitor.grace_seconds),
     "Maximum duration": spanOrNull(monitor.max_duration_seconds),
     "Minimum time between runs": spanOrNull(monitor.min_interval_seconds),
-    Created: <At at={monitor.created_at} />,
+    Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyText text={monitor.id} />
   }
 }
@@ -116,10 +117,11 @@ export const heartbeatPages = monitorPages<
     description:
       "Your job requests a URL when it finishes. If the request does not arrive, you are notified.",
     action: "Create heartbeat monitor",
-    initial: newHeartbeat,
+    initial: newHeartbeatState,
     valuesOf: heartbeatValuesOf,
     inputOf: heartbeatInputOf,
-    Fields: HeartbeatFields
+    Fields: HeartbeatFields,
+    Preview: HeartbeatPreview
   },
   useActions: useHeartbeatActions,
   First: ({ monitor }) => waits(monitor) && <PingUrl monitor={monitor} />,

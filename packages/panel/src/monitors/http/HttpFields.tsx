@@ -6,9 +6,10 @@ import { HeaderFields } from "../../tasks/call/CallFields.tsx"
 import { hasBody, type HeaderValue, methods } from "../../tasks/call/callValues.ts"
 import { Checkbox, Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
+import { countChanged } from "../../ui/forms/merge.ts"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
-import { Fold } from "../../ui/layout/Fold.tsx"
+import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
 import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
@@ -97,6 +98,16 @@ export const httpInputOf = (values: HttpValues): HttpMonitorInput => {
   }
 }
 
+const requestFields = ["auth", "headers", "body", "follow_redirects"] as const
+
+const ruleFields = [
+  "success_codes",
+  "json_path",
+  "json_equals",
+  "max_latency_ms",
+  "min_certificate_days"
+] as const
+
 export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
   const { errorOf } = form
   return (
@@ -123,9 +134,12 @@ export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               />
             </div>
           </Field>
-          <Fold summary="Headers, body and authentication">
+          <CollapsibleSection
+            summary="Headers, body and authentication"
+            count={countChanged<HttpValues>(newHttp, form.values, requestFields)}
+          >
             <RequestFields form={form} />
-          </Fold>
+          </CollapsibleSection>
         </Card>
       </Section>
       <RuleFields form={form} />
@@ -191,7 +205,10 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
             />
           </Field>
         </div>
-        <Fold summary="Status, JSON, latency and certificate">
+        <CollapsibleSection
+          summary="Status, JSON, latency and certificate"
+          count={countChanged<HttpValues>(newHttp, form.values, ruleFields)}
+        >
           <div className="flex flex-col gap-5">
             <Field
               label="Status codes"
@@ -225,7 +242,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               </Field>
               <Field
                 label="Minimum days until the certificate expires"
-                hint="An SSL monitor warns without going down."
+                hint="To be warned without the monitor going down, use an SSL monitor."
                 error={errorOf("min_certificate_days")}
               >
                 <Input
@@ -236,7 +253,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               </Field>
             </div>
           </div>
-        </Fold>
+        </CollapsibleSection>
       </Card>
     </Section>
   )

@@ -2,9 +2,11 @@ import type { CheckEvent, HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
 import { authFacts } from "../../tasks/call/authFacts.tsx"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
-import { CheckNow } from "../CheckNow.tsx"
+import { PlaceResults } from "../checks/PlaceResults.tsx"
+import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { HttpFields, httpInputOf, type HttpValues, httpValuesOf, newHttp } from "./HttpFields.tsx"
+import { HttpPreview } from "./HttpPreview.tsx"
 
 const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
   `status ${monitor.success_codes?.join(", ") ?? "200-299"}`,
@@ -43,18 +45,19 @@ export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpM
     initial: newHttp,
     valuesOf: httpValuesOf,
     inputOf: httpInputOf,
-    Fields: HttpFields
+    Fields: HttpFields,
+    Preview: HttpPreview
   },
   useActions: (monitor) => ({
     buttons: (
-      <CheckNow
+      <CheckNowButton
         monitor={monitor}
         lastAt={monitor.last_check?.at ?? null}
         resource={({ httpMonitors }) => httpMonitors}
       />
     )
   }),
-  First: () => null,
+  First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
   events: checkEvents,
   isMonitoredAtOnce: true

@@ -7,7 +7,7 @@ import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
-import { matchOf, type MatchBy, matchWords } from "./match.ts"
+import { matchOf, type MatchBy, matchLabels } from "./match.ts"
 import * as bounds from "../../data/bounds.ts"
 
 const mebibyte = 1_048_576
@@ -72,7 +72,7 @@ export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   grace_seconds: values.grace_seconds ?? 0
 })
 
-/** Edits the worker labels, and explains how the rules apply to the matching workers. */
+/** Edits the worker labels and explains how the rules apply to the matching workers. */
 const WorkersWithLabels = ({
   form: { errorOf, text }
 }: {
@@ -104,7 +104,7 @@ const WorkersWithLabels = ({
 
 export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }) => {
   const { errorOf, values } = form
-  const words = matchWords[values.match_by]
+  const words = matchLabels[values.match_by]
   return (
     <>
       <Section title="Process">
@@ -176,14 +176,14 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
             </Field>
             <Field
               label="Maximum memory (MiB)"
-              hint="The total of all matching processes. Leave empty for no maximum."
+              hint="The combined memory of all matching processes. Leave empty for no limit."
               error={errorOf("max_rss_bytes")}
             >
               <Input {...form.text("max_rss_bytes")} type="number" min={1} step="any" />
             </Field>
             <Field
               label="Maximum CPU usage (%)"
-              hint="The total of all matching processes. 100% is one core. Leave empty for no maximum."
+              hint="The combined CPU usage of all matching processes. 100% is one core. Leave empty for no limit."
               error={errorOf("max_cpu_percent")}
             >
               <Input

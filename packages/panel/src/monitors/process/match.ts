@@ -2,7 +2,7 @@ import type { ProcessMonitor } from "@scheduling/sdk"
 
 export type MatchBy = keyof ProcessMonitor["match"]
 
-export const matchWords = {
+export const matchLabels = {
   name: {
     label: "Program name",
     hint: "The exact name, as ps shows it.",
@@ -15,12 +15,12 @@ export const matchWords = {
   },
   pid_file: {
     label: "PID file",
-    hint: "The path of a file with the process id, on the worker's machine.",
+    hint: "The path of the PID file on the worker's machine.",
     example: "/run/nginx.pid"
   }
 } as const satisfies Record<MatchBy, object>
 
-/** Returns how a monitor matches processes, and the text to match. */
+/** Returns how a monitor matches processes, and the text that it looks for. */
 export const matchOf = ({
   match: { command_contains, name, pid_file }
 }: Pick<ProcessMonitor, "match">): readonly [MatchBy, string] =>

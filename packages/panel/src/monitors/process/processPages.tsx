@@ -6,11 +6,11 @@ import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { bytes, count, duration } from "../../ui/values/format.ts"
 import { Status } from "../../ui/values/Status.tsx"
-import { Ago, At } from "../../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
-import { matchOf, matchWords } from "./match.ts"
+import { matchOf, matchLabels } from "./match.ts"
 import {
   newProcess,
   ProcessFields,
@@ -18,6 +18,7 @@ import {
   type ProcessValues,
   processValuesOf
 } from "./ProcessFields.tsx"
+import { ProcessPreview } from "./ProcessPreview.tsx"
 
 const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
@@ -53,19 +54,19 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
               of <WorkerLink workerId={report.worker_id} />,{" "}
             </>
           )}
-          <Ago at={report.at} />
+          <RelativeTime at={report.at} />
         </span>
       }
     >
       <Figures>
-        <Figure name="Processes" value={count(report.count)} note={countRule(monitor)} />
+        <Figure name="Processes" value={count(report.count)} note={formatCountRule(monitor)} />
         <Figure
           name="Memory"
           value={bytes(report.rss_bytes)}
           note={most(max_rss_bytes === null ? undefined : bytes(max_rss_bytes))}
         />
         <Figure
-          name="Processor"
+          name="CPU"
           value={report.cpu_percent === null ? "–" : `${report.cpu_percent.toFixed(1)}%`}
           note={most(max_cpu_percent === null ? undefined : `${max_cpu_percent}%`)}
         />
@@ -89,7 +90,7 @@ const Workers = ({ monitor: { judge, labels, worker_id } }: { readonly monitor: 
     <WorkerLink workerId={worker_id} />
   )
 
-const countRule = ({ max_count, min_count }: ProcessMonitor): string =>
+const formatCountRule = ({ max_count, min_count }: ProcessMonitor): string =>
   max_count === null
     ? `at least ${min_count}`
     : max_count === min_count
@@ -102,14 +103,14 @@ const factsOf = (monitor: ProcessMonitor): FactsByName => {
     [monitor.labels === null ? "Worker" : "Workers"]: <Workers monitor={monitor} />,
     "Matches processes by": (
       <>
-        {matchWords[by].label}
+        {matchLabels[by].label}
         <span className="block font-mono text-sm break-words">{match}</span>
       </>
     ),
     "Check interval": duration(monitor.interval_seconds * 1_000),
     "Grace period": duration(monitor.grace_seconds * 1_000),
-    "Next check": <Ago at={monitor.next_check_at} />,
-    Created: <At at={monitor.created_at} />,
+    "Next check": <RelativeTime at={monitor.next_check_at} />,
+    Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyText text={monitor.id} />
   }
 }
@@ -149,7 +150,8 @@ export const processPages = monitorPages<
     initial: newProcess,
     valuesOf: processValuesOf,
     inputOf: processInputOf,
-    Fields: ProcessFields
+    Fields: ProcessFields,
+    Preview: ProcessPreview
   },
   First: LastReport,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,

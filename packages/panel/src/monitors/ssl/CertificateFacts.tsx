@@ -3,7 +3,7 @@ import { CopyText } from "../../ui/values/Copy.tsx"
 import { count } from "../../ui/values/format.ts"
 import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../../ui/values/Status.tsx"
-import { FullAt } from "../../ui/values/Time.tsx"
+import { FullTime } from "../../ui/values/Time.tsx"
 
 const toneOfDays = (days: number): Tone => (days < 0 ? "bad" : days <= 14 ? "warn" : "ok")
 
@@ -16,10 +16,10 @@ export const CertificateFacts = ({ certificate }: { readonly certificate: Certif
             Subject: <Mono text={certificate.subject} />,
             Names: <Mono text={certificate.names.join(", ")} />,
             Issuer: <Mono text={certificate.issuer} />,
-            "Valid from": <FullAt at={certificate.valid_from} />,
+            "Valid from": <FullTime at={certificate.valid_from} />,
             "Valid until": (
               <span className="flex flex-wrap items-center gap-2">
-                <FullAt at={certificate.valid_to} />
+                <FullTime at={certificate.valid_to} />
                 <Badge tone={toneOfDays(certificate.days_left)}>
                   {certificate.days_left < 0
                     ? "expired"
@@ -38,7 +38,7 @@ export const CertificateFacts = ({ certificate }: { readonly certificate: Certif
             facts={{
               "Issuer certificate": <Mono text={issuer.subject} />,
               Issuer: <Mono text={issuer.issuer} />,
-              "Valid until": <FullAt at={issuer.valid_to} />
+              "Valid until": <FullTime at={issuer.valid_to} />
             }}
           />
         </div>

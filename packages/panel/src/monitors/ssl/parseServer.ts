@@ -3,7 +3,7 @@ interface Server {
   readonly port: string
 }
 
-/** Splits a URL or `host:8443`, typed into the host field, into host and port. */
+/** Splits a URL or `host:8443`, typed into the host field, into a host and a port. */
 export const parseServer = ({ host, port }: Server): Server => {
   const text = host.trim()
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text)

@@ -4,12 +4,13 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { duration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { Ago, At, Duration } from "../../ui/values/Time.tsx"
-import { CheckNow } from "../CheckNow.tsx"
+import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
+import { CheckNowButton } from "../CheckNowButton.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { CertificateFacts } from "./CertificateFacts.tsx"
 import { newSsl, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
+import { SslPreview } from "./SslPreview.tsx"
 
 const factsOf = (monitor: SslMonitor): FactsByName => ({
   Result:
@@ -32,11 +33,11 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
   ),
   Protocol: monitor.protocol,
   "Server name": monitor.server_name ?? monitor.host,
-  "Last check": <Ago at={monitor.last_check_at} />,
-  "Next check": <Ago at={monitor.next_check_at} />,
+  "Last check": <RelativeTime at={monitor.last_check_at} />,
+  "Next check": <RelativeTime at={monitor.next_check_at} />,
   "Check interval": duration(monitor.check_interval_seconds * 1_000),
   "Warns before expiry": `${monitor.warn_days.join(", ")} days`,
-  Created: <At at={monitor.created_at} />,
+  Created: <ShortTime at={monitor.created_at} />,
   Id: <CopyText text={monitor.id} />
 })
 
@@ -81,11 +82,12 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
     initial: newSsl,
     valuesOf: sslValuesOf,
     inputOf: sslInputOf,
-    Fields: SslFields
+    Fields: SslFields,
+    Preview: SslPreview
   },
   useActions: (monitor) => ({
     buttons: (
-      <CheckNow
+      <CheckNowButton
         monitor={monitor}
         lastAt={monitor.last_check_at}
         resource={({ sslMonitors }) => sslMonitors}

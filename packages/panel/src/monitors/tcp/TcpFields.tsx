@@ -6,7 +6,7 @@ import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
 import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
-import { withBreaks, withoutBreaks } from "../checks/lineBreaks.ts"
+import { unescapeLineBreaks, escapeLineBreaks } from "../checks/lineBreaks.ts"
 import { NameFields } from "../NameFields.tsx"
 
 export const newTcp = {
@@ -27,8 +27,8 @@ export const tcpValuesOf = (monitor: TcpMonitor): TcpValues => ({
   tags: monitor.tags.join(", "),
   host: monitor.host,
   port: String(monitor.port),
-  send: withoutBreaks(monitor.send ?? ""),
-  expect: withoutBreaks(monitor.expect ?? ""),
+  send: escapeLineBreaks(monitor.send ?? ""),
+  expect: escapeLineBreaks(monitor.expect ?? ""),
   ...checkValuesOf(monitor)
 })
 
@@ -37,8 +37,8 @@ export const tcpInputOf = (values: TcpValues): TcpMonitorInput => ({
   tags: tagsOf(values.tags),
   host: values.host.trim(),
   port: Number(values.port),
-  send: withBreaks(values.send) || null,
-  expect: withBreaks(values.expect) || null,
+  send: unescapeLineBreaks(values.send) || null,
+  expect: unescapeLineBreaks(values.expect) || null,
   ...checkInputOf(values)
 })
 

@@ -1,16 +1,18 @@
 import type { CheckEvent, TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
 import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
-import { withoutBreaks } from "../checks/lineBreaks.ts"
-import { CheckNow } from "../CheckNow.tsx"
+import { escapeLineBreaks } from "../checks/lineBreaks.ts"
+import { CheckPreview } from "../checks/CheckPreview.tsx"
+import { PlaceResults } from "../checks/PlaceResults.tsx"
+import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { newTcp, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from "./TcpFields.tsx"
 
 const factsOf = (monitor: TcpMonitor) =>
   checkFacts(monitor, {
     Server: <Lines of={[`${monitor.host}:${monitor.port}`]} />,
-    ...(monitor.send !== null && { Sends: <Lines of={[withoutBreaks(monitor.send)]} /> }),
-    ...(monitor.expect !== null && { Expects: <Lines of={[withoutBreaks(monitor.expect)]} /> })
+    ...(monitor.send !== null && { Sends: <Lines of={[escapeLineBreaks(monitor.send)]} /> }),
+    ...(monitor.expect !== null && { Expects: <Lines of={[escapeLineBreaks(monitor.expect)]} /> })
   })
 
 export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonitorInput>({
@@ -23,18 +25,19 @@ export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonit
     initial: newTcp,
     valuesOf: tcpValuesOf,
     inputOf: tcpInputOf,
-    Fields: TcpFields
+    Fields: TcpFields,
+    Preview: CheckPreview
   },
   useActions: (monitor) => ({
     buttons: (
-      <CheckNow
+      <CheckNowButton
         monitor={monitor}
         lastAt={monitor.last_check?.at ?? null}
         resource={({ tcpMonitors }) => tcpMonitors}
       />
     )
   }),
-  First: () => null,
+  First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
   events: checkEvents,
   isMonitoredAtOnce: true

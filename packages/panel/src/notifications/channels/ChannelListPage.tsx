@@ -5,21 +5,21 @@ import { BellRing, Plus } from "lucide-react"
 import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
-import { type Column, List, rowTitle } from "../../ui/lists/List.tsx"
+import { type Column, List, rowTitle, rowDetailClass, rowLinesClass } from "../../ui/lists/List.tsx"
 import { Empty } from "../../ui/layout/Page.tsx"
 import { Status } from "../../ui/values/Status.tsx"
-import { Ago } from "../../ui/values/Time.tsx"
+import { RelativeTime } from "../../ui/values/Time.tsx"
 import { kindNames } from "../../data/kindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { channelsOptions } from "../queries.ts"
-import { Only } from "../../ui/role.tsx"
+import { RoleGate } from "../../ui/role.tsx"
 
 export const ChannelListPage = () => {
   const { workspaceId } = useWorkspace()
   const { data, error, isPending, refetch } = useQuery(channelsOptions(workspaceId))
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <ButtonLink
         to="/w/$workspaceId/notifications/channels/new"
         params={{ workspaceId }}
@@ -28,7 +28,7 @@ export const ChannelListPage = () => {
       >
         New channel
       </ButtonLink>
-    </Only>
+    </RoleGate>
   )
   return (
     <NotificationsPage name="channels" actions={create}>
@@ -76,7 +76,7 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
         >
           {name}
         </Link>
-        <span className="block truncate text-xs text-faint">{kindNames[kind]}</span>
+        <span className={rowDetailClass}>{kindNames[kind]}</span>
       </>
     )
   },
@@ -88,16 +88,13 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
       last_delivery === null ? (
         <span className="text-faint">None yet</span>
       ) : (
-        <>
+        <span className={`block ${rowLinesClass}`}>
           <Status of={last_delivery.delivered ? "delivered" : "failed"} />
-          <span
-            className="block truncate pl-4 text-xs text-faint"
-            title={last_delivery.error ?? ""}
-          >
-            <Ago at={last_delivery.at} />
+          <span className={`${rowDetailClass} pl-4 compact:pl-0`} title={last_delivery.error ?? ""}>
+            <RelativeTime at={last_delivery.at} />
             {last_delivery.error !== null && ` · ${last_delivery.error}`}
           </span>
-        </>
+        </span>
       )
   },
   {

@@ -1,36 +1,38 @@
-import type { NotificationChannel, TestDelivery } from "@scheduling/sdk"
+import type { NotificationChannel, SchedulingClient, TestDelivery } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { Pause, RotateCcw, Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { queries, withoutCache } from "../../data/queries.ts"
-import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { queries, bypassCache } from "../../data/queries.ts"
+import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { duration } from "../../ui/values/format.ts"
-import { LoadedPage } from "../../ui/messages/Loaded.tsx"
+import { Loaded, LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
-import { Card, Empty, Page, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { Card, Empty, Page, Section } from "../../ui/layout/Page.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { attempt, notify, notifyProblem } from "../../ui/messages/toast.ts"
+import { attempt, notify, showErrorToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { kindNames } from "../../data/kindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
-import { NoRule } from "./NoRule.tsx"
+import { NoRuleWarning } from "./NoRuleWarning.tsx"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
-import { channelOptions, kindsOptions, notificationsChanged } from "../queries.ts"
-import { Only } from "../../ui/role.tsx"
+import { type VersionedResource, Versions } from "../../versions/Versions.tsx"
+import { notificationsKey } from "../../recipients/queries.ts"
+import { channelOptions, kindsOptions, refetchNotifications } from "../queries.ts"
+import { RoleGate } from "../../ui/role.tsx"
 
 export const ChannelPage = () => {
-  const { workspaceId } = useWorkspace()
+  const { api, workspaceId } = useWorkspace()
   const { channelId } = useParams({
     from: "/inside/w/$workspaceId/notifications/channels/$channelId"
   })
   const above = (
-    <AboveLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
       Notifications
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
     <LoadedPage
@@ -52,7 +54,7 @@ export const ChannelPage = () => {
           <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_26rem]">
             <div className="flex min-w-0 flex-col gap-8">
               <Hints channel={channel} />
-              <NoRule channel={channel} />
+              <NoRuleWarning channel={channel} />
               <Test channel={channel} />
               <Section title="Deliveries">
                 <DeliveryList
@@ -61,15 +63,28 @@ export const ChannelPage = () => {
                 />
               </Section>
             </div>
-            <Section title="Settings">
-              <Settings key={channel.updated_at} channel={channel} />
-            </Section>
+            <div className="flex min-w-0 flex-col gap-8">
+              <Section title="Settings">
+                <Settings key={channel.updated_at} channel={channel} />
+              </Section>
+              <Versions
+                record={channel}
+                resource={channelVersions(api)}
+                queryKey={notificationsKey(workspaceId)}
+                onRestored={() => refetchNotifications(workspaceId)}
+              />
+            </div>
           </div>
         </Page>
       )}
     </LoadedPage>
   )
 }
+
+const channelVersions = ({ notifications }: SchedulingClient): VersionedResource => ({
+  listVersions: (id, options) => notifications.listChannelVersions(id, options),
+  restoreVersion: (id, version) => notifications.restoreChannelVersion(id, version)
+})
 
 const Hints = ({
   channel: { confirmed, paused_reason }
@@ -101,10 +116,10 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
     try {
       setAnswer(await api.notifications.test(id))
     } catch (error) {
-      notifyProblem(error)
+      showErrorToast(error)
     } finally {
       setBusy(false)
-      void notificationsChanged(workspaceId)
+      void refetchNotifications(workspaceId)
     }
   }
   return (
@@ -112,11 +127,11 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
       <Card className="flex flex-col gap-4 p-5">
         <div className="flex flex-wrap items-center justify-between gap-4">
           <p className="text-soft">Sends a message now and shows the response.</p>
-          <Only role="editor">
+          <RoleGate role="editor">
             <Button icon={<Send />} busy={isBusy} onClick={test}>
               Send test message
             </Button>
-          </Only>
+          </RoleGate>
         </div>
         {answer !== undefined && (
           <div role="status" className="flex flex-col gap-1.5 border-t border-line pt-4">
@@ -140,26 +155,29 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
 const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const { data: kinds } = useQuery(kindsOptions(workspaceId))
-  const kind = kinds?.find((one) => one.kind === channel.kind)
-  if (kind === undefined) return <Skeleton className="h-64" />
+  const kinds = useQuery(kindsOptions(workspaceId))
+  const data = kinds.data?.find((one) => one.kind === channel.kind)
   return (
-    <ChannelForm
-      kind={kind}
-      channel={channel}
-      action="Save changes"
-      onCancel={() =>
-        void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
-      }
-      latest={() =>
-        queries.fetchQuery(withoutCache(channelOptions(channel.workspace_id, channel.id)))
-      }
-      onSend={async (input, patch) => {
-        await patch((changes) => api.notifications.updateChannel(channel.id, changes))
-        notify(`${input.name} was changed`)
-        await notificationsChanged(workspaceId)
-      }}
-    />
+    <Loaded query={{ ...kinds, data }} height="h-64">
+      {(kind) => (
+        <ChannelForm
+          kind={kind}
+          channel={channel}
+          action="Save changes"
+          onCancel={() =>
+            void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
+          }
+          latest={() =>
+            queries.fetchQuery(bypassCache(channelOptions(channel.workspace_id, channel.id)))
+          }
+          onSend={async (input, patch) => {
+            await patch((changes) => api.notifications.updateChannel(channel.id, changes))
+            notify(`${input.name} was changed`)
+            await refetchNotifications(workspaceId)
+          }}
+        />
+      )}
+    </Loaded>
   )
 }
 
@@ -175,7 +193,7 @@ const ChannelActions = ({
       () => api.notifications.updateChannel(id, { paused: next }),
       `${name} was ${next ? "paused" : "resumed"}`
     )
-    await notificationsChanged(workspaceId)
+    await refetchNotifications(workspaceId)
   }
   return (
     <RowMenu
@@ -195,7 +213,7 @@ const ChannelActions = ({
       onDelete={async () => {
         await api.notifications.deleteChannel(id)
         notify(`${name} was deleted`)
-        void notificationsChanged(workspaceId)
+        void refetchNotifications(workspaceId)
         await navigate({
           to: "/w/$workspaceId/notifications",
           params: { workspaceId },

@@ -1,5 +1,5 @@
 import { useRef } from "react"
-import { InsertValue } from "../../tasks/call/InsertValue.tsx"
+import { InsertValueMenu } from "../../tasks/call/InsertValueMenu.tsx"
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import type { Config, ConfigField } from "./configSchema.ts"
 
@@ -88,7 +88,7 @@ const ConfigInput = ({
         mono
         ref={control}
         className="min-w-0 grow"
-        // The browser would reject a URL that contains a reference.
+        // An input of the type `url` would reject a URL that contains a reference to a secret.
         type={isSecret && !isReference ? "password" : type === "url" ? "text" : type}
         inputMode={type === "url" ? "url" : undefined}
         autoComplete={isSecret ? "new-password" : "off"}
@@ -100,7 +100,7 @@ const ConfigInput = ({
         onChange={({ target }) => onChange(target.value)}
       />
       {(isSecret || type === "url") && (
-        <InsertValue isIcon control={control} into={label} steps={null} onChange={onChange} />
+        <InsertValueMenu isIcon control={control} into={label} steps={null} onChange={onChange} />
       )}
     </div>
   )

@@ -2,20 +2,20 @@ import type { NotificationChannelInput, NotificationKindInfo } from "@scheduling
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
-import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Page } from "../../ui/layout/Page.tsx"
 import { notify } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
-import { kindsOptions, notificationsChanged } from "../queries.ts"
+import { kindsOptions, refetchNotifications } from "../queries.ts"
 
 export const NewChannelPage = () => {
   const { workspaceId } = useWorkspace()
   const { kind } = useSearch({ from: "/inside/w/$workspaceId/notifications/channels/new" })
   const above = (
-    <AboveLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/notifications" params={{ workspaceId }}>
       Notifications
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
     <LoadedPage
@@ -31,7 +31,7 @@ export const NewChannelPage = () => {
             title="New channel"
             above={above}
             width="narrow"
-            description="Choose the kind of the channel."
+            description="Choose a kind of channel."
           >
             <ul className="grid gap-2 sm:grid-cols-2">
               {kinds.map((one) => (
@@ -84,13 +84,13 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
       title={`New channel: ${kind.title}`}
       width="narrow"
       above={
-        <AboveLink
+        <ParentPageLink
           to="/w/$workspaceId/notifications/channels/new"
           params={{ workspaceId }}
           search={{}}
         >
-          Choose another kind
-        </AboveLink>
+          Choose another channel type
+        </ParentPageLink>
       }
     >
       <ChannelForm
@@ -104,7 +104,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           const channel = { ...input, kind: kind.kind } as NotificationChannelInput
           const { id, name } = await api.notifications.createChannel(channel)
           notify(`${name} was created`)
-          void notificationsChanged(workspaceId)
+          void refetchNotifications(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/channels/$channelId",
             params: { workspaceId, channelId: id }

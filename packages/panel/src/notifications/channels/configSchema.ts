@@ -1,6 +1,6 @@
 import { capital } from "../../ui/values/format.ts"
 
-/** A field of a channel's configuration, as described by its JSON schema. */
+/** A field of a channel's configuration, as its JSON schema describes it. */
 export interface ConfigField {
   readonly name: string
   readonly label: string
@@ -24,7 +24,7 @@ const words: Readonly<Record<string, string>> = {
   api: "API"
 }
 
-/** `bot_token` as `Bot token`, `chat_id` as `Chat id`. */
+/** Returns a field's label: `Bot token` for `bot_token`, `Chat id` for `chat_id`. */
 const labelOf = (name: string): string => {
   const text = name.split("_").map((word) => words[word] ?? word)
   return capital(text.join(" "))
@@ -65,7 +65,7 @@ export const fieldsOf = (
 
 /**
  * Converts a configuration to form values. Secret fields start empty, because the API returns only
- * the last characters.
+ * a secret's last characters.
  */
 export const configToValues = (
   fields: ReadonlyArray<ConfigField>,
@@ -76,8 +76,8 @@ export const configToValues = (
   )
 
 /**
- * Converts form values to a configuration. In an edit, an empty field becomes null, which removes
- * it, and an empty secret is omitted, which keeps it.
+ * Converts form values to a configuration. When a channel is edited, an empty field becomes null,
+ * which removes its value. An empty secret is omitted, which keeps the stored one.
  */
 export const configOf = (
   fields: ReadonlyArray<ConfigField>,

@@ -4,9 +4,10 @@ import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { useList } from "../../data/queries.ts"
-import { type Column, List, rowTitle } from "../../ui/lists/List.tsx"
+import { type Column, List, rowTitle, rowDetailClass } from "../../ui/lists/List.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { At } from "../../ui/values/Time.tsx"
+import { ShortTime } from "../../ui/values/Time.tsx"
 import { deliveryTitle } from "../events.ts"
 import { channelsOptions, deliveryListOptions } from "../queries.ts"
 import type { DeliverySearch } from "../search.ts"
@@ -19,11 +20,12 @@ export const DeliveryList = ({
   readonly empty: ReactNode
 }) => {
   const { workspaceId } = useWorkspace()
-  const { data: channels } = useQuery(channelsOptions(workspaceId))
+  const { data: channels, error, refetch } = useQuery(channelsOptions(workspaceId))
   const columns = useMemo(() => {
     const names = new Map(channels?.map(({ id, name }) => [id, name]))
+    const unknown = channels === undefined ? "a channel" : "a deleted channel"
     return columnsWith(workspaceId, (id) =>
-      id === null ? "a callback URL" : (names.get(id) ?? "a deleted channel")
+      id === null ? "a callback URL" : (names.get(id) ?? unknown)
     )
   }, [workspaceId, channels])
   const list = useList({
@@ -34,7 +36,12 @@ export const DeliveryList = ({
         ? 3_000
         : false
   })
-  return <List {...list} label="Deliveries" columns={columns} empty={empty} />
+  return (
+    <div className="flex flex-col gap-3">
+      {list.error === null && <Problem error={error} retry={refetch} />}
+      <List {...list} label="Deliveries" columns={columns} empty={empty} />
+    </div>
+  )
 }
 
 const columnsWith = (
@@ -60,9 +67,9 @@ const columnsWith = (
         >
           {deliveryTitle(delivery)}
         </Link>
-        <span className="block truncate text-xs text-faint">
+        <span className={rowDetailClass}>
           <span className="sm:hidden">
-            <At at={delivery.created_at} />{" "}
+            <ShortTime at={delivery.created_at} />{" "}
           </span>
           to {nameOf(delivery.channel_id)}
         </span>
@@ -82,6 +89,6 @@ const columnsWith = (
     key: "at",
     head: "Time",
     className: "w-28 shrink-0 max-sm:hidden",
-    cell: ({ created_at }) => <At at={created_at} />
+    cell: ({ created_at }) => <ShortTime at={created_at} />
   }
 ]

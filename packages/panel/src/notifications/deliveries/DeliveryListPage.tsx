@@ -45,7 +45,7 @@ export const DeliveryListPage = () => {
         empty={
           <Empty title="No deliveries">
             Every message that a rule, a test or a callback sends is listed here, with the response
-            of its receiver.
+            of its recipient.
           </Empty>
         }
       />

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { Send } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
-import { AboveLink } from "../../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
@@ -11,12 +11,12 @@ import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Page.tsx"
 import { Message } from "../../ui/values/Message.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { Ago, At } from "../../ui/values/Time.tsx"
-import { notify, notifyProblem } from "../../ui/messages/toast.ts"
+import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
+import { notify, showErrorToast } from "../../ui/messages/toast.ts"
 import { kindNames } from "../../data/kindNames.ts"
 import { describeEvent, deliveryTitle } from "../events.ts"
-import { deliveryOptions, notificationsChanged } from "../queries.ts"
-import { Only } from "../../ui/role.tsx"
+import { deliveryOptions, refetchNotifications } from "../queries.ts"
+import { RoleGate } from "../../ui/role.tsx"
 
 export const DeliveryPage = () => {
   const { workspaceId } = useWorkspace()
@@ -24,9 +24,9 @@ export const DeliveryPage = () => {
     from: "/inside/w/$workspaceId/notifications/deliveries/$deliveryId"
   })
   const above = (
-    <AboveLink to="/w/$workspaceId/notifications/deliveries" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/notifications/deliveries" params={{ workspaceId }}>
       Deliveries
-    </AboveLink>
+    </ParentPageLink>
   )
   const query = useQuery({
     ...deliveryOptions(workspaceId, deliveryId),
@@ -42,9 +42,9 @@ export const DeliveryPage = () => {
           actions={
             delivery.finished_at !== null &&
             delivery.status !== "dropped" && (
-              <Only role="editor">
+              <RoleGate role="editor">
                 <Resend delivery={delivery} />
-              </Only>
+              </RoleGate>
             )
           }
         >
@@ -64,7 +64,7 @@ export const DeliveryPage = () => {
                         </p>
                       )}
                     </div>
-                    <At at={at} className="text-faint" />
+                    <ShortTime at={at} className="text-faint" />
                   </div>
                 ))}
                 {delivery.events.length === 0 && (
@@ -97,13 +97,13 @@ const Resend = ({ delivery: { id } }: { readonly delivery: NotificationDeliveryD
         try {
           const again = await api.notifications.resend(id)
           notify("The message was sent again")
-          void notificationsChanged(workspaceId)
+          void refetchNotifications(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/deliveries/$deliveryId",
             params: { workspaceId, deliveryId: again.id }
           })
         } catch (error) {
-          notifyProblem(error)
+          showErrorToast(error)
         }
       }}
     >
@@ -121,7 +121,7 @@ const Attempt = ({
     <p className="flex flex-wrap items-center gap-3">
       <span className="font-medium">Attempt {number}</span>
       {status_code !== null && <Badge tone={error === null ? "ok" : "bad"}>{status_code}</Badge>}
-      <At at={started_at} className="text-faint" />
+      <ShortTime at={started_at} className="text-faint" />
     </p>
     {error !== null && <p className="break-words text-bad">{error}</p>}
     {finished_at === null && <p className="text-faint">The result of this attempt is unknown.</p>}
@@ -136,8 +136,8 @@ const factsOf = (delivery: NotificationDeliveryDetail): FactsByName => ({
   Kind: kindNames[delivery.kind],
   Attempts: delivery.attempts_count,
   Error: delivery.error,
-  "Next attempt": <Ago at={delivery.next_attempt_at} />,
-  Created: <At at={delivery.created_at} />,
-  Finished: <At at={delivery.finished_at} />,
+  "Next attempt": <RelativeTime at={delivery.next_attempt_at} />,
+  Created: <ShortTime at={delivery.created_at} />,
+  Finished: <ShortTime at={delivery.finished_at} />,
   Id: <CopyText text={delivery.id} />
 })

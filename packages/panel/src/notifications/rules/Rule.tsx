@@ -2,7 +2,7 @@ import type { NotificationChannel, NotificationRule } from "@scheduling/sdk"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card } from "../../ui/layout/Page.tsx"
 import { eventInWords, joinNames } from "../events.ts"
-import { useTargets } from "./targets.ts"
+import { useRuleTargets } from "../../data/targets.ts"
 
 export const Rule = ({
   channels,
@@ -18,9 +18,12 @@ export const Rule = ({
   readonly onRemove: () => Promise<unknown>
 }) => {
   const scope = useScope(rule)
-  const names = rule.channel_ids.map(
-    (id) => channels.find((channel) => channel.id === id)?.name ?? "a deleted channel"
-  )
+  const names = [
+    ...rule.channel_ids.map(
+      (id) => channels.find((channel) => channel.id === id)?.name ?? "a deleted channel"
+    ),
+    ...(rule.escalation_key === null ? [] : [`the escalation policy ${rule.escalation_key}`])
+  ]
   return (
     <li>
       <Card className="flex items-start gap-4 p-4 pl-5">
@@ -41,7 +44,9 @@ export const Rule = ({
   )
 }
 
-/** Longer lists are shown as a count. */
+/**
+ * The longest list whose names are shown. For a longer list, only the number of records is shown.
+ */
 const maxNamed = 3
 
 const named = <Id extends string>(
@@ -51,10 +56,10 @@ const named = <Id extends string>(
 ): ReadonlyArray<string> =>
   ids === null ? [] : ids.length > maxNamed ? [`${ids.length} ${noun}s`] : ids.map(nameOf)
 
-/** Describes the scope of a rule: `, tagged billing, only for Nightly backup`. */
+/** Describes what a rule applies to: `, tagged billing, only for Nightly backup`. */
 const useScope = (rule: NotificationRule): string => {
   const { monitor_ids, tags, task_ids } = rule
-  const { monitors, tasks } = useTargets(rule)
+  const { monitors, tasks } = useRuleTargets(rule)
   const only = [
     ...named(task_ids, "task", tasks.nameOf),
     ...named(monitor_ids, "monitor", monitors.nameOf)

@@ -1,12 +1,17 @@
 import type { NotificationChannel, NotificationRule, NotificationRuleInput } from "@scheduling/sdk"
+import { useQuery } from "@tanstack/react-query"
+import { useWorkspace } from "../../data/client.ts"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
-import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
+import { Choices } from "../../ui/forms/Choices.tsx"
+import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { tagsOf } from "../../ui/forms/tags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { eventGroups, defaultEvents } from "../events.ts"
-import { TargetPicker } from "./TargetPicker.tsx"
-import { useTargets } from "./targets.ts"
+import { escalationsOptions } from "../queries.ts"
+import { TargetPicker } from "../../ui/forms/TargetPicker.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
+import { useRuleTargets } from "../../data/targets.ts"
 
 export const RuleSheet = ({
   channels,
@@ -23,15 +28,17 @@ export const RuleSheet = ({
     initial: {
       events: rule?.events ?? defaultEvents,
       channel_ids: rule?.channel_ids ?? channels.slice(0, 1).map(({ id }) => id),
+      escalation_id: rule?.escalation_id ?? null,
       tags: rule?.tags?.join(", ") ?? "",
       task_ids: rule?.task_ids ?? [],
       monitor_ids: rule?.monitor_ids ?? []
     },
-    send: async ({ channel_ids, events, monitor_ids, tags, task_ids }) => {
+    send: async ({ channel_ids, escalation_id, events, monitor_ids, tags, task_ids }) => {
       const tagged = tagsOf(tags)
       await onSend({
         events,
         channel_ids,
+        escalation_id,
         ...(tagged.length > 0 && { tags: tagged }),
         ...(task_ids.length > 0 && { task_ids }),
         ...(monitor_ids.length > 0 && { monitor_ids })
@@ -42,24 +49,37 @@ export const RuleSheet = ({
   const { set, values } = form
   const toggled = <Item,>(items: ReadonlyArray<Item>, item: Item, isIn: boolean) =>
     isIn ? [...items, item] : items.filter((other) => other !== item)
-  const targets = useTargets(rule)
+  const targets = useRuleTargets(rule)
+  const { workspaceId } = useWorkspace()
+  const { data: policies = [], error, refetch } = useQuery(escalationsOptions(workspaceId))
   return (
     <Sheet isOpen onClose={onClose} title={rule === undefined ? "New rule" : "Edit rule"}>
       <form className="flex flex-col gap-5" onSubmit={form.submit}>
-        <fieldset className="flex flex-col gap-2">
-          <legend className="mb-2 text-sm font-medium text-soft">Channels</legend>
-          {channels.map(({ id, name }) => (
-            <Checkbox
-              key={id}
-              checked={values.channel_ids.includes(id)}
+        <Choices
+          legend="Channels"
+          names={new Map(channels.map(({ id, name }) => [id, name]))}
+          chosen={values.channel_ids}
+          error={form.errorOf("channel_ids")}
+          onChange={(channel_ids) => set({ channel_ids })}
+        />
+        <Problem error={error} retry={refetch} />
+        {policies.length > 0 && (
+          <Field
+            label="Escalation policy"
+            hint="Notifies step by step until somebody acknowledges the incident."
+            error={form.errorOf("escalation_id")}
+          >
+            <Select
+              value={values.escalation_id ?? ""}
+              options={[["", "None"], ...policies.map(({ id, name }) => [id, name] as const)]}
               onChange={({ target }) =>
-                set({ channel_ids: toggled(values.channel_ids, id, target.checked) })
+                set({
+                  escalation_id: policies.find(({ id }) => id === target.value)?.id ?? null
+                })
               }
-            >
-              {name}
-            </Checkbox>
-          ))}
-        </fieldset>
+            />
+          </Field>
+        )}
         {eventGroups.map(([group, events]) => (
           <fieldset key={group} className="flex flex-col gap-2">
             <legend className="mb-2 text-sm font-medium text-soft">{group}: notify when</legend>

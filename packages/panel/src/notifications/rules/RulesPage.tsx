@@ -13,22 +13,26 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Empty, Section, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
-import { channelsOptions, settingsOptions } from "../queries.ts"
+import { settingsOptions } from "../../recipients/queries.ts"
+import { channelsOptions } from "../queries.ts"
+import { RecipientsPreview } from "./RecipientsPreview.tsx"
 import { Rule } from "./Rule.tsx"
 import { RuleSheet } from "./RuleSheet.tsx"
 import { TimingForm } from "./TimingForm.tsx"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
-import { Only } from "../../ui/role.tsx"
+import { RoleGate } from "../../ui/role.tsx"
+import { ShortTime } from "../../ui/values/Time.tsx"
+import { Author } from "../../versions/Versions.tsx"
 
 export const RulesPage = () => {
   const { workspaceId } = useWorkspace()
   const settings = useQuery(settingsOptions(workspaceId))
   const channels = useQuery(channelsOptions(workspaceId))
-  const error = settings.error ?? channels.error
+  const failed = settings.error === null ? channels : settings
   return (
     <NotificationsPage name="rules">
-      {error !== null ? (
-        <Problem error={error} />
+      {failed.error !== null ? (
+        <Problem error={failed.error} retry={failed.refetch} />
       ) : settings.data === undefined || channels.data === undefined ? (
         <Skeleton className="h-72" />
       ) : (
@@ -38,8 +42,10 @@ export const RulesPage = () => {
   )
 }
 
-/** Compares rules by content, because rules have no ids and someone else may have reordered them. */
-const isSame = (one: NotificationRule, other: NotificationRule | undefined) =>
+/**
+ * Compares rules by content, because rules have no ids and another user may have reordered them.
+ */
+const isSameValue = (one: NotificationRule, other: NotificationRule | undefined) =>
   JSON.stringify(one) === JSON.stringify(other)
 
 const Rules = ({
@@ -51,11 +57,11 @@ const Rules = ({
 }) => {
   const { workspaceId } = useWorkspace()
   const replace = useReplaceSettings(settings)
-  /** The edited rule. An empty object stands for a new rule. */
+  /** The rule being edited. An object without `rule` represents a new rule. */
   const [edited, edit] = useState<{ readonly rule?: NotificationRule }>()
   const { rules } = settings
   const save = (rule: NotificationRuleInput) => {
-    const at = rules.findIndex((other) => isSame(other, edited?.rule))
+    const at = rules.findIndex((other) => isSameValue(other, edited?.rule))
     const before: ReadonlyArray<NotificationRuleInput> = rules
     return replace({ rules: at === -1 ? [...before, rule] : before.with(at, rule) })
   }
@@ -65,11 +71,11 @@ const Rules = ({
         title="Rules"
         actions={
           channels.length > 0 && (
-            <Only role="editor">
+            <RoleGate role="editor">
               <Button size="small" icon={<Plus />} onClick={() => edit({})}>
                 Add a rule
               </Button>
-            </Only>
+            </RoleGate>
           )
         }
       >
@@ -105,9 +111,15 @@ const Rules = ({
           </ol>
         )}
       </Section>
+      <RecipientsPreview />
       <Section title="Timing">
         <TimingForm settings={settings} />
       </Section>
+      {settings.updated_at !== null && (
+        <p className="text-sm text-faint">
+          Changed <ShortTime at={settings.updated_at} /> by <Author actor={settings.updated_by} />
+        </p>
+      )}
       {edited !== undefined && (
         <RuleSheet
           rule={edited.rule}

@@ -7,26 +7,41 @@ import { Card } from "../../ui/layout/Page.tsx"
 import { SpanField } from "../../ui/forms/SpanField.tsx"
 import { notify } from "../../ui/messages/toast.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
-import { useReplaceSettings } from "../useReplaceSettings.ts"
+import { useWorkspace } from "../../data/client.ts"
+import { refetchNotifications } from "../queries.ts"
 import * as bounds from "../../data/bounds.ts"
 
+const valuesOf = ({
+  group_seconds,
+  quiet_hours,
+  remind_every_seconds,
+  rules,
+  task_failure_threshold,
+  version
+}: NotificationSettings) => ({
+  version,
+  rules,
+  task_failure_threshold: String(task_failure_threshold),
+  remind_every_seconds,
+  group_seconds: String(group_seconds),
+  isQuiet: quiet_hours !== null,
+  quiet_hours: quiet_hours ?? { timezone: userTimeZone(), from: "22:00", to: "07:00" }
+})
+
 export const TimingForm = ({ settings }: { readonly settings: NotificationSettings }) => {
-  const replace = useReplaceSettings(settings)
+  const { api, workspaceId } = useWorkspace()
   const form = useForm({
-    initial: {
-      task_failure_threshold: String(settings.task_failure_threshold),
-      remind_every_seconds: settings.remind_every_seconds,
-      group_seconds: String(settings.group_seconds),
-      isQuiet: settings.quiet_hours !== null,
-      quiet_hours: settings.quiet_hours ?? { timezone: userTimeZone(), from: "22:00", to: "07:00" }
-    },
-    send: async (values) => {
-      await replace({
+    initial: valuesOf(settings),
+    latest: async () => valuesOf(await api.notifications.getSettings()),
+    send: async ({ isQuiet, ...values }, { version }) => {
+      await api.notifications.replaceSettings({
+        ...values,
+        version,
         task_failure_threshold: Number(values.task_failure_threshold),
-        remind_every_seconds: values.remind_every_seconds,
         group_seconds: Number(values.group_seconds),
-        quiet_hours: values.isQuiet ? values.quiet_hours : null
+        quiet_hours: isQuiet ? values.quiet_hours : null
       })
+      void refetchNotifications(workspaceId)
       notify("The settings were changed")
     }
   })

@@ -4,18 +4,18 @@ import { Eye } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { notifyProblem } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
+import { showErrorToast } from "../ui/messages/toast.ts"
+import { RoleGate } from "../ui/role.tsx"
 import { monitorOptions, type MonitorResource } from "./queries.ts"
 
 /** A button that requests a check and waits for its result. */
-export const CheckNow = <M extends Pick<Monitor, "id" | "status">>({
+export const CheckNowButton = <M extends Pick<Monitor, "id" | "status">>({
   lastAt,
   monitor: { id, status },
   resource
 }: {
   readonly monitor: M
-  /** When the latest check finished. Null before the first check. */
+  /** The time at which the latest check finished. Null before the first check. */
   readonly lastAt: string | null
   readonly resource: (api: SchedulingClient) => Pick<MonitorResource<M, unknown, never>, "get"> & {
     readonly check: (id: MonitorId) => PromiseLike<unknown>
@@ -33,7 +33,7 @@ export const CheckNow = <M extends Pick<Monitor, "id" | "status">>({
   })
   if (status === "paused") return null
   return (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button
         look="main"
         busy={isChecking}
@@ -44,12 +44,12 @@ export const CheckNow = <M extends Pick<Monitor, "id" | "status">>({
             await monitors.check(id)
           } catch (error) {
             setBefore(undefined)
-            notifyProblem(error)
+            showErrorToast(error)
           }
         }}
       >
         Check now
       </Button>
-    </Only>
+    </RoleGate>
   )
 }

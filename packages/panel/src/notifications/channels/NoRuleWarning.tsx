@@ -3,20 +3,20 @@ import { useQuery } from "@tanstack/react-query"
 import { Plus } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
+import { Problem } from "../../ui/messages/Problem.tsx"
 import { attempt } from "../../ui/messages/toast.ts"
-import { Only } from "../../ui/role.tsx"
-import { settingsOptions } from "../queries.ts"
+import { RoleGate } from "../../ui/role.tsx"
+import { settingsOptions } from "../../recipients/queries.ts"
 import { defaultEvents } from "../events.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 
 /** Warns that no rule uses the channel. */
-export const NoRule = ({ channel }: { readonly channel: NotificationChannel }) => {
+export const NoRuleWarning = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { workspaceId } = useWorkspace()
-  const { data: settings } = useQuery(settingsOptions(workspaceId))
-  const isNamed = settings?.rules.some(({ channel_ids }) => channel_ids.includes(channel.id))
-  return isNamed === false && settings !== undefined ? (
-    <AddRule channel={channel} settings={settings} />
-  ) : null
+  const { data: settings, error, refetch } = useQuery(settingsOptions(workspaceId))
+  if (settings === undefined) return <Problem error={error} retry={refetch} />
+  const isNamed = settings.rules.some(({ channel_ids }) => channel_ids.includes(channel.id))
+  return isNamed ? null : <AddRule channel={channel} settings={settings} />
 }
 
 const AddRule = ({
@@ -31,7 +31,7 @@ const AddRule = ({
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg border border-warn/30 tint-warn px-3.5 py-3">
       <p>No rule sends messages to this channel yet.</p>
-      <Only role="editor">
+      <RoleGate role="editor">
         <Button
           size="small"
           icon={<Plus />}
@@ -44,7 +44,7 @@ const AddRule = ({
         >
           Send failures and recoveries
         </Button>
-      </Only>
+      </RoleGate>
     </div>
   )
 }
