@@ -3,7 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { type AnyRoute, RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { WaitNotice } from "./app/WaitNotice.tsx"
+import { RateLimitNotice } from "./app/RateLimitNotice.tsx"
 import { queries } from "./data/queries.ts"
 import { router } from "./router.tsx"
 import { submitByKeys } from "./ui/forms/submitByKeys.ts"
@@ -26,7 +26,7 @@ createRoot(root).render(
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />
       <Toaster />
-      <WaitNotice />
+      <RateLimitNotice />
     </QueryClientProvider>
   </StrictMode>
 )

@@ -4,14 +4,14 @@ import { monitorKinds } from "./data/monitorKinds.ts"
 import { incidentSearch } from "./incidents/queries.ts"
 import { monitorSearch } from "./monitors/search.ts"
 import { deliverySearch, newChannelSearch } from "./notifications/search.ts"
-import { page, searchPage, workspace } from "./parentRoutes.tsx"
+import { pageRoute, searchPageRoute, workspaceRoute } from "./parentRoutes.tsx"
 
 const monitorPage = <const Path extends `/monitors/$kind/${string}`>(
   path: Path,
   component: RouteComponent
 ) =>
   createRoute({
-    getParentRoute: () => workspace,
+    getParentRoute: () => workspaceRoute,
     path,
     beforeLoad: ({ params }) => {
       if (!Object.hasOwn(monitorKinds, (params as { readonly kind: string }).kind)) throw notFound()
@@ -20,7 +20,7 @@ const monitorPage = <const Path extends `/monitors/$kind/${string}`>(
   })
 
 export const monitoringRoutes = [
-  searchPage(
+  searchPageRoute(
     "/monitors",
     monitorSearch,
     lazyPage(() => import("./monitors/MonitorListPage.tsx"), "MonitorListPage")
@@ -37,38 +37,42 @@ export const monitoringRoutes = [
     "/monitors/$kind/$monitorId/edit",
     lazyPage(() => import("./monitors/MonitorPage.tsx"), "EditMonitorPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/incidents",
     incidentSearch,
     lazyPage(() => import("./incidents/IncidentListPage.tsx"), "IncidentListPage")
   ),
-  page(
+  pageRoute(
     "/incidents/$incidentId",
     lazyPage(() => import("./incidents/IncidentPage.tsx"), "IncidentPage")
   ),
-  page(
+  pageRoute(
     "/notifications",
     lazyPage(() => import("./notifications/channels/ChannelListPage.tsx"), "ChannelListPage")
   ),
-  page(
+  pageRoute(
     "/notifications/rules",
     lazyPage(() => import("./notifications/rules/RulesPage.tsx"), "RulesPage")
   ),
-  searchPage(
+  pageRoute(
+    "/notifications/escalations",
+    lazyPage(() => import("./notifications/escalations/EscalationsPage.tsx"), "EscalationsPage")
+  ),
+  searchPageRoute(
     "/notifications/channels/new",
     newChannelSearch,
     lazyPage(() => import("./notifications/channels/NewChannelPage.tsx"), "NewChannelPage")
   ),
-  page(
+  pageRoute(
     "/notifications/channels/$channelId",
     lazyPage(() => import("./notifications/channels/ChannelPage.tsx"), "ChannelPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/notifications/deliveries",
     deliverySearch,
     lazyPage(() => import("./notifications/deliveries/DeliveryListPage.tsx"), "DeliveryListPage")
   ),
-  page(
+  pageRoute(
     "/notifications/deliveries/$deliveryId",
     lazyPage(() => import("./notifications/deliveries/DeliveryPage.tsx"), "DeliveryPage")
   )

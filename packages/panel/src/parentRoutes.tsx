@@ -3,28 +3,28 @@ import { requireSession } from "./app/requireSession.ts"
 import { requireWorkspace } from "./app/requireWorkspace.ts"
 import { Shell } from "./app/Shell.tsx"
 
-export const root = createRootRoute({ component: Outlet })
+export const rootRoute = createRootRoute({ component: Outlet })
 
-/** The parent route of pages that require a session. */
+/** The parent route for pages that require a session. */
 export const signedInRoute = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   id: "inside",
   beforeLoad: ({ location }) => requireSession(location),
   component: Shell
 })
 
-/** The parent route of a workspace's pages. */
-export const workspace = createRoute({
+/** The parent route for a workspace's pages. */
+export const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/w/$workspaceId",
   beforeLoad: ({ params: { workspaceId } }) => requireWorkspace(workspaceId)
 })
 
-export const page = <const Path extends string>(path: Path, component: RouteComponent) =>
-  createRoute({ getParentRoute: () => workspace, path, component })
+export const pageRoute = <const Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => workspaceRoute, path, component })
 
-export const searchPage = <const Path extends string, Search extends object>(
+export const searchPageRoute = <const Path extends string, Search extends object>(
   path: Path,
   validateSearch: (search: Readonly<Record<string, unknown>>) => Search,
   component: RouteComponent
-) => createRoute({ getParentRoute: () => workspace, path, validateSearch, component })
+) => createRoute({ getParentRoute: () => workspaceRoute, path, validateSearch, component })

@@ -5,10 +5,10 @@ import { requireSession } from "./app/requireSession.ts"
 import { usageSearch } from "./billing/search.ts"
 import { queries, workspacesOptions } from "./data/queries.ts"
 import { monitoringRoutes } from "./monitoringRoutes.tsx"
-import { signedInRoute, root, workspace } from "./parentRoutes.tsx"
+import { signedInRoute, rootRoute, workspaceRoute } from "./parentRoutes.tsx"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
 import { taskRoutes } from "./taskRoutes.tsx"
-import { textIn } from "./ui/lists/search.ts"
+import { searchTextOf } from "./ui/lists/search.ts"
 import { workspaceRoutes } from "./workspaceRoutes.tsx"
 
 /** Accepts only a path within the panel, because `//evil.example` would lead to another site. */
@@ -16,37 +16,44 @@ const nextSearch = ({ next }: Record<string, unknown>): { readonly next?: string
   typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {}
 
 const signIn = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/sign-in",
-  // The server adds the problem when somebody returns from the identity provider.
+  // The server adds `problem` when a user returns from the identity provider without being signed
+  // in.
   validateSearch: (search): { readonly next?: string; readonly problem?: string } => {
-    const problem = textIn(search["problem"])
+    const problem = searchTextOf(search["problem"])
     return { ...nextSearch(search), ...(problem !== undefined && { problem }) }
   },
   component: lazyPage(() => import("./sign-in/SignInPage.tsx"), "SignInPage")
 })
 
 const register = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/register",
   validateSearch: nextSearch,
   component: lazyPage(() => import("./sign-in/RegisterPage.tsx"), "RegisterPage")
 })
 
 const forgotPassword = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/forgot-password",
   component: lazyPage(() => import("./sign-in/ForgotPasswordPage.tsx"), "ForgotPasswordPage")
 })
 
 const resetPassword = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/reset-password",
   component: lazyPage(() => import("./sign-in/ResetPasswordPage.tsx"), "ResetPasswordPage")
 })
 
+const signInLink = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-in-link",
+  component: lazyPage(() => import("./sign-in/SignInLinkPage.tsx"), "SignInLinkPage")
+})
+
 const invitation = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/invitation",
   beforeLoad: ({ location }) => {
     takeLinkToken()
@@ -58,11 +65,11 @@ const invitation = createRoute({
 type HomeSearch = ReturnType<typeof usageSearch> & { readonly workspace?: string }
 
 const home = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: "/",
   // The payment provider redirects users to this URL.
   validateSearch: (search): HomeSearch => {
-    const named = textIn(search["workspace"])
+    const named = searchTextOf(search["workspace"])
     return { ...usageSearch(search), ...(named !== undefined && { workspace: named }) }
   },
   beforeLoad: async ({ location, search: { checkout, workspace: named } }) => {
@@ -90,16 +97,17 @@ const account = createRoute({
   component: lazyPage(() => import("./account/AccountPage.tsx"), "AccountPage")
 })
 
-export const routeTree = root.addChildren([
+export const routeTree = rootRoute.addChildren([
   home,
   signIn,
   register,
   forgotPassword,
   resetPassword,
+  signInLink,
   invitation,
   signedInRoute.addChildren([
     welcome,
     account,
-    workspace.addChildren([...taskRoutes, ...monitoringRoutes, ...workspaceRoutes])
+    workspaceRoute.addChildren([...taskRoutes, ...monitoringRoutes, ...workspaceRoutes])
   ])
 ])

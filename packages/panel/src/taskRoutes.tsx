@@ -2,24 +2,25 @@ import { createRoute } from "@tanstack/react-router"
 import { lazyPage } from "./app/lazyPage.ts"
 import { prefetchList } from "./data/queries.ts"
 import { executionQueries } from "./executions/queries.ts"
-import { executionSearch } from "./executions/search.ts"
+import { executionSearch, listQueryOf } from "./executions/search.ts"
 import { forecastSearch } from "./forecast/search.ts"
+import { timelineSearch } from "./timeline/search.ts"
 import { prefetchOverview } from "./overview/prefetchOverview.ts"
-import { page, searchPage, workspace } from "./parentRoutes.tsx"
+import { pageRoute, searchPageRoute, workspaceRoute } from "./parentRoutes.tsx"
 import { chainQueries } from "./tasks/chains/chainKind.ts"
 import { cronQueries } from "./tasks/cron/cronKind.ts"
 import { delayedQueries } from "./tasks/delayed/delayedQueries.ts"
-import { copySearch, delayedSearch, repeatingSearch, runSearch } from "./tasks/search.ts"
+import { newTaskSearch, delayedSearch, repeatingSearch, chainPageSearch } from "./tasks/search.ts"
 
 const overview = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/",
   loader: ({ params: { workspaceId } }) => prefetchOverview(workspaceId),
   component: lazyPage(() => import("./overview/OverviewPage.tsx"), "OverviewPage")
 })
 
 const cron = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/cron",
   validateSearch: repeatingSearch,
   loaderDeps: ({ search }) => search,
@@ -28,7 +29,7 @@ const cron = createRoute({
 })
 
 const delayed = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/delayed",
   validateSearch: delayedSearch,
   loaderDeps: ({ search }) => search,
@@ -38,7 +39,7 @@ const delayed = createRoute({
 })
 
 const chains = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/chains",
   validateSearch: repeatingSearch,
   loaderDeps: ({ search }) => search,
@@ -47,17 +48,17 @@ const chains = createRoute({
 })
 
 const executions = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/executions",
   validateSearch: executionSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) =>
-    prefetchList(executionQueries.list(workspaceId, deps)),
+    prefetchList(executionQueries.list(workspaceId, listQueryOf(deps))),
   component: lazyPage(() => import("./executions/ExecutionsPage.tsx"), "ExecutionsPage")
 })
 
 const scheduledExecutions = createRoute({
-  getParentRoute: () => workspace,
+  getParentRoute: () => workspaceRoute,
   path: "/executions/scheduled",
   loader: ({ params: { workspaceId } }) => prefetchList(executionQueries.scheduled(workspaceId)),
   component: lazyPage(() => import("./executions/ScheduledPage.tsx"), "ScheduledPage")
@@ -65,57 +66,62 @@ const scheduledExecutions = createRoute({
 
 export const taskRoutes = [
   overview,
-  searchPage(
+  searchPageRoute(
+    "/timeline",
+    timelineSearch,
+    lazyPage(() => import("./timeline/TimelinePage.tsx"), "TimelinePage")
+  ),
+  searchPageRoute(
     "/forecast",
     forecastSearch,
     lazyPage(() => import("./forecast/ForecastPage.tsx"), "ForecastPage")
   ),
   cron,
-  searchPage(
+  searchPageRoute(
     "/cron/new",
-    copySearch,
+    newTaskSearch,
     lazyPage(() => import("./tasks/cron/cronFormPages.tsx"), "NewCronPage")
   ),
-  page(
+  pageRoute(
     "/cron/$taskId",
     lazyPage(() => import("./tasks/cron/CronPage.tsx"), "CronPage")
   ),
-  page(
+  pageRoute(
     "/cron/$taskId/edit",
     lazyPage(() => import("./tasks/cron/cronFormPages.tsx"), "EditCronPage")
   ),
   delayed,
-  searchPage(
+  searchPageRoute(
     "/delayed/new",
-    copySearch,
+    newTaskSearch,
     lazyPage(() => import("./tasks/delayed/delayedFormPages.tsx"), "NewDelayedPage")
   ),
-  page(
+  pageRoute(
     "/delayed/$taskId",
     lazyPage(() => import("./tasks/delayed/DelayedPage.tsx"), "DelayedPage")
   ),
-  page(
+  pageRoute(
     "/delayed/$taskId/edit",
     lazyPage(() => import("./tasks/delayed/delayedFormPages.tsx"), "EditDelayedPage")
   ),
   chains,
-  searchPage(
+  searchPageRoute(
     "/chains/new",
-    copySearch,
+    newTaskSearch,
     lazyPage(() => import("./tasks/chains/chainFormPages.tsx"), "NewChainPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/chains/$taskId",
-    runSearch,
+    chainPageSearch,
     lazyPage(() => import("./tasks/chains/ChainPage.tsx"), "ChainPage")
   ),
-  page(
+  pageRoute(
     "/chains/$taskId/edit",
     lazyPage(() => import("./tasks/chains/chainFormPages.tsx"), "EditChainPage")
   ),
   executions,
   scheduledExecutions,
-  page(
+  pageRoute(
     "/executions/$executionId",
     lazyPage(() => import("./executions/ExecutionPage.tsx"), "ExecutionPage")
   )

@@ -1,62 +1,62 @@
 import { newKeySearch } from "./api-keys/scopes.ts"
 import { lazyPage } from "./app/lazyPage.ts"
 import { usageSearch } from "./billing/search.ts"
-import { page, searchPage } from "./parentRoutes.tsx"
+import { pageRoute, searchPageRoute } from "./parentRoutes.tsx"
 import { auditSearch, settingsSearch } from "./settings/search.ts"
 
 export const workspaceRoutes = [
-  page(
+  pageRoute(
     "/keys",
     lazyPage(() => import("./api-keys/KeyListPage.tsx"), "KeyListPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/keys/new",
     newKeySearch,
     lazyPage(() => import("./api-keys/NewKeyPage.tsx"), "NewKeyPage")
   ),
-  page(
+  pageRoute(
     "/keys/$keyId",
     lazyPage(() => import("./api-keys/KeyPage.tsx"), "KeyPage")
   ),
-  page(
+  pageRoute(
     "/members",
     lazyPage(() => import("./members/MembersPage.tsx"), "MembersPage")
   ),
-  page(
+  pageRoute(
     "/secrets",
     lazyPage(() => import("./secrets/SecretsPage.tsx"), "SecretsPage")
   ),
-  page(
+  pageRoute(
     "/maintenance",
     lazyPage(() => import("./maintenance/MaintenancePage.tsx"), "MaintenancePage")
   ),
-  page(
+  pageRoute(
     "/status-pages",
     lazyPage(() => import("./status-pages/StatusPagesPage.tsx"), "StatusPagesPage")
   ),
-  page(
+  pageRoute(
     "/workers",
     lazyPage(() => import("./workers/WorkersPage.tsx"), "WorkersPage")
   ),
-  page(
+  pageRoute(
     "/workers/$workerId",
     lazyPage(() => import("./workers/WorkerPage.tsx"), "WorkerPage")
   ),
-  page(
+  pageRoute(
     "/queues",
     lazyPage(() => import("./queues/QueuesPage.tsx"), "QueuesPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/usage",
     usageSearch,
     lazyPage(() => import("./billing/UsagePage.tsx"), "UsagePage")
   ),
-  searchPage(
+  searchPageRoute(
     "/audit",
     auditSearch,
     lazyPage(() => import("./settings/AuditPage.tsx"), "AuditPage")
   ),
-  searchPage(
+  searchPageRoute(
     "/settings",
     settingsSearch,
     lazyPage(() => import("./settings/SettingsPage.tsx"), "SettingsPage")

@@ -6,36 +6,44 @@ import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { throwAtField } from "./throwAtField.ts"
+import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
 
-export const DeleteAccount = () => {
+export const DeleteAccount = ({ hasPassword }: { readonly hasPassword: boolean }) => {
   const [isOpen, setOpen] = useState(false)
   const close = () => setOpen(false)
   return (
     <Card className="flex flex-wrap items-center justify-between gap-4 p-5">
       <p className="max-w-[28rem] text-soft">
-        This also deletes every workspace that you are the only owner of, with everything in it.
+        This also deletes every workspace that you alone own, with everything in it.
       </p>
       <Button look="danger" onClick={() => setOpen(true)}>
         Delete account
       </Button>
       <Sheet isOpen={isOpen} onClose={close} title="Delete your account?">
-        <DeletionForm onCancel={close} />
+        <DeletionForm hasPassword={hasPassword} onCancel={close} />
       </Sheet>
     </Card>
   )
 }
 
-const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
+const DeletionForm = ({
+  hasPassword,
+  onCancel
+}: {
+  readonly hasPassword: boolean
+  readonly onCancel: () => void
+}) => {
   const navigate = useNavigate()
   const form = useForm({
     initial: { current_password: "" },
-    send: async (values) => {
-      await client.auth.deleteMe(values).catch(throwAtField)
-      // The session has ended with the account, so a failed sign-out does not matter.
+    send: async ({ current_password }) => {
+      await client.auth
+        .deleteMe(ownerProofOf(current_password))
+        .catch(showPasswordError(hasPassword))
+      // Deleting the account has also ended the session, so it does not matter if the sign-out
+      // fails.
       await session.signOut().catch(() => {})
       queries.clear()
       await navigate({ to: "/sign-in", replace: true, ignoreBlocker: true })
@@ -46,12 +54,7 @@ const DeletionForm = ({ onCancel }: { readonly onCancel: () => void }) => {
       <p className="text-soft">
         Your tasks stop, and their history is deleted. This cannot be undone.
       </p>
-      <CurrentPasswordField
-        label="Your password"
-        {...form.text("current_password")}
-        error={form.errorOf("current_password")}
-        autoFocus
-      />
+      <OwnerProofField form={form} hasPassword={hasPassword} autoFocus />
       <FormEnd form={form} action="Delete permanently" look="danger" onCancel={onCancel} />
     </form>
   )

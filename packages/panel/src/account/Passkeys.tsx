@@ -9,14 +9,13 @@ import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { notify } from "../ui/messages/toast.ts"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { type Passkey, passkeyOptions } from "./queries.ts"
-import { throwAtField } from "./throwAtField.ts"
+import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
 
 type Step =
   | { readonly is: "rest" | "adding" }
@@ -25,10 +24,10 @@ type Step =
 const changed = () => queries.invalidateQueries(passkeyOptions)
 
 export const Passkeys = () => {
-  const { data, error } = useQuery(passkeyOptions)
+  const { data, error, refetch } = useQuery(passkeyOptions)
   const [step, go] = useState<Step>({ is: "rest" })
   const rest = () => go({ is: "rest" })
-  if (error !== null) return <Problem error={error} />
+  if (error !== null) return <Problem error={error} retry={refetch} />
   if (data === undefined) return <Skeleton className="h-24" />
   const { data: passkeys, has_password: hasPassword } = data
   return (
@@ -48,9 +47,9 @@ export const Passkeys = () => {
             </ul>
           )}
           <div className="flex flex-wrap items-center justify-between gap-4">
-            <p className="text-sm text-soft">
+            <p className="max-w-[28rem] text-sm text-soft">
               With a passkey you sign in with your fingerprint, your face or the PIN of your device,
-              without a password and a code.
+              without a password or a code.
             </p>
             <Button onClick={() => go({ is: "adding" })}>Add passkey</Button>
           </div>
@@ -75,27 +74,21 @@ const PasskeyItem = ({
           "never used"
         ) : (
           <>
-            last used <Ago at={passkey.last_used_at} />
+            last used <RelativeTime at={passkey.last_used_at} />
           </>
         )}
       </span>
     </div>
-    <Button size="small" onClick={() => go({ is: "renaming", passkey })}>
-      Rename
-    </Button>
-    <Button size="small" look="danger" onClick={() => go({ is: "removing", passkey })}>
-      Remove
-    </Button>
+    <div className="flex gap-2">
+      <Button size="small" onClick={() => go({ is: "renaming", passkey })}>
+        Rename
+      </Button>
+      <Button size="small" look="danger" onClick={() => go({ is: "removing", passkey })}>
+        Remove
+      </Button>
+    </div>
   </li>
 )
-
-/** An account without a password has no field for a problem with it. */
-const atField = (hasPassword: boolean) => (error: unknown) => {
-  if (hasPassword) throwAtField(error)
-  throw error
-}
-
-const proofOf = (password: string) => (password === "" ? {} : { current_password: password })
 
 const AddForm = ({
   hasPassword,
@@ -108,13 +101,13 @@ const AddForm = ({
     initial: { name: "", current_password: "" },
     send: async ({ current_password, name }) => {
       const { challenge, options } = await session
-        .askAboutPasskeys<{
+        .askPanel<{
           readonly challenge: string
           readonly options: PublicKeyCredentialCreationOptionsJSON
-        }>("/panel/session/passkeys/options", proofOf(current_password))
-        .catch(atField(hasPassword))
+        }>("/panel/session/passkeys/options", ownerProofOf(current_password))
+        .catch(showPasswordError(hasPassword))
       const response = await startRegistration({ optionsJSON: options })
-      await session.askAboutPasskeys("/panel/session/passkeys/add", { challenge, response, name })
+      await session.askPanel("/panel/session/passkeys/add", { challenge, response, name })
       notify("The passkey was added")
       await changed()
       onDone()
@@ -124,18 +117,12 @@ const AddForm = ({
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <Field
         label="Name"
-        hint="The device or the key, so that you recognize it later."
+        hint="The device or security key, so that you can recognize it later."
         error={form.errorOf("name")}
       >
         <Input {...form.text("name")} placeholder="Laptop" required maxLength={100} autoFocus />
       </Field>
-      {hasPassword && (
-        <CurrentPasswordField
-          label="Your password"
-          {...form.text("current_password")}
-          error={form.errorOf("current_password")}
-        />
-      )}
+      <OwnerProofField form={form} hasPassword={hasPassword} />
       <FormEnd form={form} action="Add passkey" onCancel={onDone} />
     </form>
   )
@@ -151,7 +138,7 @@ const RenameForm = ({
   const form = useForm({
     initial: { name: passkey.name },
     send: async ({ name }) => {
-      await session.askAboutPasskeys("/panel/session/passkeys/rename", { id: passkey.id, name })
+      await session.askPanel("/panel/session/passkeys/rename", { id: passkey.id, name })
       await changed()
       onDone()
     }
@@ -179,11 +166,11 @@ const RemoveForm = ({
     initial: { current_password: "" },
     send: async ({ current_password }) => {
       await session
-        .askAboutPasskeys("/panel/session/passkeys/remove", {
+        .askPanel("/panel/session/passkeys/remove", {
           id: passkey.id,
-          ...proofOf(current_password)
+          ...ownerProofOf(current_password)
         })
-        .catch(atField(hasPassword))
+        .catch(showPasswordError(hasPassword))
       notify("The passkey was removed")
       await changed()
       onDone()
@@ -192,17 +179,10 @@ const RemoveForm = ({
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
       <p>
-        Remove the passkey <bdi className="font-medium wrap-anywhere">{passkey.name}</bdi>? Nobody
-        can sign in with it any more.
+        Remove the passkey <bdi className="font-medium wrap-anywhere">{passkey.name}</bdi>? It can
+        no longer be used to sign in.
       </p>
-      {hasPassword && (
-        <CurrentPasswordField
-          label="Your password"
-          {...form.text("current_password")}
-          error={form.errorOf("current_password")}
-          autoFocus
-        />
-      )}
+      <OwnerProofField form={form} hasPassword={hasPassword} autoFocus />
       <FormEnd form={form} action="Remove passkey" look="danger" onCancel={onDone} />
     </form>
   )

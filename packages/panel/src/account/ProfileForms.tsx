@@ -4,11 +4,10 @@ import { meOptions, queries } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { attempt, notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { throwAtField } from "./throwAtField.ts"
+import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
 import * as bounds from "../data/bounds.ts"
 
 const changed = () => queries.invalidateQueries(meOptions)
@@ -34,13 +33,19 @@ export const NameForm = ({ me }: { readonly me: User }) => {
   )
 }
 
-export const EmailForm = ({ me }: { readonly me: User }) => {
+export const EmailForm = ({
+  hasPassword,
+  me
+}: {
+  readonly me: User
+  readonly hasPassword: boolean
+}) => {
   const form = useForm({
     initial: { email: me.email, current_password: "" },
     send: async ({ current_password, email }) => {
       const { pending_email } = await client.auth
-        .updateMe({ email, current_password })
-        .catch(throwAtField)
+        .updateMe({ email, ...ownerProofOf(current_password) })
+        .catch(showPasswordError(hasPassword))
       notify(
         pending_email === null
           ? "This is already your email address"
@@ -64,7 +69,7 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
         {(me.pending_email !== null || !me.email_verified) && (
           <p className="flex flex-wrap items-center justify-between gap-3 text-sm text-soft">
             {me.pending_email === null
-              ? "If this service can send email, a link was sent to this address."
+              ? "To verify this address, open the link in the email to it."
               : `To confirm your new email address, open the link in the email to ${me.pending_email}.`}
             <Button
               size="small"
@@ -77,10 +82,7 @@ export const EmailForm = ({ me }: { readonly me: User }) => {
           </p>
         )}
         {isChanged && (
-          <CurrentPasswordField
-            {...form.text("current_password")}
-            error={form.errorOf("current_password")}
-          />
+          <OwnerProofField form={form} hasPassword={hasPassword} label="Current password" />
         )}
         {isChanged && <FormEnd form={form} action="Change email" look="plain" />}
       </form>

@@ -1,8 +1,8 @@
 import { encodeQR } from "qr"
 
 /**
- * A QR code, drawn in the page so that its secret never leaves it. Dark on light in both themes,
- * because scanners require it.
+ * A QR code, rendered in the page so that its secret is not sent to another service. It is dark on
+ * light in both themes, because scanners require that.
  */
 export const Qr = ({ label, text }: { readonly label: string; readonly text: string }) => {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 3 })

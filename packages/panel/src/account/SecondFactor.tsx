@@ -26,10 +26,10 @@ type Step =
 const changed = () => queries.invalidateQueries(totpOptions)
 
 export const SecondFactor = () => {
-  const { data, error } = useQuery(totpOptions)
+  const { data, error, refetch } = useQuery(totpOptions)
   const [step, go] = useState<Step>({ is: "rest" })
   const rest = () => go({ is: "rest" })
-  if (error !== null) return <Problem error={error} />
+  if (error !== null) return <Problem error={error} retry={refetch} />
   if (data === undefined) return <Skeleton className="h-24" />
   if (step.is === "codes") {
     return (

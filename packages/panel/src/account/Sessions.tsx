@@ -2,9 +2,9 @@ import type { Session } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
 import { queries, useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { type Column, List } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { Badge } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { attempt } from "../ui/messages/toast.ts"
 
 import { sessionListOptions } from "./queries.ts"
@@ -19,7 +19,7 @@ const end = async ({ id }: Session) => {
   await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
 }
 
-/** Returns the browser and the operating system of a user agent: `Firefox on Linux`. */
+/** Returns the browser and the operating system named by a user agent: `Firefox on Linux`. */
 const deviceOf = (agent: string | null): string => {
   if (agent === null) return "Unknown device"
   const browser = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"].find((name) =>
@@ -33,10 +33,11 @@ const deviceOf = (agent: string | null): string => {
 }
 
 const beginnings: Readonly<Record<Session["began_with"], string>> = {
-  password: "with the password",
+  password: "signed in with the password",
   provider: "at the identity provider",
   passkey: "with a passkey",
-  proxy: "at the proxy"
+  proxy: "at the proxy",
+  link: "with a token from the operator"
 }
 
 const columns: ReadonlyArray<Column<Session>> = [
@@ -50,7 +51,7 @@ const columns: ReadonlyArray<Column<Session>> = [
           <span className="truncate">{deviceOf(user_agent)}</span>
           {current && <Badge tone="live">current</Badge>}
         </span>
-        <span className="block truncate text-xs text-faint">
+        <span className={rowDetailClass}>
           <span className="font-mono">{ip}</span> · {beginnings[began_with]}
         </span>
       </>
@@ -60,7 +61,7 @@ const columns: ReadonlyArray<Column<Session>> = [
     key: "used",
     head: "Last used",
     className: "w-24 shrink-0 max-sm:hidden",
-    cell: ({ last_used_at }) => <Ago at={last_used_at} />
+    cell: ({ last_used_at }) => <RelativeTime at={last_used_at} />
   },
   {
     key: "end",

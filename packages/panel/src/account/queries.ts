@@ -22,9 +22,9 @@ export interface Passkey {
 export const passkeyOptions = queryOptions({
   queryKey: ["account", "passkeys"],
   queryFn: () =>
-    session.askAboutPasskeys<{
+    session.askPanel<{
       readonly data: ReadonlyArray<Passkey>
-      /** True if changes need the password. */
+      /** True if the account has a password. Changing passkeys then requires it. */
       readonly has_password: boolean
     }>("/panel/session/passkeys/list")
 })

@@ -6,22 +6,22 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { keyQueries } from "./queries.ts"
 import { describeScopes } from "./scopes.ts"
 import { ShownKey } from "./ShownKey.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 
 export const KeyListPage = () => {
   const { workspaceId } = useWorkspace()
   const list = useList(keyQueries.list(workspaceId))
   const [rotated, setRotated] = useState<CreatedApiKey>()
   const create = (
-    <Only role="admin">
+    <RoleGate role="admin">
       <ButtonLink
         to="/w/$workspaceId/keys/new"
         params={{ workspaceId }}
@@ -30,7 +30,7 @@ export const KeyListPage = () => {
       >
         New API key
       </ButtonLink>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
@@ -86,7 +86,7 @@ const columnsWith = (
         >
           {name}
         </Link>
-        <span className="block truncate font-mono text-xs text-faint">{key_prefix}…</span>
+        <span className={`${rowDetailClass} font-mono`}>{key_prefix}…</span>
       </>
     )
   },
@@ -95,7 +95,7 @@ const columnsWith = (
     head: "Scopes",
     className: "w-72 shrink-0 max-lg:hidden",
     cell: ({ scopes }) => (
-      <span className="line-clamp-2 text-soft" title={scopes.join(", ")}>
+      <span className="line-clamp-2 compact:line-clamp-1 text-soft" title={scopes.join(", ")}>
         {describeScopes(scopes)}
       </span>
     )
@@ -105,12 +105,16 @@ const columnsWith = (
     head: "Last used",
     className: "w-24 shrink-0 max-sm:hidden",
     cell: ({ last_used_at }) =>
-      last_used_at === null ? <span className="text-faint">Never</span> : <Ago at={last_used_at} />
+      last_used_at === null ? (
+        <span className="text-faint">Never</span>
+      ) : (
+        <RelativeTime at={last_used_at} />
+      )
   },
   {
     key: "state",
     head: "Status",
-    className: "w-32 shrink-0",
+    className: "w-32 shrink-0 lg:w-52",
     cell: (apiKey) => <KeyState of={apiKey} />
   },
   menuColumn((apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />)

@@ -6,8 +6,8 @@ import { Confirm } from "../ui/actions/Dialog.tsx"
 import { ActionMenu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
 import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { notify } from "../ui/messages/toast.ts"
-import { Only } from "../ui/role.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { keyQueries } from "./queries.ts"
 
 export const KeyMenu = ({
@@ -25,7 +25,7 @@ export const KeyMenu = ({
   const close = () => ask(undefined)
   const { id, is_active, name } = apiKey
   return (
-    <Only role="admin">
+    <RoleGate role="admin">
       <ActionMenu label={`Actions for ${name}`}>
         {is_active && (
           <>
@@ -82,7 +82,7 @@ export const KeyMenu = ({
         <Consequences apiKey={apiKey} /> It is also removed from the list. The audit log keeps its
         events.
       </Confirm>
-    </Only>
+    </RoleGate>
   )
 }
 
@@ -94,7 +94,7 @@ const Consequences = ({ apiKey: { is_active, last_used_at } }: { readonly apiKey
     <>
       The key was last used{" "}
       <b className="text-ink">
-        <Ago at={last_used_at} />
+        <RelativeTime at={last_used_at} />
       </b>
       . All requests with it will be rejected.
     </>

@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { type FactsByName, FactsSection, Page } from "../ui/layout/Page.tsx"
-import { Ago, At } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
 import { KeyState } from "./KeyState.tsx"
 import { KeyUsage } from "./KeyUsage.tsx"
@@ -24,9 +24,9 @@ export const KeyPage = () => {
     readonly replaced: ApiKeyId
   }>()
   const above = (
-    <AboveLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
       API keys
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
     <LoadedPage query={useQuery(keyQueries.one(workspaceId, keyId))} name="API key" above={above}>
@@ -91,7 +91,7 @@ const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
       {old.is_active && old.expires_at !== null && (
         <>
           {" "}
-          until <At at={old.expires_at} />
+          until <ShortTime at={old.expires_at} />
         </>
       )}
       .
@@ -102,14 +102,14 @@ const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
 const factsOf = (apiKey: ApiKey): FactsByName => ({
   Status: <KeyState of={apiKey} />,
   Scopes: describeScopes(apiKey.scopes),
-  "Last used": apiKey.last_used_at === null ? "Never" : <Ago at={apiKey.last_used_at} />,
-  Expires: apiKey.expires_at === null ? "Never" : <At at={apiKey.expires_at} />,
+  "Last used": apiKey.last_used_at === null ? "Never" : <RelativeTime at={apiKey.last_used_at} />,
+  Expires: apiKey.expires_at === null ? "Never" : <ShortTime at={apiKey.expires_at} />,
   "Allowed addresses":
     apiKey.allowed_ips === null ? (
       "All"
     ) : (
       <span className="font-mono text-sm">{apiKey.allowed_ips.join(", ")}</span>
     ),
-  Created: <At at={apiKey.created_at} />,
+  Created: <ShortTime at={apiKey.created_at} />,
   Id: <CopyText text={apiKey.id} />
 })

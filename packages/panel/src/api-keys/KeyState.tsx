@@ -1,6 +1,7 @@
 import type { ApiKey } from "@scheduling/sdk"
+import { statusDetailClass } from "../ui/lists/List.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 
 type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
 
@@ -14,9 +15,9 @@ export const KeyState = ({ of: key }: { readonly of: Known }) => {
     <>
       <Status of={state} tone={state === "active" ? "ok" : "none"} />
       {at !== null && (
-        <span className="block pl-4 text-xs whitespace-nowrap text-faint">
+        <span className={statusDetailClass}>
           {state === "active" && "expires "}
-          <Ago at={at} />
+          <RelativeTime at={at} />
         </span>
       )}
     </>

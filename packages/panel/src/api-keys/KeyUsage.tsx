@@ -5,7 +5,7 @@ import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { Badge } from "../ui/values/Status.tsx"
-import { Ago, At } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { keyUsageOptions } from "./queries.ts"
 
 export const KeyUsage = ({ apiKey }: { readonly apiKey: ApiKey }) => {
@@ -46,7 +46,7 @@ const Usage = ({ apiKey, usage: data }: Props) => {
                     {last_used_at === null ? (
                       <Badge tone={isYoung ? "none" : "warn"}>never used</Badge>
                     ) : (
-                      <Ago at={last_used_at} />
+                      <RelativeTime at={last_used_at} />
                     )}
                   </td>
                 </tr>
@@ -54,7 +54,7 @@ const Usage = ({ apiKey, usage: data }: Props) => {
             </tbody>
           </table>
           <p className="border-t border-line px-5 py-2.5 text-xs text-faint">
-            Recorded since <At at={data.observed_since} />.
+            Recorded since <ShortTime at={data.observed_since} />.
           </p>
         </Card>
       </Section>
@@ -115,7 +115,7 @@ const Addresses = ({
       {addresses.map(({ ip, last_used_at }) => (
         <p key={ip} className="flex justify-between gap-4 px-5 py-2.5">
           <span className="min-w-0 truncate font-mono text-sm">{ip}</span>
-          <Ago at={last_used_at} />
+          <RelativeTime at={last_used_at} />
         </p>
       ))}
       {addresses.length === 0 && <p className="px-5 py-4 text-faint">{none}</p>}

@@ -2,7 +2,7 @@ import type { ApiKeyInput, CreatedApiKey, Scope } from "@scheduling/sdk"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
@@ -19,9 +19,9 @@ export const NewKeyPage = () => {
   const { api, workspaceId } = useWorkspace()
   const [created, setCreated] = useState<CreatedApiKey>()
   const above = (
-    <AboveLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
       API keys
-    </AboveLink>
+    </ParentPageLink>
   )
   if (created !== undefined) {
     return (

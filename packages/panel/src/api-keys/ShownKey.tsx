@@ -30,7 +30,7 @@ export const ShownKey = ({
             "TypeScript",
             `import { SchedulingClient } from "@scheduling/sdk"
 
-// Takes the key from SCHEDULING_API_KEY.
+// Reads the key from SCHEDULING_API_KEY.
 const client = new SchedulingClient({ baseUrl: "${location.origin}" })
 
 console.log(await client.${readsTasks ? "cron.list()" : "workspaces.whoami()"})`

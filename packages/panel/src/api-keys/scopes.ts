@@ -1,5 +1,5 @@
 import type { Scope } from "@scheduling/sdk"
-import { searchOf, textIn } from "../ui/lists/search.ts"
+import { searchOf, searchTextOf } from "../ui/lists/search.ts"
 
 interface Area {
   readonly name: string
@@ -44,7 +44,7 @@ export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArra
   ["Everything", all]
 ]
 
-/** Formats scopes for people: `Tasks, Executions (read)`. */
+/** Formats scopes for display: `Tasks, Executions (read)`. */
 export const describeScopes = (scopes: ReadonlyArray<Scope>): string =>
   all.every((scope) => scopes.includes(scope))
     ? "Everything"
@@ -58,8 +58,8 @@ export const describeScopes = (scopes: ReadonlyArray<Scope>): string =>
         })
         .join(", ")
 
-/** The initial values of the new-key form. The scopes are separated by commas. */
-export const newKeySearch = searchOf({ name: textIn, scopes: textIn })
+/** The search parameters that prefill the form for a new key. The scopes are comma-separated. */
+export const newKeySearch = searchOf({ name: searchTextOf, scopes: searchTextOf })
 
 /** Parses a comma-separated list of scopes such as `tasks:read,tasks:write`. Ignores unknown scopes. */
 export const parseScopes = (text: string | undefined): ReadonlyArray<Scope> =>

@@ -1,4 +1,3 @@
-import { ConnectionError } from "@scheduling/sdk"
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { Page } from "../ui/layout/Page.tsx"
@@ -9,7 +8,6 @@ import { OtherVersionError } from "./lazyPage.ts"
 export const PageFailed = ({ error }: { readonly error: unknown }) => {
   const router = useRouter()
   const isReloading = useReload(error instanceof OtherVersionError)
-  useRetry(error)
   return isReloading ? (
     <Loading />
   ) : (
@@ -19,24 +17,10 @@ export const PageFailed = ({ error }: { readonly error: unknown }) => {
   )
 }
 
-const retryMs = 3_000
-
-/** Retries until the service can be reached, while the tab is visible. */
-const useRetry = (error: unknown): void => {
-  const router = useRouter()
-  useEffect(() => {
-    if (!(error instanceof ConnectionError)) return
-    const timer = window.setInterval(() => {
-      if (!document.hidden) void router.invalidate()
-    }, retryMs)
-    return () => window.clearInterval(timer)
-  }, [router, error])
-}
-
-/** The session storage key for the script that caused the last reload. */
+/** The session storage key for the URL of the script that triggered the last reload. */
 const key = "reloaded"
 
-/** Reloads at most once per version, because a cache may keep serving the old page. */
+/** Reloads the page at most once per version, because a cache could keep serving the old page. */
 const useReload = (isWanted: boolean): boolean => {
   const [isReloading] = useState(() => isWanted && sessionStorage.getItem(key) !== import.meta.url)
   useEffect(() => {

@@ -7,10 +7,16 @@ import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 import { workspacesOptions } from "../data/queries.ts"
-import { sortByRelevance, findPages, type Found, findWorkspaces, foundOptions } from "./find.tsx"
+import {
+  sortByRelevance,
+  findPages,
+  type PaletteItem,
+  findWorkspaces,
+  paletteItemOptions
+} from "./find.tsx"
 import { useHasRole } from "../ui/role.tsx"
 
-/** The command palette. Finds pages, actions, workspaces and the records of the workspace. */
+/** The command palette. Finds pages, actions, workspaces and the workspace's records. */
 const Palette = ({
   onClose,
   workspaceId
@@ -24,9 +30,9 @@ const Palette = ({
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const asked = useDebouncedText(text.trim())
-  const things = useQuery(foundOptions(workspaceId, asked))
+  const things = useQuery(paletteItemOptions(workspaceId, asked))
   const { data: workspaces = [] } = useQuery(workspacesOptions)
-  const found: ReadonlyArray<Found> = sortByRelevance(text.trim(), [
+  const found: ReadonlyArray<PaletteItem> = sortByRelevance(text.trim(), [
     ...findPages(workspaceId, text.trim(), useHasRole()),
     ...(asked === "" ? [] : (things.data ?? [])),
     ...findWorkspaces(workspaces, workspaceId, asked)
@@ -36,7 +42,7 @@ const Palette = ({
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })
   }, [at])
 
-  const go = (to: Found | undefined) => {
+  const go = (to: PaletteItem | undefined) => {
     if (to === undefined) return
     onClose()
     void navigate(to.link)

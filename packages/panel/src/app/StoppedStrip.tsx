@@ -1,10 +1,10 @@
 import type { Workspace } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { Dot } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 
-/** Says on every page of a stopped workspace that nothing starts. */
+/** A strip on every page of a stopped workspace, saying that no runs start. */
 export const StoppedStrip = ({ workspace }: { readonly workspace: Workspace | undefined }) => {
   const at = workspace?.stopped_at ?? null
   if (workspace === undefined || at === null) return null
@@ -15,9 +15,9 @@ export const StoppedStrip = ({ workspace }: { readonly workspace: Workspace | un
     >
       <Dot tone="bad" />
       <span>
-        This workspace was stopped <Ago at={at} />. No run starts until it is resumed.
+        This workspace was stopped <RelativeTime at={at} />. No run starts until it is resumed.
       </span>
-      <Only role="admin">
+      <RoleGate role="admin">
         <Link
           to="/w/$workspaceId/settings"
           params={{ workspaceId: workspace.id }}
@@ -25,7 +25,7 @@ export const StoppedStrip = ({ workspace }: { readonly workspace: Workspace | un
         >
           Resume in the settings
         </Link>
-      </Only>
+      </RoleGate>
     </p>
   )
 }

@@ -1,14 +1,24 @@
-import type { FoundRecord, Role, Workspace } from "@scheduling/sdk"
+import type { SearchResult, Role, Workspace } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { NavigateOptions } from "@tanstack/react-router"
-import { Activity, BellRing, Building2, Cpu, ListOrdered, Lock, Plus, Siren } from "lucide-react"
+import {
+  Activity,
+  BellRing,
+  Building2,
+  ChevronsUp,
+  Cpu,
+  ListOrdered,
+  Lock,
+  Plus,
+  Siren
+} from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
 import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
 import { taskKinds, taskLink, nameFromUrl } from "../data/tasks.ts"
 import { navigation } from "./navigation.tsx"
 
-export interface Found {
+export interface PaletteItem {
   readonly key: string
   readonly name: string
   readonly kind: string
@@ -16,8 +26,8 @@ export interface Found {
   readonly link: NavigateOptions
 }
 
-interface Offered extends Found {
-  /** The role required to see the page. Undefined if every member may see it. */
+interface Offered extends PaletteItem {
+  /** The role required to see the page. Undefined if every member can see it. */
   readonly needs: Role | undefined
 }
 
@@ -36,25 +46,28 @@ const hasWords = (name: string, text: string): boolean =>
     .split(/\s+/)
     .every((word) => name.toLowerCase().includes(word))
 
-/** Sorts names that start with the text first, then names with a word that does, then the rest. */
+/**
+ * Sorts names that start with the text first, then names that contain a word starting with it, then
+ * the rest.
+ */
 export const sortByRelevance = (
   text: string,
-  found: ReadonlyArray<Found>
-): ReadonlyArray<Found> => {
+  found: ReadonlyArray<PaletteItem>
+): ReadonlyArray<PaletteItem> => {
   const typed = text.toLowerCase()
-  const rank = ({ name }: Found): number => {
+  const rank = ({ name }: PaletteItem): number => {
     const words = name.toLowerCase()
     return words.startsWith(typed) ? 0 : words.includes(` ${typed}`) ? 1 : 2
   }
   return typed === "" ? found : found.toSorted((one, other) => rank(one) - rank(other))
 }
 
-/** Finds the pages and actions that contain all of the typed words. */
+/** Finds the pages and actions that contain all typed words. */
 export const findPages = (
   workspaceId: string | undefined,
   text: string,
   may: (needed: Role | undefined) => boolean
-): ReadonlyArray<Found> => {
+): ReadonlyArray<PaletteItem> => {
   const matches = (name: string, others: string) => hasWords(`${name} ${others}`, text)
   const newWorkspace = action("New workspace", { to: "/welcome" })
   if (workspaceId === undefined) return matches(newWorkspace.name, "") ? [newWorkspace] : []
@@ -99,7 +112,7 @@ export const findWorkspaces = (
   workspaces: ReadonlyArray<Pick<Workspace, "id" | "name">>,
   workspaceId: string | undefined,
   text: string
-): ReadonlyArray<Found> =>
+): ReadonlyArray<PaletteItem> =>
   workspaces
     .filter(({ id, name }) => text !== "" && id !== workspaceId && hasWords(name, text))
     .map(({ id, name }) => ({
@@ -114,13 +127,14 @@ export const findWorkspaces = (
 const otherKinds = {
   queue: { name: "Queue", icon: ListOrdered },
   channel: { name: "Channel", icon: BellRing },
+  escalation_policy: { name: "Escalation policy", icon: ChevronsUp },
   worker: { name: "Worker", icon: Cpu },
   secret: { name: "Secret", icon: Lock },
   execution: { name: "Execution", icon: Activity },
   incident: { name: "Incident", icon: Siren }
 } as const
 
-const linkOf = (workspaceId: string, { id, kind }: FoundRecord): NavigateOptions => {
+const linkOf = (workspaceId: string, { id, kind }: SearchResult): NavigateOptions => {
   const params = { workspaceId }
   switch (kind) {
     case "cron":
@@ -136,6 +150,8 @@ const linkOf = (workspaceId: string, { id, kind }: FoundRecord): NavigateOptions
         to: "/w/$workspaceId/notifications/channels/$channelId",
         params: { ...params, channelId: id }
       }
+    case "escalation_policy":
+      return { to: "/w/$workspaceId/notifications/escalations", params }
     case "worker":
       return { to: "/w/$workspaceId/workers/$workerId", params: { ...params, workerId: id } }
     case "execution":
@@ -153,12 +169,12 @@ const linkOf = (workspaceId: string, { id, kind }: FoundRecord): NavigateOptions
   }
 }
 
-export const foundOptions = (workspaceId: string | undefined, text: string) =>
+export const paletteItemOptions = (workspaceId: string | undefined, text: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "find", text],
     enabled: workspaceId !== undefined && text !== "",
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<ReadonlyArray<Found>> => {
+    queryFn: async ({ signal }): Promise<ReadonlyArray<PaletteItem>> => {
       const scope = workspaceId ?? ""
       const { data } = await clientOf(scope).search.list({ q: text, limit: 12 }, { signal })
       return data.map((record) => {

@@ -1,7 +1,7 @@
 import { lazyRouteComponent } from "@tanstack/react-router"
 import { ConnectionError } from "@scheduling/sdk"
 
-/** A new version was installed, and the files of this version no longer exist. */
+/** Thrown when a new version has been installed and this version's files no longer exist. */
 export class OtherVersionError extends Error {
   override readonly name = "OtherVersionError"
 }
@@ -16,7 +16,7 @@ export const lazyPage = <Module extends object, Name extends keyof Module>(
   name: Name
 ) => lazyRouteComponent<Module, Name>(() => loadCode(load), name)
 
-/** Loads code. If that fails, finds out why. */
+/** Loads code. If that fails, throws an error that says whether a new version is the cause. */
 export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =>
   load().catch(async (error: unknown) => {
     throw (await isOtherVersion())

@@ -4,6 +4,7 @@ import {
   Activity,
   BellRing,
   CalendarRange,
+  ChartGantt,
   ChartNoAxesColumn,
   Construction,
   Cpu,
@@ -28,7 +29,7 @@ interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>
   /** Additional search words for the command palette. */
   readonly words: string
-  /** The role required to see the page. Undefined if every member may see it. */
+  /** The role required to see the page. Undefined if every member can see it. */
   readonly needs: Role | undefined
 }
 
@@ -42,7 +43,7 @@ const page = (
 
 const { chain, cron, delayed } = taskKinds
 
-/** The pages of a workspace by group, for the sidebar and the command palette. */
+/** A workspace's pages by group, for the sidebar and the command palette. */
 export const navigation: ReadonlyArray<
   readonly [group: string | undefined, entries: ReadonlyArray<NavigationEntry>]
 > = [
@@ -50,6 +51,7 @@ export const navigation: ReadonlyArray<
     undefined,
     [
       page("Overview", Gauge, "/w/$workspaceId", "home dashboard"),
+      page("Timeline", ChartGantt, "/w/$workspaceId/timeline", "history lanes what happened when"),
       page("Executions", Activity, "/w/$workspaceId/executions", "runs history logs"),
       page(
         "Forecast",

@@ -8,7 +8,7 @@ import { queries, workspacesOptions } from "../data/queries.ts"
 /** Shows the not-found page if the workspace does not exist or the user is not a member. */
 export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> => {
   const found = find(workspaceId)
-  // The last visited workspace nearly always still exists, so the page does not wait for the check.
+  // The last visited workspace almost always still exists, so the page does not wait for the check.
   if (workspaceId === lastWorkspace()) void found.catch(leaveIfGone)
   else await found
   followFromNow(workspaceId)
@@ -24,7 +24,7 @@ const find = async (workspaceId: WorkspaceId): Promise<void> => {
   const own = await queries.ensureQueryData(workspacesOptions)
   if (own.some(({ id }) => id === workspaceId)) return
   try {
-    // The workspace may be newer than the cached list, or beyond its first pages.
+    // The workspace can be newer than the cached workspace list, or beyond its first pages.
     const found = await client.workspaces.get(workspaceId)
     queries.setQueryData(workspacesOptions.queryKey, (known = []) => [...known, found])
   } catch (error) {

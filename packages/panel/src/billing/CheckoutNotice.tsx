@@ -6,13 +6,13 @@ import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { classes } from "../ui/classes.ts"
 import { Dot } from "../ui/values/Status.tsx"
-import { billingChanged } from "./queries.ts"
+import { refetchBilling } from "./queries.ts"
 import type { CheckoutOutcome } from "./search.ts"
 
 const pollMs = 2_000
 const pollForMs = 60_000
 
-/** The notice that users see when they return from the payment page. */
+/** The notice shown to users who return from the payment page. */
 export const CheckoutNotice = ({
   billing: { plan, subscription },
   outcome
@@ -46,13 +46,15 @@ export const CheckoutNotice = ({
   )
 }
 
-/** Polls the plan for a minute. Returns true when the minute has passed. */
+/**
+ * Polls the plan for a minute while a change is expected. Returns true when the minute has passed.
+ */
 const usePolledPlan = (isAwaited: boolean): boolean => {
   const { workspaceId } = useWorkspace()
   const [isLate, setLate] = useState(false)
   useEffect(() => {
     if (!isAwaited || isLate) return
-    const asking = window.setInterval(() => void billingChanged(workspaceId), pollMs)
+    const asking = window.setInterval(() => void refetchBilling(workspaceId), pollMs)
     const waiting = window.setTimeout(() => setLate(true), pollForMs)
     return () => {
       window.clearInterval(asking)

@@ -4,21 +4,21 @@ import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { Badge } from "../ui/values/Status.tsx"
-import { FullAt } from "../ui/values/Time.tsx"
-import { attempt, notifyProblem } from "../ui/messages/toast.ts"
-import { billingChanged, plansOptions } from "./queries.ts"
+import { FullTime } from "../ui/values/Time.tsx"
+import { attempt, showErrorToast } from "../ui/messages/toast.ts"
+import { refetchBilling, plansOptions } from "./queries.ts"
 
-/** Opens a page of the payment provider. Only an https URL is accepted. */
+/** Opens one of the payment provider's pages. Only an https URL is accepted. */
 const goTo = async (page: Promise<{ readonly url: string }>) => {
   try {
     const { url } = await page
     if (url.startsWith("https://")) location.assign(url)
   } catch (error) {
-    notifyProblem(error)
+    showErrorToast(error)
   }
 }
 
-/** True if the subscription has ended permanently, so that a plan has to be bought again. */
+/** True if the subscription has ended permanently. The user must buy a plan again. */
 const hasEnded = ({ status }: Subscription): boolean =>
   status === "canceled" || status === "incomplete_expired"
 
@@ -35,7 +35,7 @@ export const PlanSection = ({
   const { data: plans } = useQuery(plansOptions)
   const act = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, done)
-    await billingChanged(workspaceId)
+    await refetchBilling(workspaceId)
   }
   const choose = (price: Price) =>
     subscription === null
@@ -61,11 +61,11 @@ export const PlanSection = ({
             <p className="text-soft">
               {subscription.cancel_at !== null ? (
                 <>
-                  Ends on <FullAt at={subscription.cancel_at} />.
+                  Ends on <FullTime at={subscription.cancel_at} />.
                 </>
               ) : subscription.current_period_end !== null ? (
                 <>
-                  Renews on <FullAt at={subscription.current_period_end} />.
+                  Renews on <FullTime at={subscription.current_period_end} />.
                 </>
               ) : (
                 `The subscription is ${subscription.status.replaceAll("_", " ")}.`

@@ -23,5 +23,5 @@ export const plansOptions = queryOptions({
   queryFn: async ({ signal }) => (await client.billing.listPlans({ signal })).data
 })
 
-export const billingChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchBilling = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

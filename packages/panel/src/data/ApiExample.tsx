@@ -13,7 +13,7 @@ interface Request {
   readonly isForUsers?: boolean
 }
 
-/** Shows how to create a record with curl and with TypeScript. */
+/** Shows how to create a record with curl and TypeScript. */
 export const ApiExample = ({ label, ...request }: Request & { readonly label: string }) => {
   const { workspaceId } = useWorkspace()
   return (
@@ -23,7 +23,10 @@ export const ApiExample = ({ label, ...request }: Request & { readonly label: st
   )
 }
 
-/** A user may be a member of several workspaces, whereas an API key belongs to one. */
+/**
+ * The client settings for a user. A user can be a member of several workspaces, whereas an API key
+ * belongs to one.
+ */
 const asUser = (workspaceId: string): string => `workspaceId: "${workspaceId}",
   email: process.env.EMAIL ?? "",
   password: process.env.PASSWORD ?? ""`

@@ -5,16 +5,14 @@ export const maxResponseSeconds = 900
 
 export const ApiKeyInput = { name: { maxLength: 100 }, expires_in_days: { min: 1, max: 3650 } }
 
-export const ChainInput = {
-  name: { maxLength: 200 },
-  tags: { each: { maxLength: 50 } },
-  queue_key: { maxLength: 200 },
-  jitter_seconds: { min: 0, max: 3600 },
-  pause_after_failures: { min: 1, max: 100 },
-  key: { maxLength: 200 }
+export const ApproveStepInput = {
+  name: { maxLength: 64 },
+  channel_keys: { each: { maxLength: 200 } },
+  message: { maxLength: 500 },
+  timeout_seconds: { min: 1, max: 7776000 }
 }
 
-export const ChainStepInput = {
+export const CallStepInput = {
   name: { maxLength: 64 },
   url: { maxLength: 2048 },
   timeout_seconds: { min: 1, max: 86400 },
@@ -22,6 +20,16 @@ export const ChainStepInput = {
   body_contains: { maxLength: 500 },
   body_lacks: { maxLength: 500 },
   worker_wait_seconds: { min: 0, max: 86400 }
+}
+
+export const ChainInput = {
+  name: { maxLength: 200 },
+  tags: { each: { maxLength: 50 } },
+  queue_key: { maxLength: 200 },
+  priority: { min: -100, max: 100 },
+  jitter_seconds: { min: 0, max: 3600 },
+  pause_after_failures: { min: 1, max: 100 },
+  key: { maxLength: 200 }
 }
 
 export const CronTaskInput = {
@@ -34,6 +42,7 @@ export const CronTaskInput = {
   body_lacks: { maxLength: 500 },
   worker_wait_seconds: { min: 0, max: 86400 },
   queue_key: { maxLength: 200 },
+  priority: { min: -100, max: 100 },
   jitter_seconds: { min: 0, max: 3600 },
   pause_after_failures: { min: 1, max: 100 },
   key: { maxLength: 200 }
@@ -49,9 +58,12 @@ export const DelayedTaskInput = {
   body_lacks: { maxLength: 500 },
   worker_wait_seconds: { min: 0, max: 86400 },
   queue_key: { maxLength: 200 },
+  priority: { min: -100, max: 100 },
   delay_seconds: { min: 0, max: 31536000 },
   key: { maxLength: 200 }
 }
+
+export const DependencyInput = { key: { maxLength: 200 } }
 
 export const DnsMonitorInput = {
   name: { maxLength: 200 },
@@ -66,7 +78,25 @@ export const DnsMonitorInput = {
   key: { maxLength: 200 }
 }
 
+export const EscalationPolicyDefinition = {
+  name: { maxLength: 100 },
+  repeat_count: { min: 0, max: 9 },
+  repeat_after_seconds: { min: 300, max: 86400 },
+  version: { min: 1, max: 2147483647 }
+}
+
+export const EscalationStepInput = {
+  after_seconds: { min: 0, max: 86400 },
+  channel_keys: { each: { maxLength: 200 } }
+}
+
 export const ExcludedCalendarInput = { url: { maxLength: 2048 } }
+
+export const FlowInput = {
+  key: { maxLength: 255 },
+  max_concurrency: { min: 1, max: 1000 },
+  rate_per_second: { min: 0.0001, max: 1000 }
+}
 
 export const HeartbeatMonitorInput = {
   name: { maxLength: 200 },
@@ -99,6 +129,8 @@ export const MaintenanceWindowDefinition = {
   name: { maxLength: 100 },
   duration_seconds: { min: 60, max: 604800 },
   tags: { each: { maxLength: 50 } },
+  monitor_keys: { each: { maxLength: 200 } },
+  task_keys: { each: { maxLength: 200 } },
   version: { min: 1, max: 2147483647 }
 }
 
@@ -110,6 +142,7 @@ export const NotificationChannelInput = {
 
 export const NotificationRuleInput = {
   channel_keys: { each: { maxLength: 200 } },
+  escalation_key: { maxLength: 200 },
   tags: { each: { maxLength: 50 } },
   task_keys: { each: { maxLength: 200 } },
   monitor_keys: { each: { maxLength: 200 } }
@@ -163,6 +196,8 @@ export const SecretDefinition = {
 
 export const ServiceAccountInput = { name: { maxLength: 100 } }
 
+export const ServiceSignature = { secret: { maxLength: 255 } }
+
 export const SslMonitorInput = {
   name: { maxLength: 200 },
   tags: { each: { maxLength: 50 } },
@@ -176,13 +211,20 @@ export const SslMonitorInput = {
 
 export const StatusNoticeInput = { title: { maxLength: 200 }, text: { maxLength: 5000 } }
 
+export const StatusNoticeUpdateInput = { text: { maxLength: 5000 } }
+
 export const StatusPageDefinition = {
   title: { maxLength: 100 },
   description: { maxLength: 300 },
+  password: { maxLength: 200 },
   version: { min: 1, max: 2147483647 }
 }
 
-export const StatusPageGroupInput = { name: { maxLength: 100 }, tags: { each: { maxLength: 50 } } }
+export const StatusPageGroupInput = {
+  name: { maxLength: 100 },
+  monitor_keys: { each: { maxLength: 200 } },
+  tags: { each: { maxLength: 50 } }
+}
 
 export const TcpMonitorInput = {
   name: { maxLength: 200 },
@@ -196,6 +238,12 @@ export const TcpMonitorInput = {
   confirm_after: { min: 1, max: 10 },
   recover_after: { min: 1, max: 10 },
   key: { maxLength: 200 }
+}
+
+export const WaitStepInput = {
+  name: { maxLength: 64 },
+  seconds: { min: 1, max: 7776000 },
+  until: { maxLength: 1000 }
 }
 
 export const WorkerInput = { name: { maxLength: 100 } }

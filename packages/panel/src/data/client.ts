@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router"
 import { observedFetch } from "./responses.ts"
 import { session } from "./session.ts"
 
-/** The SDK client for all requests of the panel. */
+/** The SDK client for all requests from the panel. */
 export const client = new SchedulingClient({
   baseUrl: location.origin,
   fetch: observedFetch,

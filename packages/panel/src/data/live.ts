@@ -13,7 +13,7 @@ import { latestServerTime } from "./serverTime.ts"
 /** The delay between the first event of a batch and the refetch. */
 const batchDelayMs = 400
 
-/** The same delay for statistics, which are more expensive than lists. */
+/** The delay for statistics. It is longer, because statistics cost more to compute than lists. */
 const statsMs = 1_500
 
 /** The delay before reconnecting after an error response, such as one for too many streams. */
@@ -22,7 +22,9 @@ const errorRetryMs = 30_000
 /** The delay before reconnecting after a network error. */
 const unreachableRetryMs = 3_000
 
-/** Lists with more loaded pages are not refetched, because a refetch reads all of their pages. */
+/**
+ * The maximum number of loaded pages in a list that is refetched. A refetch reads all loaded pages.
+ */
 const maxPages = 3
 
 const nounOfTask = (kind: ExecutionKind) => (kind === "chain" ? "chains" : kind)
@@ -45,9 +47,9 @@ const nounsOf = (event: LiveEvent): ReadonlyArray<string> => {
 /** Hidden tabs refetch when they become visible. */
 const refetchTypeNow = () => (document.hidden ? "none" : "active")
 
-/** Refetches the queries of the given nouns, or all queries if `nouns` is undefined. */
+/** Refetches the queries for the given nouns, or all queries if `nouns` is undefined. */
 const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefined) => {
-  // The list of workspaces says which of them are stopped.
+  // Refetch the workspace list too, because it says which workspaces are stopped.
   if (nouns === undefined) {
     const { queryKey } = workspacesOptions
     void queries.invalidateQueries({ queryKey, refetchType: refetchTypeNow() })
@@ -56,7 +58,7 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
-      // `refetchStats` refetches statistics.
+      // Statistics are refetched by `refetchStats`, after a longer delay.
       if (what === "stats" && nouns !== undefined) return false
       if (nouns?.has(String(noun)) === false) return false
       const { pages } = (state.data ?? {}) as { readonly pages?: ReadonlyArray<unknown> }
@@ -83,7 +85,10 @@ const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
     }
   })
 
-/** The state of the event stream. Unknown before the first connection attempt and in a hidden tab. */
+/**
+ * The state of the event stream. It is unknown before the first connection attempt and in a hidden
+ * tab.
+ */
 type Connection = "unknown" | "live" | "away"
 
 const connection = createStore<Connection>("unknown")
@@ -111,14 +116,18 @@ const fetchEventStream = async (url: string, init: RequestInit): Promise<Respons
 }
 
 /**
- * The last event id of each workspace. Before the first event, a timestamp from before the first
+ * The id of each workspace's last event. Before the first event, a time earlier than the first data
  * request.
  */
 const lastEventIds = new Map<WorkspaceId, string>()
 
-/** Makes the stream start with events from now on, because it opens only after the first requests. */
+/**
+ * Makes the stream start with events from now on. The stream opens only after the first data
+ * requests, so it would otherwise miss events in between.
+ */
 export const followFromNow = (workspaceId: WorkspaceId): void => {
-  // An id that is neither an event id nor a timestamp causes a reset, so no event is missed.
+  // "unknown" is neither an event id nor a time, so the service sends a reset and no event is
+  // missed.
   if (!lastEventIds.has(workspaceId)) {
     lastEventIds.set(workspaceId, latestServerTime() ?? "unknown")
   }
@@ -161,7 +170,7 @@ const follow = async (workspaceId: WorkspaceId, signal: AbortSignal) => {
   }
 }
 
-/** Keeps the queries of a workspace up to date with live events. Hidden tabs close the connection. */
+/** Keeps a workspace's queries up to date with live events. Hidden tabs close the connection. */
 export const useLive = (workspaceId: WorkspaceId | undefined): void => {
   useEffect(() => {
     if (workspaceId === undefined) return

@@ -1,5 +1,5 @@
 /**
- * Replaces credentials in headers in API responses. A task that is sent with the mask keeps the
- * stored value.
+ * The text that API responses contain in place of a credential in a header. If a client sends the
+ * mask back, the service keeps the stored value.
  */
 export const mask = "•••"

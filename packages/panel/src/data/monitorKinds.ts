@@ -9,7 +9,7 @@ interface KnownKind {
   readonly purpose: string
   /** The label for `next_check_at`. */
   readonly next: string
-  /** A consequence of deleting the monitor, besides the loss of its events and incidents. */
+  /** A consequence of deleting the monitor, in addition to losing its events and incidents. */
   readonly deletion?: string
   readonly resource: (api: SchedulingClient) => {
     readonly pause: (id: string) => Promise<unknown>
@@ -70,7 +70,7 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
     plural: "DNS",
     icon: AtSign,
     create: "New DNS monitor",
-    purpose: "A DNS monitor notifies you when records are not as expected.",
+    purpose: "A DNS monitor notifies you when DNS records are not as expected.",
     next: "check",
     resource: ({ dnsMonitors }) => dnsMonitors
   }

@@ -15,7 +15,7 @@ interface Batch {
 /** The maximum number of names that the API returns per request. */
 const maxBatch = 100
 
-/** Batches the names requested at the same time into one request. */
+/** Fetches all names that are requested at the same time in one request. */
 const batched = (fetchNames: Fetch) => {
   const open = new Map<WorkspaceId, Batch>()
 
@@ -39,10 +39,7 @@ const batched = (fetchNames: Fetch) => {
   }
 }
 
-/**
- * Looks up the names of tasks or monitors by id. `key` is the query key segment after the
- * workspace.
- */
+/** Looks up task or monitor names by id. `key` is the query key segment after the workspace. */
 export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fetch) => {
   const nameOf = batched(fetchNames)
   const options = (workspaceId: WorkspaceId, id: string) =>
@@ -52,7 +49,7 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
       queryFn: async () => (await nameOf(workspaceId, id)) ?? `A deleted ${noun}`
     })
   return {
-    /** Prefetches the names for a page of a list before its rows are rendered. */
+    /** Prefetches the names for one page of a list before its rows are rendered. */
     prefetch: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): void => {
       for (const id of new Set(ids)) void queries.prefetchQuery(options(workspaceId, id))
     },

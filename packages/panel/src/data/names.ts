@@ -39,8 +39,8 @@ export const useMemberNames = (workspaceId: WorkspaceId): Names =>
   useQuery({ ...membersOptions(workspaceId), select: namesOf }).data ?? none
 
 /**
- * Returns the display name of the actor of a change. Prefers a member's current name to the
- * recorded one.
+ * Returns the display name of the user or API key that made a change. Prefers a member's current
+ * name to the recorded one.
  */
 export const actorName = (actor: Actor | null, names: Names): string => {
   if (actor === null) return "Unknown"

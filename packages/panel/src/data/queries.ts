@@ -14,7 +14,7 @@ export const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       gcTime: 10 * 60_000,
-      // The SDK already retries requests where retries help.
+      // The SDK already retries requests that are worth retrying.
       retry: false,
       refetchOnWindowFocus: true
     },
@@ -22,7 +22,7 @@ export const queries = new QueryClient({
   }
 })
 
-/** True if the error is a response of the API that a retry would not change. */
+/** True if the error is an API response that a retry would not change. */
 export const isErrorResponse = (error: unknown): boolean =>
   error instanceof ApiError && error.status < 500
 
@@ -40,12 +40,12 @@ export const listOptions = <A>(
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined
   })
 
-/** Fetches a list while the code of its page loads. */
+/** Fetches a list while its page's code loads. */
 export const prefetchList = <A>(options: ReturnType<typeof listOptions<A>>): void => {
   void queries.prefetchInfiniteQuery(options)
 }
 
-/** Returns the props of `List`. */
+/** Returns the props for `List`. */
 export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
   const query = useInfiniteQuery(options)
   const pages = query.data?.pages
@@ -64,7 +64,7 @@ export const useList = <A>(options: ReturnType<typeof listOptions<A>>) => {
 }
 
 /** Returns query options that refetch even if the cached data is fresh. */
-export const withoutCache = <Options extends object>(options: Options) => ({
+export const bypassCache = <Options extends object>(options: Options) => ({
   ...options,
   staleTime: 0
 })

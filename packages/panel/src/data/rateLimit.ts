@@ -2,12 +2,15 @@ import { createStore } from "../ui/store.ts"
 import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
 
-/** The time until which the rate limit rejects this user's requests. */
+/** The time until which the rate limit rejects the user's requests. */
 export const rateLimitedUntil = createStore<number | undefined>(undefined)
 
 let timer: number | undefined
 
-/** The longest delay after which the SDK retries. Longer ones are reported as errors. */
+/**
+ * The longest delay after which the SDK retries. If the service requests a longer delay, the SDK
+ * throws the error instead.
+ */
 const maxRetryDelaySeconds = 30
 
 onResponse(({ headers, status }) => {

@@ -36,7 +36,7 @@ export const recordQueries = <Item, Search extends object = object>(
         queryFn: async ({ signal }) => resourceOf(clientOf(workspaceId)).get(id, { signal })
       }),
 
-    /** Refetches all queries about the kind after a change. */
+    /** Refetches all queries for this kind of record after a change. */
     changed: (workspaceId: WorkspaceId): Promise<void> =>
       queries.invalidateQueries({ queryKey: all(workspaceId) })
   }

@@ -5,7 +5,7 @@ import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
 import { meOptions, queries } from "./queries.ts"
 
-/** Returns the role of the signed-in user. Undefined while it is loading. */
+/** Returns the signed-in user's role. Undefined while it is loading. */
 export const useMyRole = (workspaceId: WorkspaceId | undefined): Role | undefined => {
   const { data: me } = useQuery(meOptions)
   const { data } = useQuery({
@@ -15,7 +15,7 @@ export const useMyRole = (workspaceId: WorkspaceId | undefined): Role | undefine
   return data?.find(({ id }) => id === me?.id)?.role
 }
 
-/** The minimum interval between two refetches of the role. */
+/** The minimum interval between two role refetches. */
 const minIntervalMs = 2_000
 
 let readAgainAt = 0

@@ -8,8 +8,8 @@ onResponse(({ headers }) => {
 })
 
 /**
- * Returns the `date` header of the latest response. The service's clock is used because the clock
- * of this machine may be wrong. Undefined before the first response.
+ * Returns the latest response's `date` header. Undefined before the first response. The service's
+ * clock is used because this machine's clock can be wrong.
  */
 export const latestServerTime = (): string | undefined =>
   latest === undefined ? undefined : new Date(latest).toISOString()

@@ -1,5 +1,6 @@
 import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@scheduling/sdk"
 import { observedFetch } from "./responses.ts"
+import { keepOnlyDraftsOf } from "../ui/forms/drafts.ts"
 import { now } from "../ui/values/clock.ts"
 
 /** An access token and the time to renew it. Kept only in memory. */
@@ -13,7 +14,7 @@ interface Answer {
   readonly expires_in: number
 }
 
-/** The response of a server without accounts. */
+/** The response of a server on which nobody has created an account yet. */
 interface NoAccounts {
   readonly awaits_first_account: true
 }
@@ -28,7 +29,7 @@ export interface Credentials {
 
 type SessionEnd = "signed out" | "expired"
 
-/** How long before its expiry a token is renewed. */
+/** How long before a token expires it is renewed. */
 const renewBeforeMs = 60_000
 
 /** The SDK client for requests without a session, which do not wait until the user signs in. */
@@ -39,8 +40,9 @@ export const publicClient = new SchedulingClient({
 })
 
 /**
- * The session of the signed-in user. The refresh token is in an HttpOnly cookie. All tabs share one
- * access token, and one tab at a time renews it, because a refresh token works once.
+ * The signed-in user's session. The refresh token is in an HttpOnly cookie. All tabs share one
+ * access token, and only one tab at a time renews it, because a refresh token can be used only
+ * once.
  */
 class Session {
   readonly #http = publicClient
@@ -51,7 +53,7 @@ class Session {
   readonly #onOpen = new Set<() => void>()
   #token: Token | undefined
   #account: string | undefined
-  /** Pending while the user signs in again. Requests wait for it. */
+  /** Pending from the session's expiry until the user has signed in again. Requests wait for it. */
   #expired: PromiseWithResolvers<void> | undefined
   #opening: Promise<boolean> | undefined
 
@@ -85,9 +87,7 @@ class Session {
     this.#keep(await this.#send("POST", credentials))
   }
 
-  /**
-   * Starts a sign-in at the identity provider. Returns its URL, or the code of the problem.
-   */
+  /** Starts signing in at the identity provider. Returns the URL to open, or the error code. */
   async signInAtProvider(next: string | undefined): Promise<ProviderSignIn> {
     return this.#http.request<ProviderSignIn>("POST", "/panel/oidc", {
       headers: { "x-panel": "1" },
@@ -96,13 +96,29 @@ class Session {
     })
   }
 
-  /** Signs in with the response of a passkey. */
+  /** Signs in with a passkey's response. */
   async signInWithPasskey(response: object): Promise<void> {
-    this.#keep(await this.askAboutPasskeys<Answer>("/panel/passkey", response))
+    this.#keep(await this.askPanel<Answer>("/panel/passkey", response))
   }
 
-  /** Sends a request about passkeys. Its routes read the session cookie, not the access token. */
-  async askAboutPasskeys<A>(path: string, body: object = {}): Promise<A> {
+  /** Signs in as the user whom the proxy names. Returns an error code if the sign-in failed. */
+  async signInByProxy(): Promise<string | undefined> {
+    const answer = await this.askPanel<Answer | { readonly problem: string }>("/panel/proxy")
+    if ("problem" in answer) return answer.problem
+    this.#keep(answer)
+    return undefined
+  }
+
+  /** Signs in with the token of a sign-in link that the server's operator has created. */
+  async signInWithLink(token: string): Promise<void> {
+    this.#keep(await this.askPanel<Answer>("/panel/link", { token }))
+  }
+
+  /**
+   * Sends a request to one of the panel's own endpoints, which read the session cookie rather than
+   * the access token.
+   */
+  async askPanel<A>(path: string, body: object = {}): Promise<A> {
     return this.#http.request<A>("POST", path, { headers: { "x-panel": "1" }, maxRetries: 0, body })
   }
 
@@ -125,7 +141,10 @@ class Session {
     return () => this.#onEnd.delete(listener)
   }
 
-  /** Calls the listener when the user has signed in again in any tab after the session expired. */
+  /**
+   * Calls the listener when the user has signed in again, in any tab, after the session had
+   * expired.
+   */
   onOpenAgain(listener: () => void): () => void {
     this.#onOpen.add(listener)
     return () => this.#onOpen.delete(listener)
@@ -150,8 +169,8 @@ class Session {
   }
 
   /**
-   * Sends a session request. A retry must arrive while the service still accepts the refresh token
-   * of the first attempt.
+   * Sends a session request. A renewal has a short timeout, because a retry must arrive while the
+   * service still accepts the refresh token of the first attempt.
    */
   async #send(method: "POST" | "PUT" | "PATCH" | "DELETE", body?: object) {
     const limits = method === "PUT" ? { timeoutMs: 4_000, maxRetries: 1 } : {}
@@ -174,8 +193,10 @@ class Session {
   #take(token: Token): void {
     const expired = this.#expired
     const account = accountOf(token)
-    // The page and its waiting requests belong to a different account.
+    // The user has signed in to another account, which owns neither the page nor its waiting
+    // requests.
     if (expired !== undefined && account !== this.#account) return location.assign("/")
+    keepOnlyDraftsOf(account)
     this.#token = token
     this.#account = account
     if (expired === undefined) return
@@ -199,8 +220,8 @@ class Session {
 }
 
 /**
- * Runs the work in one tab at a time. Locks are unavailable on plain HTTP, where the service
- * tolerates concurrent renewals.
+ * Runs the work in one tab at a time. Browsers do not provide locks on plain HTTP; there, the
+ * service tolerates concurrent renewals.
  */
 const inOneTab = <A>(work: () => Promise<A>): Promise<A> =>
   "locks" in navigator ? navigator.locks.request("panel-session", work) : work()

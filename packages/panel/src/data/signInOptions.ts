@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query"
 import { publicClient } from "./session.ts"
 
-/** The ways to sign in. They change only when the server starts again. */
+/** The available sign-in methods. They change only when the server restarts. */
 export const signInOptions = queryOptions({
   queryKey: ["sign-in"],
   queryFn: ({ signal }) => publicClient.auth.getOptions({ signal }),

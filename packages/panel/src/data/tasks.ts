@@ -4,7 +4,7 @@ import { CalendarClock, type LucideIcon, Timer, Workflow } from "lucide-react"
 import { clientOf } from "./client.ts"
 import { nameLookup } from "./nameLookup.ts"
 
-/** The path segment of a kind of task, in the API and in the panel. */
+/** The path segment for a kind of task, in the API and in the panel. */
 export type TaskNoun = "chains" | "cron" | "delayed"
 
 interface TaskKind {

@@ -2,7 +2,7 @@ import type { Forecast } from "@scheduling/sdk"
 import { TaskLink } from "../executions/TaskLink.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { count } from "../ui/values/format.ts"
-import { Ago, At } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 
 type BusyMinute = Forecast["busiest"][number]
 
@@ -18,8 +18,8 @@ export const BusiestMinutes = ({ of }: { readonly of: ReadonlyArray<BusyMinute> 
             className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[8rem_1fr_auto] sm:px-5"
           >
             <span>
-              <At at={minute.at} className="block font-medium" />
-              <Ago at={minute.at} className="block text-xs text-faint" />
+              <ShortTime at={minute.at} className="block font-medium" />
+              <RelativeTime at={minute.at} className="block text-xs text-faint" />
             </span>
             <span className="min-w-0 text-sm break-words text-soft max-sm:order-last max-sm:col-span-2">
               <Names minute={minute} />

@@ -8,7 +8,7 @@ import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { Card, Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Loaded } from "../ui/messages/Loaded.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { count, shortDateTime } from "../ui/values/format.ts"
 import { EmptyValue } from "../ui/values/Time.tsx"
 import { BusiestMinutes } from "./BusiestMinutes.tsx"
@@ -26,7 +26,7 @@ export const ForecastPage = () => {
   return (
     <Page
       title="Forecast"
-      description="When runs will start, where they collide and how far jitter would spread them."
+      description="When runs will start, where they collide and how much jitter would spread them."
       actions={
         <Choice<Span>
           label="Period"
@@ -96,11 +96,11 @@ const NoRuns = ({ span }: { readonly span: Span }) => {
       title={`No runs in the next ${span === "week" ? "7 days" : "24 hours"}`}
       icon={<CalendarClock />}
       action={
-        <Only role="editor">
+        <RoleGate role="editor">
           <ButtonLink to="/w/$workspaceId/cron/new" params={{ workspaceId }} look="main">
             New cron task
           </ButtonLink>
-        </Only>
+        </RoleGate>
       }
     >
       The forecast shows the upcoming runs of cron tasks, delayed tasks and chains with a schedule.

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { TaskLink } from "../executions/TaskLink.tsx"
 import { CardList, cardRowClass } from "../ui/lists/CardList.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { upcomingRunName, upcomingOptions } from "./queries.ts"
 
 export const UpcomingList = ({ limit }: { readonly limit?: number }) => {
@@ -18,7 +18,7 @@ export const UpcomingList = ({ limit }: { readonly limit?: number }) => {
       {(run) => (
         <TaskLink kind={run.kind} taskId={run.task_id} className={cardRowClass}>
           <span className="grow truncate">{upcomingRunName(run)}</span>
-          <Ago at={run.at} className="text-sm text-faint" />
+          <RelativeTime at={run.at} className="text-sm text-faint" />
         </TaskLink>
       )}
     </CardList>

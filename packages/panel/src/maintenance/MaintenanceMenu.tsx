@@ -4,7 +4,7 @@ import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { MaintenanceSheet } from "./MaintenanceSheet.tsx"
-import { maintenanceChanged } from "./queries.ts"
+import { refetchMaintenance } from "./queries.ts"
 
 export const MaintenanceMenu = ({ window }: { readonly window: MaintenanceWindow }) => {
   const { api, workspaceId } = useWorkspace()
@@ -18,9 +18,9 @@ export const MaintenanceMenu = ({ window }: { readonly window: MaintenanceWindow
         onDelete={async () => {
           await api.maintenance.delete(window.key)
           notify(`${window.name} was deleted`)
-          await maintenanceChanged(workspaceId)
+          await refetchMaintenance(workspaceId)
         }}
-        warning="If the maintenance is in progress, it ends: what still fails opens an incident."
+        warning="If the maintenance is in progress, it ends, and monitors and tasks that still fail open incidents."
       />
       {isEditing && <MaintenanceSheet window={window} onClose={() => setEditing(false)} />}
     </>

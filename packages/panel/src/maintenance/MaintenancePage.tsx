@@ -4,14 +4,14 @@ import { Construction, Plus } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { withoutCache } from "../data/queries.ts"
+import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
-import { Only } from "../ui/role.tsx"
+import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { duration } from "../ui/values/format.ts"
 import { Status } from "../ui/values/Status.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 import { MaintenanceMenu } from "./MaintenanceMenu.tsx"
 import { MaintenanceSheet } from "./MaintenanceSheet.tsx"
 import { maintenanceOptions } from "./queries.ts"
@@ -20,19 +20,19 @@ export const MaintenancePage = () => {
   const { workspaceId } = useWorkspace()
   const [isCreating, setCreating] = useState(false)
   const { data, error, isPending, refetch } = useQuery(
-    withoutCache({ ...maintenanceOptions(workspaceId), refetchInterval: 30_000 })
+    bypassCache({ ...maintenanceOptions(workspaceId), refetchInterval: 30_000 })
   )
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New maintenance window
       </Button>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
       title="Maintenance"
-      description="Times in which failures open no incident and notify nobody."
+      description="Periods in which failures open no incidents and nobody is notified."
       actions={create}
     >
       <List
@@ -45,8 +45,8 @@ export const MaintenancePage = () => {
         empty={
           <Empty title="No maintenance windows yet" icon={<Construction />} action={create}>
             <p className="mb-6">
-              Plan a time in which failures are expected. What still fails when it ends opens an
-              incident.
+              Plan a period in which failures are expected. Monitors and tasks that still fail when
+              it ends open incidents.
             </p>
             <ApiExample
               label="Create a maintenance window"
@@ -98,7 +98,7 @@ const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
         <span className={rowNameClass}>
           <bdi>{window.name}</bdi>
         </span>
-        <span className="block truncate text-xs text-faint">
+        <span className={rowDetailClass}>
           <bdi>{scopeOf(window)}</bdi>
         </span>
       </>
@@ -108,7 +108,7 @@ const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
     key: "next",
     head: "Starts",
     className: "w-40 shrink-0 max-sm:hidden",
-    cell: ({ next_starts_at, starts_at }) => <At at={next_starts_at ?? starts_at} />
+    cell: ({ next_starts_at, starts_at }) => <ShortTime at={next_starts_at ?? starts_at} />
   },
   {
     key: "duration",

@@ -1,19 +1,20 @@
 import type { MaintenanceWindow, MaintenanceWindowDefinition } from "@scheduling/sdk"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { TargetPicker } from "../notifications/rules/TargetPicker.tsx"
-import { useTargets } from "../notifications/rules/targets.ts"
+import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
+import { useRuleTargets } from "../data/targets.ts"
 import { localTime } from "../tasks/schedule/firingOptionValues.ts"
 import { ZoneInput } from "../tasks/schedule/ZoneInput.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Checkbox, Choice, Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { newKey } from "../ui/forms/newKey.ts"
 import { SpanField } from "../ui/forms/SpanField.tsx"
 import { tagsOf } from "../ui/forms/tags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { notify } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
-import { maintenanceChanged } from "./queries.ts"
+import { refetchMaintenance } from "./queries.ts"
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -61,16 +62,6 @@ const definitionOf = ({ ends_at, repeats, starts_at, ...values }: Values) => ({
       })
 })
 
-/** A key made from the name, with the time so that no other window has it. */
-const keyOf = (name: string) =>
-  `${
-    name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, "-")
-      .replace(/^-+/, "")
-      .slice(0, 40) || "window"
-  }-${now().toString(36)}`
-
 export const MaintenanceSheet = ({
   onClose,
   window
@@ -87,9 +78,9 @@ export const MaintenanceSheet = ({
         ...definitionOf(values),
         ...(window !== undefined && { version: window.version })
       }
-      await api.maintenance.upsert(window?.key ?? keyOf(values.name), definition)
+      await api.maintenance.upsert(window?.key ?? newKey(values.name, "window"), definition)
       notify(`${values.name} was ${window === undefined ? "created" : "changed"}`)
-      await maintenanceChanged(workspaceId)
+      await refetchMaintenance(workspaceId)
       onClose()
     }
   })
@@ -152,7 +143,7 @@ const Times = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
           label="Starts, as a cron expression"
-          hint="0 2 * * sun is every Sunday at 02:00."
+          hint="0 2 * * sun means every Sunday at 02:00."
           error={errorOf("schedule")}
         >
           <Input mono required {...text("schedule")} />
@@ -172,19 +163,19 @@ const Times = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf
   )
 
 const Scope = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf<Values> }) => {
-  const targets = useTargets(values)
+  const targets = useRuleTargets(values)
   return (
     <>
       <TargetPicker
         label="Monitors"
-        placeholder="None. Type a name to choose"
+        placeholder="Search by name"
         {...targets.monitors}
         chosen={values.monitor_ids}
         onChange={(monitor_ids) => set({ monitor_ids })}
       />
       <TargetPicker
         label="Tasks"
-        placeholder="None. Type a name to choose"
+        placeholder="Search by name"
         {...targets.tasks}
         chosen={values.task_ids}
         onChange={(task_ids) => set({ task_ids })}

@@ -12,5 +12,5 @@ export const maintenanceOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).maintenance.list({ limit: 100 }, { signal })).data
   })
 
-export const maintenanceChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchMaintenance = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

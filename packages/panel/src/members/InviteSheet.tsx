@@ -4,7 +4,7 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { membersChanged } from "./queries.ts"
+import { refetchMembers } from "./queries.ts"
 import { roles } from "./roles.ts"
 
 export const InviteSheet = ({
@@ -19,7 +19,7 @@ export const InviteSheet = ({
     initial: { email: "", role: "editor" as Role },
     send: async (values) => {
       const created = await api.invitations.create(values)
-      void membersChanged(workspaceId)
+      void refetchMembers(workspaceId)
       onInvited(created)
       onClose()
     }

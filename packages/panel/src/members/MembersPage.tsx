@@ -7,17 +7,17 @@ import { meOptions, useList } from "../data/queries.ts"
 import { Button, IconButton } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Select } from "../ui/forms/Field.tsx"
-import { type Column, List } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { Page, Section } from "../ui/layout/Page.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
-import { Ago, At } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { attempt, notify } from "../ui/messages/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
-import { invitationListOptions, memberListOptions, membersChanged } from "./queries.ts"
+import { invitationListOptions, memberListOptions, refetchMembers } from "./queries.ts"
 import { roleNames } from "./roles.ts"
 import { ServiceAccounts } from "./ServiceAccounts.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 
 export const MembersPage = () => {
   const [isInviting, setInviting] = useState(false)
@@ -27,7 +27,7 @@ export const MembersPage = () => {
       title="Members"
       description="The people and service accounts in this workspace, and their roles."
       actions={
-        <Only role="admin">
+        <RoleGate role="admin">
           <Button
             look="main"
             icon={<Plus />}
@@ -38,16 +38,16 @@ export const MembersPage = () => {
           >
             Invite a member
           </Button>
-        </Only>
+        </RoleGate>
       }
     >
       <div className="flex flex-col gap-8">
         {invited?.token != null && <ShownInvitation invited={invited} token={invited.token} />}
         <Members />
-        <Only role="admin" waits>
+        <RoleGate role="admin" waits>
           <Invitations />
           <ServiceAccounts />
-        </Only>
+        </RoleGate>
       </div>
       {isInviting && (
         <InviteSheet
@@ -105,17 +105,17 @@ const MemberRole = ({ member: { email, id, name, role } }: { readonly member: Me
       () => api.members.update(id, { role: next }),
       `${name ?? email} now has the role ${next}`
     )
-    await membersChanged(workspaceId)
+    await refetchMembers(workspaceId)
   }
   return (
-    <Only role="admin" instead={<Badge>{role}</Badge>}>
+    <RoleGate role="admin" instead={<Badge>{role}</Badge>}>
       <Select
         aria-label={`Role of ${name ?? email}`}
         options={roleNames}
         value={role}
         onChange={({ target }) => void change(target.value as Role)}
       />
-    </Only>
+    </RoleGate>
   )
 }
 
@@ -125,7 +125,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
   const [isOpen, setOpen] = useState(false)
   if (me?.id === id) return <Badge>you</Badge>
   return (
-    <Only role="admin">
+    <RoleGate role="admin">
       <IconButton label={`Remove ${name ?? email}`} onClick={() => setOpen(true)}>
         <UserMinus className="size-4" />
       </IconButton>
@@ -137,13 +137,13 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         onConfirm={async () => {
           await api.members.delete(id)
           notify(`${name ?? email} was removed`)
-          await membersChanged(workspaceId)
+          await refetchMembers(workspaceId)
         }}
       >
         They lose access immediately. API keys that they created keep working, because keys belong
         to the workspace. Invitations that they created are withdrawn.
       </Confirm>
-    </Only>
+    </RoleGate>
   )
 }
 
@@ -154,7 +154,7 @@ const RemoveInvitation = ({ invitation: { email, id } }: { readonly invitation: 
       label={`Withdraw the invitation for ${email}`}
       onClick={async () => {
         await attempt(() => api.invitations.delete(id), "The invitation was withdrawn")
-        await membersChanged(workspaceId)
+        await refetchMembers(workspaceId)
       }}
     >
       <Trash2 className="size-4" />
@@ -170,7 +170,7 @@ const memberColumns: ReadonlyArray<Column<Member>> = [
     cell: ({ email, name }) => (
       <>
         <span className="block truncate font-medium">{name ?? email}</span>
-        <span className="block truncate text-xs text-faint">{email}</span>
+        {name !== null && <span className={rowDetailClass}>{email}</span>}
       </>
     )
   },
@@ -178,7 +178,7 @@ const memberColumns: ReadonlyArray<Column<Member>> = [
     key: "joined",
     head: "Joined",
     className: "w-32 shrink-0 max-sm:hidden",
-    cell: ({ joined_at }) => <At at={joined_at} />
+    cell: ({ joined_at }) => <ShortTime at={joined_at} />
   },
   {
     key: "role",
@@ -211,7 +211,7 @@ const invitationColumns: ReadonlyArray<Column<Invitation>> = [
     key: "ends",
     head: "Expires",
     className: "w-24 shrink-0 max-sm:hidden",
-    cell: ({ expires_at }) => <Ago at={expires_at} />
+    cell: ({ expires_at }) => <RelativeTime at={expires_at} />
   },
   {
     key: "remove",

@@ -8,16 +8,19 @@ import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { Section } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn } from "../ui/lists/List.tsx"
+import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { serviceAccountQueries } from "./queries.ts"
 import { ServiceAccountSheet } from "./ServiceAccountSheet.tsx"
 
-/** Lists the service accounts. Shows the client secret of one that was just created or rotated. */
+/**
+ * Lists the service accounts. Shows the client secret of an account that was just created or
+ * rotated.
+ */
 export const ServiceAccounts = () => {
   const { workspaceId } = useWorkspace()
   const list = useList(serviceAccountQueries.list(workspaceId))
@@ -121,7 +124,7 @@ const columnsWith = (
     cell: ({ name, secret_prefix }) => (
       <>
         <span className="block truncate font-medium">{name}</span>
-        <span className="block truncate font-mono text-xs text-faint">{secret_prefix}…</span>
+        <span className={`${rowDetailClass} font-mono`}>{secret_prefix}…</span>
       </>
     )
   },
@@ -130,7 +133,11 @@ const columnsWith = (
     head: "Last used",
     className: "w-24 shrink-0 max-sm:hidden",
     cell: ({ last_used_at }) =>
-      last_used_at === null ? <span className="text-faint">Never</span> : <Ago at={last_used_at} />
+      last_used_at === null ? (
+        <span className="text-faint">Never</span>
+      ) : (
+        <RelativeTime at={last_used_at} />
+      )
   },
   {
     key: "role",

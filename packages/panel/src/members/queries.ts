@@ -21,5 +21,5 @@ export const serviceAccountQueries = recordQueries<ServiceAccount>(
 )
 
 /** Refetches all member queries after a change. */
-export const membersChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchMembers = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

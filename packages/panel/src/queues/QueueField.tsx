@@ -40,8 +40,9 @@ export const QueueField = ({
       ) : (
         <Select
           value={value ?? ""}
+          required
           options={[
-            ["", "No queue: each run starts when it is due"],
+            ["", "Choose a queue"],
             ...rows.map((queue) => [queue.id, `${queue.name} (${describeLimits(queue)})`] as const)
           ]}
           onChange={({ target }) =>

@@ -1,8 +1,9 @@
-import type { QueueId } from "@scheduling/sdk"
+import type { CronTask, Flow, QueueId } from "@scheduling/sdk"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import type { FactsByName } from "../ui/layout/Page.tsx"
+import { describeLimits } from "./describeLimits.ts"
 import { queueQueries } from "./queries.ts"
 
 const QueueLink = ({ queueId }: { readonly queueId: QueueId }) => {
@@ -19,6 +20,22 @@ const QueueLink = ({ queueId }: { readonly queueId: QueueId }) => {
   )
 }
 
-export const queueFacts = ({ queue_id }: { readonly queue_id: QueueId | null }): FactsByName => ({
-  Queue: queue_id === null ? undefined : <QueueLink queueId={queue_id} />
+const FlowKey = ({ flow }: { readonly flow: Flow }) => (
+  <span>
+    <code className="font-mono text-sm wrap-anywhere">{flow.key}</code>
+    <span className="block text-xs text-faint">
+      {describeLimits(flow)}
+      {flow.fifo && ", in order"}
+    </span>
+  </span>
+)
+
+export const queueFacts = ({
+  flow,
+  priority,
+  queue_id
+}: Pick<CronTask, "flow" | "priority" | "queue_id">): FactsByName => ({
+  Queue: queue_id === null ? undefined : <QueueLink queueId={queue_id} />,
+  "Flow key": flow === null ? undefined : <FlowKey flow={flow} />,
+  Priority: priority === 0 ? undefined : String(priority)
 })

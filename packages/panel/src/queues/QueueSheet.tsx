@@ -7,6 +7,8 @@ import { tagsOf } from "../ui/forms/tags.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { notify } from "../ui/messages/toast.ts"
+import { Versions } from "../versions/Versions.tsx"
+import { numberOrNull } from "./limitValues.ts"
 import { queueQueries } from "./queries.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -17,8 +19,6 @@ interface QueueValues {
   readonly max_concurrency: string
   readonly rate_per_second: string
 }
-
-const numberOrNull = (text: string) => (text.trim() === "" ? null : Number(text))
 
 const newQueue: QueueValues = { name: "", tags: "", max_concurrency: "2", rate_per_second: "" }
 
@@ -50,7 +50,7 @@ export const QueueSheet = ({
     latest: queue && (async () => queueValuesOf(await api.queues.get(queue.id))),
     send: sendInput(inputOf, async (input, patch) => {
       await (queue === undefined
-        ? // The service reports the missing limit.
+        ? // If the form has no limit, the service rejects it and says so.
           api.queues.create(input as QueueInput)
         : patch((changes) => api.queues.update(queue.id, changes)))
       notify(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
@@ -106,6 +106,19 @@ export const QueueSheet = ({
           onCancel={onClose}
         />
       </form>
+      {queue !== undefined && (
+        <div className="mt-8">
+          <Versions
+            record={queue}
+            resource={api.queues}
+            queryKey={queueQueries.all(workspaceId)}
+            onRestored={async () => {
+              await queueQueries.changed(workspaceId)
+              onClose()
+            }}
+          />
+        </div>
+      )}
     </Sheet>
   )
 }

@@ -6,8 +6,8 @@ import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn } from "../ui/lists/List.tsx"
-import { Only } from "../ui/role.tsx"
+import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { describeLimits } from "./describeLimits.ts"
 import { pollQueuesMs, queueQueries } from "./queries.ts"
@@ -22,11 +22,11 @@ export const QueuesPage = () => {
     refetchInterval: pollQueuesMs
   })
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New queue
       </Button>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
@@ -67,7 +67,7 @@ const statusOf = (queue: Queue) => {
   return queue.running > 0 ? <Status of="running" /> : <Status of="idle" />
 }
 
-/** The API does not count beyond this. */
+/** The maximum number of waiting runs that the API counts. */
 const countLimit = 10_000
 
 const waitingIn = ({ waiting }: Queue) => (waiting >= countLimit ? `${countLimit}+` : waiting)
@@ -86,9 +86,7 @@ const columns: ReadonlyArray<Column<Queue>> = [
     cell: (queue) => (
       <>
         <span className="block truncate font-medium">{queue.name}</span>
-        <span className="block truncate text-xs text-faint max-sm:hidden">
-          {describeLimits(queue)}
-        </span>
+        <span className={`${rowDetailClass} max-sm:hidden`}>{describeLimits(queue)}</span>
         <span className="block truncate text-xs text-faint nums sm:hidden">
           {queue.running} running, {waitingIn(queue)} waiting
         </span>

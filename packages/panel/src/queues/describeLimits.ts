@@ -1,6 +1,6 @@
 import type { Queue } from "@scheduling/sdk"
 
-/** Describes the limits of a queue: `2 concurrent, 5 per second`. */
+/** Describes a queue's limits: `2 concurrent, 5 per second`. */
 export const describeLimits = ({
   max_concurrency,
   rate_per_second
@@ -12,6 +12,8 @@ export const describeLimits = ({
     .flat()
     .join(", ")
 
-/** Describes a rate. A rate below one per second becomes the interval between two starts. */
+/**
+ * Describes a rate. A rate below one per second is described by the interval between two starts.
+ */
 const rateInWords = (perSecond: number) =>
   perSecond >= 1 ? `${perSecond} per second` : `one every ${Number((1 / perSecond).toFixed(2))} s`

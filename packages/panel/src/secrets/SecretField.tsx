@@ -8,14 +8,14 @@ import { RoleContext, useHasRole } from "../ui/role.tsx"
 import { secretsOptions } from "./queries.ts"
 import { SecretSheet } from "./SecretSheet.tsx"
 
-/** Returns the workspace's secrets. Empty until the user is known to have permission to list them. */
+/** Returns the workspace's secrets. Empty until the user is known to be allowed to list them. */
 export const useSecrets = () => {
   const { workspaceId } = useWorkspace()
   const isKnown = use(RoleContext) !== undefined
   return useQuery({ ...secretsOptions(workspaceId), enabled: useHasRole()("editor") && isKnown })
 }
 
-/** Selects one of the workspace's secrets by name. */
+/** Lets the user select one of the workspace's secrets by name. */
 export const SecretField = ({
   error,
   label,
@@ -29,7 +29,7 @@ export const SecretField = ({
 }) => {
   const [isCreating, setCreating] = useState(false)
   const names = (useSecrets().data ?? []).map(({ name }) => name)
-  // A task may refer to a secret that does not exist.
+  // The selected secret may not exist, because tasks can refer to any name.
   const known = value === "" || names.includes(value) ? names : [value, ...names]
   return (
     <>
@@ -46,7 +46,7 @@ export const SecretField = ({
         </div>
       </Field>
       {isCreating &&
-        // Forms cannot be nested.
+        // The sheet contains a form, which must not be nested in the form of this field.
         createPortal(
           <SecretSheet onClose={() => setCreating(false)} onSaved={onChange} />,
           document.body

@@ -3,9 +3,9 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { notify } from "../ui/messages/toast.ts"
-import { secretsChanged } from "./queries.ts"
+import { refetchSecrets } from "./queries.ts"
 import { SecretSheet } from "./SecretSheet.tsx"
-import { UsedBy } from "./UsedBy.tsx"
+import { SecretUseLinks } from "./SecretUseLinks.tsx"
 
 export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
   const { api, workspaceId } = useWorkspace()
@@ -22,9 +22,9 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
             await api.secrets.delete(name)
             notify(`${name} was deleted`)
           } finally {
-            // The error names the records that use the secret, which may be missing from the cached
-            // list.
-            void secretsChanged(workspaceId)
+            // The error names the records that use the secret. The cached list may not contain
+            // those records yet, so it is refetched.
+            void refetchSecrets(workspaceId)
           }
         }}
         warning={
@@ -32,7 +32,8 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
             "Nothing uses it. Its value cannot be restored."
           ) : (
             <>
-              A secret that is in use cannot be deleted. It is used by <UsedBy uses={used_by} />.
+              A secret that is in use cannot be deleted. It is used by{" "}
+              <SecretUseLinks uses={used_by} />.
             </>
           )
         }

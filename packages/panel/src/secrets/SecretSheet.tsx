@@ -1,14 +1,14 @@
 import type { Secret } from "@scheduling/sdk"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, withoutCache } from "../data/queries.ts"
+import { queries, bypassCache } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { notify } from "../ui/messages/toast.ts"
-import { secretsChanged, secretsOptions } from "./queries.ts"
+import { refetchSecrets, secretsOptions } from "./queries.ts"
 import {
   addedHosts,
   newSecret,
@@ -34,14 +34,14 @@ export const SecretSheet = ({
     send: async (values) => {
       if (secret === undefined) {
         // Check first, because the API would overwrite a secret with the same name.
-        const known = await queries.fetchQuery(withoutCache(secretsOptions(workspaceId)))
+        const known = await queries.fetchQuery(bypassCache(secretsOptions(workspaceId)))
         if (known.some(({ name }) => name === values.name)) {
           throw new FieldProblem("name", `A secret with the name ${values.name} already exists.`)
         }
       }
       await api.secrets.upsert(values.name, secretInputOf(values))
       notify(`${values.name} was ${secret === undefined ? "created" : "changed"}`)
-      await secretsChanged(workspaceId)
+      await refetchSecrets(workspaceId)
       onSaved?.(values.name)
       onClose()
     }
@@ -111,7 +111,7 @@ export const SecretSheet = ({
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}
-            // Private keys have several lines, which a password input would join.
+            // Private keys have several lines, which a password input would join together.
             className="[-webkit-text-security:disc]"
           />
         </Field>
@@ -119,7 +119,7 @@ export const SecretSheet = ({
           <Input
             {...form.text("description")}
             {...bounds.SecretDefinition.description}
-            placeholder="The token of the billing robot"
+            placeholder="Token for the billing bot"
           />
         </Field>
         <FormEnd

@@ -4,38 +4,39 @@ import { Lock, Plus } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { withoutCache } from "../data/queries.ts"
+import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
-import { Only } from "../ui/role.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { secretsOptions } from "./queries.ts"
 import { SecretMenu } from "./SecretMenu.tsx"
 import { SecretSheet } from "./SecretSheet.tsx"
-import { UsedBy } from "./UsedBy.tsx"
+import { Author } from "../versions/Versions.tsx"
+import { SecretUseLinks } from "./SecretUseLinks.tsx"
 
 export const SecretsPage = () => {
   const { workspaceId } = useWorkspace()
   const [isCreating, setCreating] = useState(false)
-  // The uses of a secret change whenever a task changes.
+  // The list is refetched on each visit, because editing a task can change which secrets it uses.
   const {
     data = [],
     error,
     isPending,
     refetch
-  } = useQuery(withoutCache(secretsOptions(workspaceId)))
+  } = useQuery(bypassCache(secretsOptions(workspaceId)))
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New secret
       </Button>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
       title="Secrets"
-      description="Tokens, passwords and keys that calls use but nobody can read. Each is sent only to its allowed hosts."
+      description="Tokens, passwords and keys that calls can use but nobody can read. Each is sent only to its allowed hosts."
       actions={create}
     >
       <List
@@ -48,8 +49,8 @@ export const SecretsPage = () => {
         empty={
           <Empty title="No secrets yet" icon={<Lock />} action={create}>
             <p className="mb-6">
-              A secret keeps a credential out of your tasks. It is filled in when a call is made,
-              and only if the call goes to one of its allowed hosts.
+              A secret keeps a credential out of your tasks. It is inserted when a call is made, and
+              only if the call goes to one of its allowed hosts.
             </p>
             <ApiExample
               label="Create a secret"
@@ -76,7 +77,7 @@ const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
       <>
         <span className={`${rowNameClass} font-mono text-sm`}>{name}</span>
         {description !== null && (
-          <span className="block truncate text-xs text-faint max-sm:hidden" title={description}>
+          <span className={`${rowDetailClass} max-sm:hidden`} title={description}>
             {description}
           </span>
         )}
@@ -92,7 +93,7 @@ const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
     className: "w-64 shrink-0 max-sm:hidden",
     cell: ({ allowed_hosts }) => (
       <span
-        className="line-clamp-2 font-mono text-xs wrap-anywhere text-soft"
+        className="line-clamp-2 compact:line-clamp-1 font-mono text-xs wrap-anywhere text-soft"
         title={allowed_hosts.join(", ")}
       >
         {allowed_hosts.join(", ")}
@@ -104,11 +105,11 @@ const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
     head: "Used by",
     className: "w-60 shrink-0 max-lg:hidden",
     cell: ({ used_by }) => (
-      <span className="line-clamp-2">
+      <span className="line-clamp-2 compact:line-clamp-1">
         {used_by.length === 0 ? (
           <span className="text-faint">Nothing yet</span>
         ) : (
-          <UsedBy uses={used_by} />
+          <SecretUseLinks uses={used_by} />
         )}
       </span>
     )
@@ -117,7 +118,17 @@ const columns: ReadonlyArray<Column<Secret & { readonly id: string }>> = [
     key: "set",
     head: "Value set",
     className: "w-24 shrink-0",
-    cell: ({ value_set_at }) => <Ago at={value_set_at} />
+    cell: ({ value_set_at }) => <RelativeTime at={value_set_at} />
+  },
+  {
+    key: "changed",
+    head: "Changed by",
+    className: "w-36 shrink-0 max-lg:hidden",
+    cell: ({ updated_by }) => (
+      <span className="line-clamp-2 compact:line-clamp-1 wrap-anywhere">
+        <Author actor={updated_by} />
+      </span>
+    )
   },
   menuColumn((secret) => <SecretMenu secret={secret} />)
 ]

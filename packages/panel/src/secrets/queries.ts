@@ -6,7 +6,7 @@ import { queries } from "../data/queries.ts"
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "secrets"] as const
 
 /**
- * The query for all secrets of a workspace, without their values. Viewers are not allowed to list
+ * The query for all of a workspace's secrets, without their values. Viewers are not allowed to list
  * them.
  */
 export const secretsOptions = (workspaceId: WorkspaceId) =>
@@ -16,5 +16,5 @@ export const secretsOptions = (workspaceId: WorkspaceId) =>
       clientOf(workspaceId).secrets.list({ limit: 100 }, { signal }).toArray({ limit: 10_000 })
   })
 
-export const secretsChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchSecrets = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })

@@ -1,6 +1,6 @@
 import type { Secret, SecretDefinition } from "@scheduling/sdk"
 
-/** The form values of a secret. An empty value keeps the current one. */
+/** A secret's form values. An empty value keeps the current one. */
 export interface SecretValues {
   readonly name: string
   readonly value: string
@@ -29,7 +29,7 @@ export const secretInputOf = (values: SecretValues): SecretDefinition => ({
   description: values.description.trim() || null
 })
 
-/** Returns the hosts in the form that are not yet allowed for the secret. */
+/** Returns the form's hosts that are not yet allowed for the secret. */
 export const addedHosts = (
   values: Pick<SecretValues, "allowed_hosts">,
   { allowed_hosts }: Pick<Secret, "allowed_hosts">

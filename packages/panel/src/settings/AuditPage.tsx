@@ -7,11 +7,11 @@ import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { type Column, List } from "../ui/lists/List.tsx"
+import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
 import { capital } from "../ui/values/format.ts"
-import { At, EmptyValue } from "../ui/values/Time.tsx"
+import { ShortTime, EmptyValue } from "../ui/values/Time.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { AuditFilters } from "./AuditFilters.tsx"
 import { auditOptions } from "./queries.ts"
@@ -60,11 +60,11 @@ export const AuditPage = () => {
   )
 }
 
-/** Formats an action for people: `api_key.revoked` as `API key revoked`. */
+/** Formats an action for display: `api_key.revoked` as `API key revoked`. */
 const describeAction = (action: string): string =>
   capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
-/** Returns the name of the changed record if the event's details or the channel names contain it. */
+/** Returns the changed record's name if the event's details or the channel names contain it. */
 const subjectOf = (
   { details, subject_id }: AuditEvent,
   channels: ReadonlyMap<string, string>
@@ -86,7 +86,7 @@ const EventDetail = ({
     <Facts
       facts={{
         Actor: who,
-        Time: <At at={event.created_at} />,
+        Time: <ShortTime at={event.created_at} />,
         Address: event.ip,
         Record: event.subject_id && <CopyText text={event.subject_id} />,
         Request: event.request_id && <CopyText text={event.request_id} />,
@@ -128,10 +128,10 @@ const columnsWith = (
           {describeAction(event.action)}
           <span className="font-normal text-soft"> {nameOf(event)}</span>
         </span>
-        <span className="block truncate text-xs text-faint">
+        <span className={rowDetailClass}>
           {whoOf(event)}
           <span className="sm:hidden">
-            , <At at={event.created_at} />
+            , <ShortTime at={event.created_at} />
           </span>
         </span>
       </>
@@ -147,7 +147,7 @@ const columnsWith = (
     key: "at",
     head: "Time",
     className: "w-28 shrink-0 max-sm:hidden",
-    cell: ({ created_at }) => <At at={created_at} />
+    cell: ({ created_at }) => <ShortTime at={created_at} />
   },
   {
     key: "more",

@@ -10,12 +10,13 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { workspaceChanged, workspaceOptions } from "./queries.ts"
+import { refetchWorkspace, workspaceOptions } from "./queries.ts"
+import { PingKeySection } from "./PingKeySection.tsx"
 import { SigningSecrets } from "./SigningSecrets.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 import * as bounds from "../data/bounds.ts"
 
 export const SettingsPage = () => {
@@ -34,20 +35,25 @@ export const SettingsPage = () => {
                 <NameForm workspace={workspace} />
                 <Facts
                   facts={{
-                    Created: <At at={workspace.created_at} />,
+                    Created: <ShortTime at={workspace.created_at} />,
                     Id: <CopyText text={workspace.id} />
                   }}
                 />
               </Card>
             </Section>
-            <Only role="admin">
+            <RoleGate role="admin">
               <Section title="Stop">
                 <StopOrResume workspace={workspace} />
               </Section>
               <Section title="Signing secrets">
                 <SigningSecrets />
               </Section>
-            </Only>
+            </RoleGate>
+            <RoleGate role="editor">
+              <Section title="Ping key">
+                <PingKeySection />
+              </Section>
+            </RoleGate>
             <Section title="Leave or delete">
               <LeaveOrDelete workspace={workspace} />
             </Section>
@@ -65,7 +71,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
     send: async (values) => {
       await api.workspaces.update(id, values)
       notify(`The workspace was renamed to ${values.name}`)
-      await workspaceChanged(id)
+      await refetchWorkspace(id)
     }
   })
   return (
@@ -91,7 +97,7 @@ const StopOrResume = ({
       <p className="max-w-[26rem] text-soft">
         {isStopped
           ? "No run starts and no schedule fires until the workspace is resumed."
-          : "Keeps all runs of the workspace from starting, on all nodes and workers, within a second."}
+          : "Within a second, no more runs of the workspace start on any node or worker."}
       </p>
       <Button look={isStopped ? "main" : "danger"} onClick={() => setAsks(true)}>
         {isStopped ? "Resume workspace" : "Stop workspace"}
@@ -104,7 +110,7 @@ const StopOrResume = ({
         onConfirm={async () => {
           await (isStopped ? api.workspaces.resume() : api.workspaces.stop())
           notify(isStopped ? `${name} was resumed` : `${name} was stopped`)
-          await workspaceChanged(id)
+          await refetchWorkspace(id)
         }}
       >
         {isStopped
@@ -122,7 +128,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
   const close = () => ask(undefined)
   const leavePage = async (message: string) => {
     notify(message)
-    await workspaceChanged(id)
+    await refetchWorkspace(id)
     await navigate({ to: "/", replace: true })
   }
   return (
@@ -135,7 +141,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
           Leave workspace
         </Button>
       </div>
-      <Only role="owner">
+      <RoleGate role="owner">
         <div className="flex flex-wrap items-center justify-between gap-4 p-5">
           <p className="max-w-[26rem] text-soft">
             Deletes the workspace and everything in it: keys, tasks, monitors and their history.
@@ -144,7 +150,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
             Delete workspace
           </Button>
         </div>
-      </Only>
+      </RoleGate>
       <Confirm
         isOpen={asked === "leave"}
         onClose={close}

@@ -11,9 +11,9 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { At } from "../ui/values/Time.tsx"
+import { ShortTime } from "../ui/values/Time.tsx"
 
-/** Shows the signing secrets for one receiver. They are fetched on demand and not cached. */
+/** Shows a recipient's signing secrets, which are fetched on demand and not cached. */
 export const SigningSecrets = () => {
   const { api } = useWorkspace()
   const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })
@@ -79,7 +79,7 @@ const Secrets = ({
         {expires_at !== null && (
           <span className="text-faint">
             {" "}
-            The old secrets, which are used until <At at={expires_at} />.
+            The old secrets, which are used until <ShortTime at={expires_at} />.
           </span>
         )}
       </p>
@@ -95,5 +95,5 @@ const Secrets = ({
   )
 }
 
-/** Returns the origin of a URL. The rest may contain credentials, so it is not sent. */
+/** Returns a URL's origin. The other parts are not sent, because they can contain credentials. */
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

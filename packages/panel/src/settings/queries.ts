@@ -26,14 +26,14 @@ export const auditOptions = (workspaceId: WorkspaceId, { from, to, ...search }: 
     )
   )
 
-/** Returns the local midnight at the start of a day, or of the day `later` days after it. */
+/** Returns the local midnight that starts a day, or the day `later` days after it. */
 const midnight = (day: string, later: number): string => {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)
   return at.toISOString()
 }
 
-export const workspaceChanged = (workspaceId: WorkspaceId): Promise<unknown> =>
+export const refetchWorkspace = (workspaceId: WorkspaceId): Promise<unknown> =>
   Promise.all([
     queries.invalidateQueries({ queryKey: all(workspaceId) }),
     queries.invalidateQueries(workspacesOptions)

@@ -1,10 +1,11 @@
 import type { AuditSubjectKind } from "@scheduling/sdk"
-import { momentIn, oneOf, searchOf, textIn } from "../ui/lists/search.ts"
+import { momentIn, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
 export const subjectKinds = [
   ["cron_task", "Cron tasks"],
   ["delayed_task", "Delayed tasks"],
   ["chain", "Chains"],
+  ["trigger", "Trigger URLs"],
   ["queue", "Queues"],
   ["monitor", "Monitors"],
   ["secret", "Secrets"],
@@ -29,13 +30,13 @@ const dayIn = (value: unknown) => {
 /** The filters of the audit log. Both dates are inclusive, in the user's time zone. */
 export const auditSearch = searchOf({
   subject_kind: oneOf(subjectKinds.map(([kind]) => kind)),
-  actor_id: textIn,
-  subject_id: textIn,
+  actor_id: searchTextOf,
+  subject_id: searchTextOf,
   from: dayIn,
   to: dayIn
 })
 
 export type AuditSearch = ReturnType<typeof auditSearch>
 
-/** The receiver whose signing secrets are shown. */
-export const settingsSearch = searchOf({ receiver: textIn })
+/** The search parameter for the recipient whose signing secrets are shown. */
+export const settingsSearch = searchOf({ receiver: searchTextOf })

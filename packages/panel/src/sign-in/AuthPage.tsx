@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react"
 import { Card } from "../ui/layout/Page.tsx"
 import { Mark } from "../ui/layout/Mark.tsx"
 
-/** The layout of the pages for users who are not signed in. */
+/** The layout of pages for users who are not signed in. */
 export const AuthPage = ({
   below,
   children,

@@ -5,7 +5,8 @@ import { client } from "../data/client.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLinkClass } from "./AuthPage.tsx"
+import { textLinkClass } from "./AuthPage.tsx"
+import { PasswordPage } from "./PasswordPage.tsx"
 
 export const ForgotPasswordPage = () => {
   const [isSent, setSent] = useState(false)
@@ -17,7 +18,7 @@ export const ForgotPasswordPage = () => {
     }
   })
   return (
-    <AuthPage
+    <PasswordPage
       title="Set a new password"
       description="You will receive a link by email. It is valid for one hour."
       below={
@@ -50,6 +51,6 @@ export const ForgotPasswordPage = () => {
           )}
         </AuthForm>
       )}
-    </AuthPage>
+    </PasswordPage>
   )
 }

@@ -18,7 +18,7 @@ const invitationOptions = (token: string) =>
     }
   })
 
-/** Returns the invitation for a link. Null if the link is no longer valid, undefined while loading. */
+/** Returns a link's invitation. Null if the link is no longer valid, undefined while loading. */
 export const useInvitation = (token = takeLinkToken()): InvitationPreview | null | undefined =>
   useQuery(invitationOptions(token.trim())).data
 
@@ -46,7 +46,7 @@ export const InvitationFacts = ({
   </>
 )
 
-/** Describes the invitation on the pages where an invitee signs in or creates an account. */
+/** Describes the invitation on the pages where the invited user signs in or creates an account. */
 export const InvitationDescription = ({
   invitation
 }: {

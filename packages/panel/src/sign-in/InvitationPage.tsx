@@ -12,7 +12,10 @@ import { InvitationFacts, invalidInvitation, useInvitation } from "./Invitation.
 import { takeLinkToken } from "./linkToken.ts"
 import { session } from "../data/session.ts"
 
-/** The page of an invitation link. Users who are not signed in are redirected to sign in first. */
+/**
+ * The page that an invitation link opens. Users who are not signed in are redirected to sign in
+ * first.
+ */
 export const InvitationPage = () => {
   const [linkToken] = useState(takeLinkToken)
   const navigate = useNavigate()
@@ -49,7 +52,7 @@ export const InvitationPage = () => {
     >
       <AuthForm form={form} action="Join workspace">
         {linkToken === "" && (
-          <Field label="Token" hint="The token of the invitation." error={form.errorOf("token")}>
+          <Field label="Token" hint="The token from the invitation." error={form.errorOf("token")}>
             <Input {...form.text("token")} mono required autoFocus />
           </Field>
         )}

@@ -1,8 +1,9 @@
 import type { SignInOptions } from "@scheduling/sdk"
 import { PasskeyButton, supportsPasskeys } from "./PasskeyButton.tsx"
+import { ProxyButton } from "./ProxyButton.tsx"
 import { ProviderButton } from "./ProviderButton.tsx"
 
-/** The ways to sign in without a password. */
+/** The sign-in methods that need no password. */
 export const OtherWays = ({
   next,
   onSignedIn,
@@ -15,9 +16,13 @@ export const OtherWays = ({
   readonly onSignedIn: () => unknown
 }) => {
   const hasPasskeys = options?.passkey === true && supportsPasskeys
-  if (options === undefined || (options.provider === null && !hasPasskeys)) return null
+  if (options === undefined || (options.provider === null && !options.proxy && !hasPasskeys))
+    return null
   return (
-    <div className="mb-5 flex flex-col gap-3 border-b border-line pb-5">
+    <div
+      className={`flex flex-col gap-3 ${options.password ? "mb-5 border-b border-line pb-5" : ""}`}
+    >
+      {options.proxy && <ProxyButton onSignedIn={onSignedIn} />}
       {options.provider !== null && (
         <ProviderButton name={options.provider.name} next={next} problem={problem} />
       )}

@@ -7,10 +7,10 @@ import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 
-/** Browsers have passkeys only on HTTPS and on the own machine. */
+/** True if the browser supports passkeys, which it does only on HTTPS and on localhost. */
 export const supportsPasskeys = "PublicKeyCredential" in window
 
-/** Signs in with a passkey of this device, of a phone, or of a security key. */
+/** Signs in with a passkey from this device, a phone or a security key. */
 export const PasskeyButton = ({ onSignedIn }: { readonly onSignedIn: () => unknown }) => {
   const [isBusy, setIsBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
@@ -18,7 +18,7 @@ export const PasskeyButton = ({ onSignedIn }: { readonly onSignedIn: () => unkno
     setIsBusy(true)
     setError(null)
     try {
-      const { challenge, options } = await session.askAboutPasskeys<{
+      const { challenge, options } = await session.askPanel<{
         readonly challenge: string
         readonly options: PublicKeyCredentialRequestOptionsJSON
       }>("/panel/passkey/options")
@@ -40,6 +40,6 @@ export const PasskeyButton = ({ onSignedIn }: { readonly onSignedIn: () => unkno
   )
 }
 
-/** True if the user closed the dialog of the browser. */
+/** True if the user closed the browser's dialog. */
 const isCancelled = (error: unknown): boolean =>
   error instanceof Error && ["NotAllowedError", "AbortError"].includes(error.name)

@@ -4,7 +4,8 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLinkClass } from "./AuthPage.tsx"
+import { textLinkClass } from "./AuthPage.tsx"
+import { PasswordPage } from "./PasswordPage.tsx"
 import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
 import { session } from "../data/session.ts"
 import * as bounds from "../data/bounds.ts"
@@ -14,7 +15,7 @@ export const RegisterPage = () => {
   const invitation = useInvitation()
   const isFirst = session.awaitsFirstAccount
   return (
-    <AuthPage
+    <PasswordPage
       title={isFirst ? "Create the first account" : "Create an account"}
       description={
         isInvited(next) ? (
@@ -35,7 +36,7 @@ export const RegisterPage = () => {
       }
     >
       <RegisterForm key={invitation?.email} email={invitation?.email ?? ""} next={next} />
-    </AuthPage>
+    </PasswordPage>
   )
 }
 

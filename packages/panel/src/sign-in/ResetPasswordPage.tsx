@@ -6,7 +6,8 @@ import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { notify } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
-import { AuthPage, textLinkClass } from "./AuthPage.tsx"
+import { textLinkClass } from "./AuthPage.tsx"
+import { PasswordPage } from "./PasswordPage.tsx"
 import { takeLinkToken } from "./linkToken.ts"
 
 export const ResetPasswordPage = () => {
@@ -21,7 +22,7 @@ export const ResetPasswordPage = () => {
     }
   })
   return (
-    <AuthPage
+    <PasswordPage
       title="Set a new password"
       description="This ends all your sessions."
       below={
@@ -42,6 +43,6 @@ export const ResetPasswordPage = () => {
         )}
         <NewPasswordField {...form.text("new_password")} error={form.errorOf("new_password")} />
       </AuthForm>
-    </AuthPage>
+    </PasswordPage>
   )
 }

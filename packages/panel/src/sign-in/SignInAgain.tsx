@@ -3,15 +3,21 @@ import { useState } from "react"
 import { meOptions } from "../data/queries.ts"
 import { Dialog } from "../ui/actions/Dialog.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
+import { PasskeyButton, supportsPasskeys } from "./PasskeyButton.tsx"
+import { ProxyButton } from "./ProxyButton.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 import { signInOptions } from "../data/signInOptions.ts"
 
-/** The dialog shown when the session has expired. The page keeps its state, and requests wait. */
+/**
+ * The dialog shown when the session has expired. The page keeps its state, and requests wait until
+ * the user has signed in again.
+ */
 const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
   const { data: me } = useQuery({ ...meOptions, enabled: false })
   const { data: options } = useQuery(signInOptions)
   const [asksForCode, setAsksForCode] = useState(false)
-  // Browsers close a dialog on the second Escape. A new key opens a new dialog.
+  // Browsers close a dialog on the second Escape, even if the page prevents it. Another `key` then
+  // renders a new, open dialog.
   const [times, setTimes] = useState(0)
   return (
     <Dialog
@@ -27,13 +33,19 @@ const SignInAgain = ({ onLeave }: { readonly onLeave: () => void }) => {
             Sign in again to continue. Your input on this page is kept.
           </p>
         </div>
-        <SignInForm
-          key={me?.email}
-          {...(me !== undefined && { email: me.email })}
-          asksForCode={asksForCode}
-          onCode={() => setAsksForCode(true)}
-          onSignedIn={() => undefined}
-        />
+        {options?.password !== false && (
+          <SignInForm
+            key={me?.email}
+            {...(me !== undefined && { email: me.email })}
+            asksForCode={asksForCode}
+            onCode={() => setAsksForCode(true)}
+            onSignedIn={() => undefined}
+          />
+        )}
+        {options?.proxy === true && <ProxyButton onSignedIn={() => undefined} />}
+        {options?.passkey === true && supportsPasskeys && (
+          <PasskeyButton onSignedIn={() => undefined} />
+        )}
         {options?.provider && (
           <a href="/sign-in" target="_blank" className={`self-start text-sm ${textLinkClass}`}>
             Continue with {options.provider.name} in a new tab

@@ -8,17 +8,20 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
 
-/** Asks for email and password, and then for the code of a second factor. */
+/**
+ * Asks for an email address and a password, and then for a second-factor code if the account needs
+ * one.
+ */
 export const SignInForm = ({
   asksForCode,
   email: known,
   onCode,
   onSignedIn
 }: {
-  /** The account whose session has expired. */
+  /** The email address of the account whose session expired. */
   readonly email?: string
   readonly asksForCode: boolean
-  /** Called if the account needs a code. */
+  /** Called if the account needs a second-factor code. */
   readonly onCode: () => void
   readonly onSignedIn: () => unknown
 }) => {

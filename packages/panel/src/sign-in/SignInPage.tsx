@@ -4,6 +4,7 @@ import { useState } from "react"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
 import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
 import { OtherWays } from "./OtherWays.tsx"
+import { PasskeyButton, supportsPasskeys } from "./PasskeyButton.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 import { signInOptions } from "../data/signInOptions.ts"
 
@@ -11,9 +12,10 @@ export const SignInPage = () => {
   const { next, problem } = useSearch({ from: "/sign-in" })
   const { data: options } = useQuery(signInOptions)
   const navigate = useNavigate()
+  const goOn = () => navigate({ href: next ?? "/", replace: true })
   const [asksForCode, setAsksForCode] = useState(false)
   const invitation = useInvitation()
-  // A new key gives another account an empty form.
+  // Another `key` resets the form, so that the user can sign in to another account.
   const [times, setTimes] = useState(0)
   return (
     <AuthPage
@@ -31,7 +33,7 @@ export const SignInPage = () => {
           >
             Sign in with another account
           </button>
-        ) : (
+        ) : options?.password === false ? undefined : (
           <>
             No account yet?{" "}
             <Link
@@ -46,19 +48,21 @@ export const SignInPage = () => {
       }
     >
       {!asksForCode && (
-        <OtherWays
-          options={options}
-          next={next}
-          problem={problem}
-          onSignedIn={() => navigate({ href: next ?? "/", replace: true })}
+        <OtherWays options={options} next={next} problem={problem} onSignedIn={goOn} />
+      )}
+      {options?.password !== false && (
+        <SignInForm
+          key={times}
+          asksForCode={asksForCode}
+          onCode={() => setAsksForCode(true)}
+          onSignedIn={goOn}
         />
       )}
-      <SignInForm
-        key={times}
-        asksForCode={asksForCode}
-        onCode={() => setAsksForCode(true)}
-        onSignedIn={() => navigate({ href: next ?? "/", replace: true })}
-      />
+      {asksForCode && options?.passkey === true && supportsPasskeys && (
+        <div className="mt-5 border-t border-line pt-5">
+          <PasskeyButton onSignedIn={goOn} />
+        </div>
+      )}
     </AuthPage>
   )
 }

@@ -1,8 +1,8 @@
 let kept = ""
 
 /**
- * Reads the token of a link from the URL fragment, which browsers do not send. The token is removed
- * from the URL and the history, and kept while the user signs in.
+ * Returns a link's token. The token is in the URL fragment, which browsers do not send to the
+ * server. It is removed from the URL and the browser history, and kept while the user signs in.
  */
 export const takeLinkToken = (): string => {
   if (location.hash.length > 1) {

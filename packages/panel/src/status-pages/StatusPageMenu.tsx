@@ -3,7 +3,7 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { notify } from "../ui/messages/toast.ts"
-import { statusPagesChanged } from "./queries.ts"
+import { refetchStatusPages } from "./queries.ts"
 import { StatusPageSheet } from "./StatusPageSheet.tsx"
 
 export const StatusPageMenu = ({ page }: { readonly page: StatusPage }) => {
@@ -18,7 +18,7 @@ export const StatusPageMenu = ({ page }: { readonly page: StatusPage }) => {
         onDelete={async () => {
           await api.statusPages.delete(page.slug)
           notify(`${page.title} was deleted`)
-          await statusPagesChanged(workspaceId)
+          await refetchStatusPages(workspaceId)
         }}
         warning="Its public address stops working. The monitors stay."
       />

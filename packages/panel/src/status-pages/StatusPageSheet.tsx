@@ -2,19 +2,19 @@ import type { StatusPage, StatusPageDefinition } from "@scheduling/sdk"
 import { Plus, X } from "lucide-react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, withoutCache } from "../data/queries.ts"
-import { TargetPicker } from "../notifications/rules/TargetPicker.tsx"
-import { useTargets } from "../notifications/rules/targets.ts"
+import { queries, bypassCache } from "../data/queries.ts"
+import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
+import { useRuleTargets } from "../data/targets.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Checkbox, Field, Input, Textarea } from "../ui/forms/Field.tsx"
+import { Checkbox, Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { tagsOf } from "../ui/forms/tags.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { notify } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
-import { statusPagesChanged, statusPagesOptions } from "./queries.ts"
+import { refetchStatusPages, statusPagesOptions } from "./queries.ts"
 
 interface GroupValues {
   readonly name: string
@@ -29,16 +29,50 @@ const valuesOf = (page: StatusPage | undefined) => ({
   title: page?.title ?? "",
   description: page?.description ?? "",
   published: page?.published ?? true,
+  needsPassword: page?.has_password ?? false,
+  password: "",
   groups:
     page?.groups.map(({ monitor_ids, name, tags }) => ({
       name,
       monitor_ids,
       tags: tags.join(", ")
     })) ?? ([newGroup] as ReadonlyArray<GroupValues>),
-  // A notice that is posted from here applies at once. The API can announce and end notices.
+  // A notice posted with this form applies immediately. Only the API can set its start and end.
+  updated: newNotice,
   noticeTitle: "",
   noticeText: ""
 })
+
+/** The option for posting a new notice rather than updating an existing one. */
+const newNotice = "new"
+
+/** Returns the notices together with the new notice, or with an update to the selected notice. */
+const noticesWith = (
+  notices: StatusPage["notices"],
+  {
+    noticeText,
+    noticeTitle,
+    updated
+  }: Pick<ReturnType<typeof valuesOf>, "noticeText" | "noticeTitle" | "updated">
+): NonNullable<StatusPageDefinition["notices"]> => {
+  const posted = { text: noticeText, posted_at: new Date(now()).toISOString() }
+  if (updated === newNotice) {
+    return noticeTitle.trim() === "" ? notices : [{ title: noticeTitle, ...posted }, ...notices]
+  }
+  return noticeText.trim() === ""
+    ? notices
+    : notices.map((notice, at) =>
+        String(at) === updated ? { ...notice, updates: [...notice.updates, posted] } : notice
+      )
+}
+
+const passwordOf = (
+  { needsPassword, password }: Pick<ReturnType<typeof valuesOf>, "needsPassword" | "password">,
+  page: StatusPage | undefined
+): Pick<StatusPageDefinition, "password"> => {
+  if (needsPassword) return password === "" ? {} : { password }
+  return page?.has_password === true ? { password: null } : {}
+}
 
 const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9-]/g, "-")
 
@@ -53,34 +87,32 @@ export const StatusPageSheet = ({
   const { api, workspaceId } = useWorkspace()
   const form = useForm({
     initial: valuesOf(page),
-    send: async ({ description, groups, noticeText, noticeTitle, published, slug, title }) => {
+    send: async (given) => {
+      const { description, groups, published, slug, title } = given
       if (page === undefined) {
-        // Checked first, because the API would change a page with the same slug.
-        const known = await queries.fetchQuery(withoutCache(statusPagesOptions(workspaceId)))
+        // The slug is checked first, because the API would change an existing page with the same
+        // slug.
+        const known = await queries.fetchQuery(bypassCache(statusPagesOptions(workspaceId)))
         if (known.some((other) => other.slug === slug)) {
           throw new FieldProblem("slug", `This workspace already has a page /status/${slug}.`)
         }
-      }
-      const posted = {
-        title: noticeTitle,
-        text: noticeText,
-        posted_at: new Date(now()).toISOString()
       }
       const definition: StatusPageDefinition = {
         title,
         description: description.trim() || null,
         published,
+        ...passwordOf(given, page),
         groups: groups.map(({ monitor_ids, name, tags }) => ({
           name,
           monitor_ids,
           tags: tagsOf(tags)
         })),
-        notices: [...(noticeTitle.trim() === "" ? [] : [posted]), ...(page?.notices ?? [])],
+        notices: noticesWith(page?.notices ?? [], given),
         ...(page !== undefined && { version: page.version })
       }
       await api.statusPages.upsert(slug, definition)
       notify(`${title} was ${page === undefined ? "created" : "changed"}`)
-      await statusPagesChanged(workspaceId)
+      await refetchStatusPages(workspaceId)
       onClose()
     }
   })
@@ -88,7 +120,7 @@ export const StatusPageSheet = ({
   const change = (at: number, changes: Partial<GroupValues>) =>
     set({ groups: values.groups.map((group, n) => (n === at ? { ...group, ...changes } : group)) })
   const chosen = values.groups.flatMap(({ monitor_ids }) => monitor_ids)
-  const { monitors } = useTargets({ monitor_ids: chosen, task_ids: null })
+  const { monitors } = useRuleTargets({ monitor_ids: chosen, task_ids: null })
   return (
     <Sheet
       isOpen
@@ -107,7 +139,7 @@ export const StatusPageSheet = ({
         {page === undefined && (
           <Field
             label="Address"
-            hint={`Anybody can read ${location.origin}/status/${values.slug || "acme"}. It cannot be changed later.`}
+            hint={`Anybody can read ${location.origin}/status/${values.slug || "acme"}. The address cannot be changed later.`}
             error={form.errorOf("slug")}
           >
             <Input
@@ -138,14 +170,14 @@ export const StatusPageSheet = ({
             </Field>
             <TargetPicker
               label="Monitors"
-              placeholder="None. Type a name to choose"
+              placeholder="Search monitors by name"
               {...monitors}
               chosen={group.monitor_ids}
               onChange={(monitor_ids) => change(at, { monitor_ids })}
             />
             <Field
               label="Monitors with these tags"
-              hint="Separate tags with commas. A monitor that gets one of them appears on the page."
+              hint="Separate tags with commas. Any monitor with one of these tags appears on the page."
               error={form.errorAt("groups", at, "tags")}
             >
               <Input
@@ -171,13 +203,26 @@ export const StatusPageSheet = ({
         </div>
         <fieldset className="flex flex-col gap-3">
           <legend className="mb-2 text-sm font-medium text-soft">Post a notice (optional)</legend>
-          <Field label="Headline" error={form.errorAt("notices", 0, "title")}>
-            <Input
-              {...form.text("noticeTitle")}
-              {...bounds.StatusNoticeInput.title}
-              placeholder="Slow checkout"
-            />
-          </Field>
+          {page !== undefined && page.notices.length > 0 && (
+            <Field label="About">
+              <Select
+                {...form.text("updated")}
+                options={[
+                  [newNotice, "A new notice"],
+                  ...page.notices.map(({ title }, at) => [String(at), `Update: ${title}`] as const)
+                ]}
+              />
+            </Field>
+          )}
+          {values.updated === newNotice && (
+            <Field label="Headline" error={form.errorAt("notices", 0, "title")}>
+              <Input
+                {...form.text("noticeTitle")}
+                {...bounds.StatusNoticeInput.title}
+                placeholder="Slow checkout"
+              />
+            </Field>
+          )}
           <Field label="Text" error={form.errorAt("notices", 0, "text")}>
             <Textarea
               {...form.text("noticeText")}
@@ -194,6 +239,31 @@ export const StatusPageSheet = ({
         >
           Published
         </Checkbox>
+        <Checkbox
+          checked={values.needsPassword}
+          onChange={({ target }) => set({ needsPassword: target.checked })}
+        >
+          Readers need a password
+        </Checkbox>
+        {values.needsPassword && (
+          <Field
+            label="Password"
+            hint={
+              page?.has_password === true
+                ? "Leave this empty to keep the current password."
+                : "8 characters or more. Readers type it with any user name."
+            }
+            error={form.errorOf("password")}
+          >
+            <Input
+              {...form.text("password")}
+              {...bounds.StatusPageDefinition.password}
+              type="password"
+              autoComplete="new-password"
+              required={page?.has_password !== true}
+            />
+          </Field>
+        )}
         <FormEnd
           form={form}
           action={page === undefined ? "Create status page" : "Save changes"}

@@ -1,15 +1,15 @@
 import type { StatusPage } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
-import { ExternalLink, Globe, Plus } from "lucide-react"
+import { ExternalLink, Globe, Lock, Plus } from "lucide-react"
 import { useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { withoutCache } from "../data/queries.ts"
+import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
-import { type Column, List, menuColumn, rowNameClass } from "../ui/lists/List.tsx"
-import { Only } from "../ui/role.tsx"
-import { Ago } from "../ui/values/Time.tsx"
+import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
+import { RoleGate } from "../ui/role.tsx"
+import { RelativeTime } from "../ui/values/Time.tsx"
 import { addressOf, statusPagesOptions } from "./queries.ts"
 import { StatusPageMenu } from "./StatusPageMenu.tsx"
 import { StatusPageSheet } from "./StatusPageSheet.tsx"
@@ -22,13 +22,13 @@ export const StatusPagesPage = () => {
     error,
     isPending,
     refetch
-  } = useQuery(withoutCache(statusPagesOptions(workspaceId)))
+  } = useQuery(bypassCache(statusPagesOptions(workspaceId)))
   const create = (
-    <Only role="editor">
+    <RoleGate role="editor">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New status page
       </Button>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
@@ -74,7 +74,7 @@ const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
         <span className={rowNameClass}>
           <bdi>{title}</bdi>
         </span>
-        <span className="block truncate text-xs text-faint">
+        <span className={rowDetailClass}>
           {groups.length === 0 ? "No groups" : groups.map(({ name }) => name).join(", ")}
         </span>
       </>
@@ -84,7 +84,7 @@ const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
     key: "address",
     head: "Address",
     className: "w-72 shrink-0 max-sm:w-28",
-    cell: ({ published, slug }) =>
+    cell: ({ has_password, published, slug }) =>
       published ? (
         <a
           href={addressOf(slug)}
@@ -93,6 +93,7 @@ const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
           className="inline-flex max-w-full items-center gap-1.5 hover:underline"
         >
           <span className="truncate font-mono text-sm">/status/{slug}</span>
+          {has_password && <Lock aria-label="Needs a password" className="size-3.5 shrink-0" />}
           <ExternalLink aria-hidden className="size-3.5 shrink-0 text-faint" />
         </a>
       ) : (
@@ -103,7 +104,7 @@ const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
     key: "updated",
     head: "Changed",
     className: "w-24 shrink-0 max-sm:hidden",
-    cell: ({ updated_at }) => <Ago at={updated_at} />
+    cell: ({ updated_at }) => <RelativeTime at={updated_at} />
   },
   menuColumn((page) => <StatusPageMenu page={page} />)
 ]

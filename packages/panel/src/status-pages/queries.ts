@@ -12,7 +12,7 @@ export const statusPagesOptions = (workspaceId: WorkspaceId) =>
       (await clientOf(workspaceId).statusPages.list({ limit: 100 }, { signal })).data
   })
 
-export const statusPagesChanged = (workspaceId: WorkspaceId): Promise<void> =>
+export const refetchStatusPages = (workspaceId: WorkspaceId): Promise<void> =>
   queries.invalidateQueries({ queryKey: all(workspaceId) })
 
 export const addressOf = (slug: string): string => `${location.origin}/status/${slug}`

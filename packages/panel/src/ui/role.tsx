@@ -7,8 +7,8 @@ const order: ReadonlyArray<Role> = ["viewer", "editor", "admin", "owner"]
 export const RoleContext = createContext<Role | undefined>(undefined)
 
 /**
- * Returns a function that checks whether the user has a role. While the role is loading, it returns
- * true, because the API decides in any case.
+ * Returns a function that checks whether the user has a role. Returns true while the role is
+ * loading, because the API checks it anyway.
  */
 export const useHasRole = (): ((needed: Role | undefined) => boolean) => {
   const role = use(RoleContext)
@@ -16,7 +16,7 @@ export const useHasRole = (): ((needed: Role | undefined) => boolean) => {
     role === undefined || needed === undefined || order.indexOf(role) >= order.indexOf(needed)
 }
 
-export const Only = ({
+export const RoleGate = ({
   children,
   instead = null,
   role,
@@ -25,7 +25,7 @@ export const Only = ({
   readonly role: Role
   readonly children: ReactNode
   readonly instead?: ReactNode
-  /** True for content that makes requests. Its rendering waits until the role is known. */
+  /** True for content that makes requests. It is rendered only once the role is known. */
   readonly waits?: boolean
 }) => {
   const isKnown = use(RoleContext) !== undefined

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** Creates a value outside the component tree, with a hook that reads it. */
+/** Creates a value outside the component tree, with a hook for reading it. */
 export const createStore = <Value>(initial: Value) => {
   let value = initial
   const listeners = new Set<() => void>()

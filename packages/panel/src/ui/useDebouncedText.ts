@@ -10,6 +10,6 @@ export const useDebouncedText = (text: string): string => {
     const timer = window.setTimeout(() => setSettled(text), 150)
     return () => window.clearTimeout(timer)
   }, [text])
-  // A cleared field takes effect immediately.
+  // Do not wait when the field is cleared.
   return text === "" ? "" : settled
 }

@@ -3,8 +3,9 @@ import { Snippets } from "../ui/values/Code.tsx"
 const run = "run --allow 10.0.0.0/8"
 
 /**
- * The commands that start an agent from a clone or from an image built from it. No package name is
- * shown, because none is published yet, and whoever registered that name could read the token.
+ * The commands that start an agent from a clone of the repository or from an image built from it.
+ * They do not use an npm package, because none is published yet, and anybody who registered its
+ * name could read the token.
  */
 export const AgentCommands = ({ token }: { readonly token: string }) => {
   const environment = `export SCHEDULING_URL=${location.origin}

@@ -1,18 +1,21 @@
+import type { Worker } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import { SpanField } from "../ui/forms/SpanField.tsx"
+import { Problem } from "../ui/messages/Problem.tsx"
 import { labelsOf } from "./runOnValues.ts"
 import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
 import * as bounds from "../data/bounds.ts"
 
-/** Chooses whether the service or a worker makes the call. */
+/** Lets the user choose whether the service or a worker makes the call. */
 export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunOnValues>) => {
   const { workspaceId } = useWorkspace()
   const isOnWorkers = values.run_on !== null
+  const workers = useQuery({ ...allWorkersOptions(workspaceId), enabled: isOnWorkers })
   return (
     <>
       <Field
@@ -46,7 +49,7 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
         <div className="grid gap-5 sm:grid-cols-2">
           <Field
             label="Worker labels"
-            hint={<WorkersFound labels={labelsOf(values.run_on)} />}
+            hint={<WorkersFound workers={workers.data} labels={labelsOf(values.run_on)} />}
             error={errorOf("run_on")}
           >
             <Input
@@ -69,23 +72,28 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
           />
         </div>
       )}
+      <Problem error={workers.error} retry={workers.refetch} />
     </>
   )
 }
 
 /** Lists the workers that have all of the typed labels, so that a misspelt label is noticed. */
-const WorkersFound = ({ labels }: { readonly labels: ReadonlyArray<string> }) => {
-  const { workspaceId } = useWorkspace()
-  const { data } = useQuery(allWorkersOptions(workspaceId))
+const WorkersFound = ({
+  labels,
+  workers
+}: {
+  readonly labels: ReadonlyArray<string>
+  readonly workers: ReadonlyArray<Worker> | undefined
+}) => {
   const needed = "Any online worker that has all of these labels."
-  if (data === undefined) return needed
+  if (workers === undefined) return needed
   if (labels.length === 0) {
-    const known = [...new Set(data.flatMap((worker) => worker.labels))].toSorted()
+    const known = [...new Set(workers.flatMap((worker) => worker.labels))].toSorted()
     return known.length === 0
       ? "No worker has a label yet."
       : `${needed} Labels in use: ${listOf(known)}.`
   }
-  const found = data.filter((worker) => labels.every((label) => worker.labels.includes(label)))
+  const found = workers.filter((worker) => labels.every((label) => worker.labels.includes(label)))
   return found.length === 0 ? (
     <span className="text-warn">No worker has all of these labels yet.</span>
   ) : (

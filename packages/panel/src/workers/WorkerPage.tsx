@@ -4,13 +4,13 @@ import { useNavigate, useParams } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { AboveLink } from "../ui/layout/AboveLink.tsx"
+import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, At } from "../ui/values/Time.tsx"
+import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { AgentCommands } from "./AgentCommands.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
@@ -24,9 +24,9 @@ export const WorkerPage = () => {
     refetchInterval: pollWorkersMs
   })
   const above = (
-    <AboveLink to="/w/$workspaceId/workers" params={{ workspaceId }}>
+    <ParentPageLink to="/w/$workspaceId/workers" params={{ workspaceId }}>
       Workers
-    </AboveLink>
+    </ParentPageLink>
   )
   return (
     <LoadedPage query={query} name="Worker" above={above}>
@@ -47,7 +47,7 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
       description={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Status of={status} />
-          {last_seen_at !== null && <Ago at={last_seen_at} className="text-faint" />}
+          {last_seen_at !== null && <RelativeTime at={last_seen_at} className="text-faint" />}
           {labels.map((label) => (
             <Badge key={label}>{label}</Badge>
           ))}
@@ -71,7 +71,7 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
           <Figure name="Agent version" value={version ?? "–"} />
           <Figure
             name="Last seen"
-            value={last_seen_at === null ? "Never" : <Ago at={last_seen_at} />}
+            value={last_seen_at === null ? "Never" : <RelativeTime at={last_seen_at} />}
           />
         </Figures>
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
@@ -84,8 +84,8 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
             facts={{
               Machine: host,
               Token: <code className="font-mono text-sm">{worker.token_prefix}…</code>,
-              Created: <At at={worker.created_at} />,
-              Changed: <At at={worker.updated_at} />,
+              Created: <ShortTime at={worker.created_at} />,
+              Changed: <ShortTime at={worker.updated_at} />,
               Id: <CopyText text={worker.id} />
             }}
           />

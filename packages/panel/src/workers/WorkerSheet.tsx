@@ -59,7 +59,7 @@ export const WorkerSheet = ({
         </Field>
         <Field
           label="Labels"
-          hint="For example, the network of the machine. A task lists the labels that its worker must have."
+          hint="For example, the machine's network. A task runs only on workers that have all of its labels."
           error={form.errorOf("labels")}
         >
           <Input {...form.text("labels")} mono placeholder="office, gpu" />

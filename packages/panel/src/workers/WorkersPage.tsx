@@ -6,15 +6,22 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { type Column, List, menuColumn, rowTitle } from "../ui/lists/List.tsx"
+import {
+  type Column,
+  List,
+  menuColumn,
+  rowTitle,
+  rowDetailClass,
+  statusDetailClass
+} from "../ui/lists/List.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
-import { Ago, EmptyValue } from "../ui/values/Time.tsx"
+import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
 import { ShownToken } from "./ShownToken.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 import { WorkerSheet } from "./WorkerSheet.tsx"
-import { Only } from "../ui/role.tsx"
+import { RoleGate } from "../ui/role.tsx"
 
 export const WorkersPage = () => {
   const { workspaceId } = useWorkspace()
@@ -25,11 +32,11 @@ export const WorkersPage = () => {
     refetchInterval: pollWorkersMs
   })
   const create = (
-    <Only role="admin">
+    <RoleGate role="admin">
       <Button look="main" icon={<Plus />} onClick={() => setCreating(true)}>
         New worker
       </Button>
-    </Only>
+    </RoleGate>
   )
   return (
     <Page
@@ -72,13 +79,11 @@ const columnsWith = (
   {
     key: "status",
     head: "Status",
-    className: "w-28 shrink-0",
+    className: "w-28 shrink-0 lg:w-40",
     cell: ({ last_seen_at, status }) => (
       <>
         <Status of={status} />
-        {last_seen_at !== null && (
-          <Ago at={last_seen_at} className="block pl-4 text-xs text-faint" />
-        )}
+        {last_seen_at !== null && <RelativeTime at={last_seen_at} className={statusDetailClass} />}
       </>
     )
   },
@@ -95,7 +100,7 @@ const columnsWith = (
         >
           {name}
         </Link>
-        <span className="block truncate font-mono text-xs text-faint">
+        <span className={`${rowDetailClass} font-mono`}>
           {host === null ? `${token_prefix}…` : `${host} · ${version ?? ""}`}
         </span>
       </>

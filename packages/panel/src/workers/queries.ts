@@ -12,5 +12,5 @@ export const allWorkersOptions = (workspaceId: WorkspaceId) =>
       clientOf(workspaceId).workers.list({ limit: 100 }, { signal }).toArray({ limit: 1_000 })
   })
 
-/** The polling interval. Live events do not report all changes of a worker. */
+/** The polling interval. Live events do not report all changes to a worker. */
 export const pollWorkersMs = 15_000

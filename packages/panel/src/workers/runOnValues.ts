@@ -2,9 +2,9 @@ import type { RunOn } from "@scheduling/sdk"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { duration } from "../ui/values/format.ts"
 
-/** The `run_on` setting of a task as form values. */
+/** A task's `run_on` setting as form values. */
 export interface RunOnValues {
-  /** The labels of the workers that make the call. Null means that the service makes it. */
+  /** The labels that a worker must have to make the call. Null means that the service makes it. */
   readonly run_on: string | null
   readonly worker_wait_seconds: number | null
 }

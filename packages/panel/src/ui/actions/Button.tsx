@@ -4,7 +4,7 @@ import { classes } from "../classes.ts"
 import { Spinner } from "../messages/Spinner.tsx"
 
 interface Look {
-  /** `main` is for the primary action of a page. */
+  /** `main` is for a page's primary action. */
   readonly look?: "main" | "plain" | "quiet" | "danger"
   readonly size?: "small" | "normal"
   readonly icon?: ReactNode
@@ -22,8 +22,13 @@ const sizes = {
   normal: "h-9 px-3.5 text-base gap-2 rounded-lg [&_svg]:size-4"
 }
 
-/** The look of a button, for elements that are buttons in their own way. */
-export const lookOf = ({ look = "plain", size = "normal" }: Look, className: string | undefined) =>
+/**
+ * Returns the classes for a button's look, for links and other elements that should look like one.
+ */
+export const buttonClasses = (
+  { look = "plain", size = "normal" }: Look,
+  className: string | undefined
+) =>
   classes(
     "relative inline-flex shrink-0 items-center justify-center border font-medium whitespace-nowrap select-none",
     "transition-[background,border-color,color,opacity] duration-100",
@@ -33,10 +38,10 @@ export const lookOf = ({ look = "plain", size = "normal" }: Look, className: str
     className
   )
 
-/** The delay before a spinner is shown. An earlier spinner would only flicker. */
+/** The delay before a spinner is shown. Showing it earlier would only cause flicker. */
 const spinnerAfterMs = 100
 
-/** Runs one click handler at a time, and reports when it is slow to finish. */
+/** Runs one click handler at a time, and reports if it takes long. */
 const useWork = (work: ((event: MouseEvent<HTMLButtonElement>) => unknown) | undefined) => {
   const [state, setState] = useState<"idle" | "begun" | "working">("idle")
   const onClick = async (event: MouseEvent<HTMLButtonElement>) => {
@@ -68,7 +73,7 @@ export const Button = ({
   ...rest
 }: Look & {
   readonly busy?: boolean
-  /** If this returns a promise, the button is busy until it settles. */
+  /** If the handler returns a promise, the button is busy until the promise settles. */
   readonly onClick?: (event: MouseEvent<HTMLButtonElement>) => unknown
 } & Omit<ComponentProps<"button">, "onClick">) => {
   const work = useWork(onClick)
@@ -84,7 +89,7 @@ export const Button = ({
         if (!isBusy) return work.onClick(event)
         event.preventDefault()
       }}
-      className={lookOf({ ...(look && { look }), ...(size && { size }) }, className)}
+      className={buttonClasses({ ...(look && { look }), ...(size && { size }) }, className)}
     >
       {busy || work.isWorking ? <Spinner /> : icon}
       {children}
@@ -94,7 +99,10 @@ export const Button = ({
 
 export const ButtonLink = createLink(
   ({ children, className, icon, look, size, ...rest }: Look & ComponentProps<"a">) => (
-    <a {...rest} className={lookOf({ ...(look && { look }), ...(size && { size }) }, className)}>
+    <a
+      {...rest}
+      className={buttonClasses({ ...(look && { look }), ...(size && { size }) }, className)}
+    >
       {icon}
       {children}
     </a>

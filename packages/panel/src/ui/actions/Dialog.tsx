@@ -21,14 +21,16 @@ export const Dialog = ({
 }) => {
   const ref = useRef<HTMLDialogElement>(null)
   const isTyped = useRef(false)
-  // A list has one dialog per row, and most are never opened.
+  // The content is not rendered until the dialog is opened for the first time. A list has one
+  // dialog per row, and most are never opened.
   const [wasOpened, setOpened] = useState(isOpen)
   if (isOpen && !wasOpened) setOpened(true)
   useEffect(() => {
     isTyped.current = false
     if (isOpen) {
       ref.current?.showModal()
-      // The browser would focus the first element, the close button.
+      // Focus the first input, because the browser would focus the close button, which is the first
+      // element.
       ref.current?.querySelector<HTMLElement>("form :is(input, select, textarea)")?.focus()
     } else ref.current?.close()
   }, [isOpen])
@@ -37,14 +39,14 @@ export const Dialog = ({
     <dialog
       ref={ref}
       aria-label={label}
-      // On Escape, the browser closes the dialog before React is notified. Events of nested dialogs
+      // On Escape, the browser closes the dialog before notifying React. Events from nested dialogs
       // bubble up to here too.
       onCancel={(event) => {
         if (event.target !== ref.current) return
         event.preventDefault()
         onClose()
       }}
-      // The dialog may have been reopened when this event arrives.
+      // If the dialog was reopened before this event arrived, it must not be closed.
       onClose={(event) => event.target === ref.current && !ref.current.open && onClose()}
       onInput={({ target }) => {
         const holder = (target as Element).closest("form, dialog")
@@ -105,7 +107,7 @@ export const Confirm = ({
   readonly children: ReactNode
   readonly action: string
   readonly onConfirm: () => Promise<unknown>
-  /** A word that the user has to type first, if much would be lost. */
+  /** A word that the user must type before confirming. Used if a lot of data would be lost. */
   readonly word?: string
 }) => {
   const [isBusy, setBusy] = useState(false)

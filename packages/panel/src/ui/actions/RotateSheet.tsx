@@ -10,7 +10,7 @@ const gracePeriods = [
   ["604800", "1 week"]
 ] as const
 
-/** Asks how long the old secret keeps working, and rotates it. */
+/** Asks how long the old secret should keep working, and rotates it. */
 export const RotateSheet = ({
   description,
   onClose,

@@ -1,7 +1,7 @@
 import type { Role } from "@scheduling/sdk"
 import { Pause, Pencil, RotateCcw, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { Only } from "../role.tsx"
+import { RoleGate } from "../role.tsx"
 import { Confirm } from "./Dialog.tsx"
 import { ActionMenu, MenuItem, MenuLine } from "./Menu.tsx"
 
@@ -25,7 +25,7 @@ export const RowMenu = ({
   readonly role: Role
   readonly pausing?: Pausing | undefined
   readonly onEdit?: () => void
-  /** Errors are shown by the confirmation dialog. */
+  /** The confirmation dialog shows errors. */
   readonly onDelete: () => Promise<unknown>
   readonly warning: ReactNode
   readonly first?: ReactNode
@@ -33,7 +33,7 @@ export const RowMenu = ({
 }) => {
   const [isDeleting, setDeleting] = useState(false)
   return (
-    <Only role={role}>
+    <RoleGate role={role}>
       <ActionMenu label={`Actions for ${name}`}>
         {first}
         {pausing !== undefined && <PauseItem {...pausing} />}
@@ -57,7 +57,7 @@ export const RowMenu = ({
       >
         {warning}
       </Confirm>
-    </Only>
+    </RoleGate>
   )
 }
 

@@ -56,7 +56,7 @@ export const ConcurrentEdits = ({
   )
 }
 
-/** Formats the value that someone else saved, if it fits on one line. */
+/** Shows the value that someone else saved, if it is a string or a number. */
 const shown = (value: unknown) =>
   typeof value === "string" && value !== "" ? (
     <>
@@ -71,7 +71,7 @@ const shown = (value: unknown) =>
     "Changed by both"
   )
 
-/** Returns the labels of fields, read from the surrounding form. */
+/** Returns the fields' labels, read from the surrounding form. */
 const useLabels = (
   box: { readonly current: HTMLElement | null },
   fields: ReadonlyArray<string>

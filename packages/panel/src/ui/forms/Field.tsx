@@ -94,7 +94,7 @@ export const Input = ({
   ...rest
 }: ComponentProps<"input"> & {
   readonly mono?: boolean
-  /** The reason why the value is invalid, for the browser's validation message. */
+  /** Why the value is invalid, for the browser's validation message. */
   readonly refusal?: string | undefined
 }) => {
   const { length } = String(rest.value ?? "")
@@ -189,7 +189,7 @@ export const Choice = <Value extends string>({
   value
 }: {
   readonly label: string
-  /** True to show the label above the buttons. Otherwise only screen readers read it. */
+  /** True to show the label above the buttons. Otherwise, only screen readers read it. */
   readonly hasLabel?: boolean
   readonly value: Value
   readonly options: ReadonlyArray<readonly [value: Value, label: string]>

@@ -1,13 +1,14 @@
 import type { Role } from "@scheduling/sdk"
 import { useRef } from "react"
-import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
+import { LeaveConfirmation } from "../actions/LeaveConfirmation.tsx"
 import { Button } from "../actions/Button.tsx"
+import { classes } from "../classes.ts"
 import { Problem } from "../messages/Problem.tsx"
 import { useHasRole, roleNeeded } from "../role.tsx"
 import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
-/** The end of a form: its buttons, and problems that belong to no field. */
+/** The end of a form: its buttons, and problems that do not belong to a field. */
 export const FormEnd = ({
   action,
   form,
@@ -21,21 +22,31 @@ export const FormEnd = ({
     readonly problem: unknown
     readonly isBusy: boolean
     readonly isChanged: boolean
+    readonly discard?: (() => void) | undefined
     readonly attention: ReadonlyArray<string>
     readonly edits: Edits
   }
-  /** True for a long form: fields may be out of view, and leaving would lose much input. */
+  /**
+   * True for a long form. Some of its fields may not be visible, and leaving it would lose a lot of
+   * input.
+   */
   readonly isLong?: boolean
   readonly look?: "main" | "danger" | "plain"
   readonly onCancel?: () => void
-  /** The role required to submit the form. Other members see which role that is. */
+  /** The role required to submit the form. Members without it see which role is required. */
   readonly needs?: Role
 }) => {
   const { attention } = form
   const isGivenUp = useRef(false)
   const isHeld = !useHasRole()(needs)
   return (
-    <div className="flex flex-col gap-4">
+    <div
+      className={classes(
+        "flex flex-col gap-4",
+        isLong &&
+          "sticky bottom-0 z-10 -mx-1 max-h-[70dvh] overflow-y-auto border-t border-line bg-canvas px-1 py-3"
+      )}
+    >
       <ConcurrentEdits edits={form.edits} />
       <Problem error={form.problem} />
       {isLong && attention.length > 0 && (
@@ -47,7 +58,7 @@ export const FormEnd = ({
         </p>
       )}
       {isHeld && needs !== undefined && <p className="text-sm text-soft">{roleNeeded(needs)}</p>}
-      <div className="flex gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
           {action}
         </Button>
@@ -61,14 +72,26 @@ export const FormEnd = ({
             Cancel
           </Button>
         )}
+        {form.discard !== undefined && (
+          <p role="status" className="text-sm text-soft">
+            Your unsaved input was restored.{" "}
+            <button
+              type="button"
+              onClick={form.discard}
+              className="font-medium text-live hover:underline"
+            >
+              Discard it
+            </button>
+          </p>
+        )}
       </div>
       {isLong && (
-        <AskBeforeLeaving
+        <LeaveConfirmation
           title="Leave without saving?"
           mayLose={() => form.isChanged && !form.isBusy && !isGivenUp.current}
         >
-          Your changes are lost.
-        </AskBeforeLeaving>
+          Your changes will be lost.
+        </LeaveConfirmation>
       )}
     </div>
   )

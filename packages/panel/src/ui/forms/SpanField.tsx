@@ -5,7 +5,9 @@ import { type SpanLimits, rangeError, units } from "./spans.ts"
 const unitOf = (seconds: number): string =>
   units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
 
-/** Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty. */
+/**
+ * Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty.
+ */
 export const SpanField = ({
   error,
   hint,

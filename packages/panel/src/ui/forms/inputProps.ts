@@ -2,14 +2,14 @@
 export interface FieldGroupProps<Values> {
   readonly values: Values
   readonly onChange: (change: Partial<Values>) => void
-  /** Returns the issue with a field, or with a value within it. */
+  /** Returns a field's issue, or the issue with a value within the field. */
   readonly errorOf: (
     field: keyof Values & string,
     ...within: ReadonlyArray<string>
   ) => string | undefined
 }
 
-/** Returns the props of the input or select that edits a named string value. */
+/** Returns the props for the input or select that edits the named string value. */
 export const inputPropsOf =
   <Values extends object>(values: Values, onChange: (change: Partial<Values>) => void) =>
   (field: keyof Values & string) => ({

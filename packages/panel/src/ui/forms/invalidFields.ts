@@ -3,7 +3,7 @@ interface InvalidField {
   readonly control: HTMLElement | undefined
 }
 
-/** Returns the fields that are marked as invalid, in document order. */
+/** Returns the fields marked as invalid, in document order. */
 export const invalidFieldsIn = (form: HTMLFormElement): ReadonlyArray<InvalidField> =>
   Array.from(form.querySelectorAll<HTMLElement>("[data-invalid]"), (field) => {
     const label = field.querySelector("label")
@@ -12,7 +12,7 @@ export const invalidFieldsIn = (form: HTMLFormElement): ReadonlyArray<InvalidFie
     return { name, control: control ?? undefined }
   })
 
-/** Expands the sections around a control, scrolls to it and focuses it. */
+/** Opens the collapsed sections that contain a control, scrolls to the control and focuses it. */
 export const focusField = (control: HTMLElement): void => {
   for (let at = control.closest("details"); at !== null; at = parentSectionOf(at)) at.open = true
   control.scrollIntoView({ block: "center" })

@@ -1,12 +1,12 @@
 import { ValidationError } from "@scheduling/sdk"
 
-/** A problem with a value. The path starts with the name of the field. */
+/** A problem with a value. The path starts with the field's name. */
 export interface Issue {
   readonly path: ReadonlyArray<string | number>
   readonly message: string
 }
 
-/** Thrown by a form to show a problem at one of its fields. */
+/** Thrown by a form to show a problem below one of its fields. */
 export class FieldProblem extends Error {
   readonly field: string
 
@@ -33,13 +33,16 @@ export const issuesLeft = (
   return left.length === issues.length ? issues : left
 }
 
-/** Follows the path as far as possible. A list in the API may be a single string in the form. */
+/**
+ * Returns the value at the path, or the last value that exists along it. A list in the API can be a
+ * single string in the form.
+ */
 const valueAt = (values: object, path: Issue["path"]): unknown => {
   let value: unknown = values
   for (const key of path) {
     if (typeof value !== "object" || value === null || !(key in value)) break
     value = (value as Readonly<Record<string | number, unknown>>)[key]
   }
-  // An issue that belongs to no field stays until the form is submitted again.
+  // An issue that does not belong to a field stays until the form is submitted again.
   return value === values ? undefined : value
 }

@@ -1,4 +1,4 @@
-/** The values of a form, and the record that they were last merged with. */
+/** A form's values, and the version of the record that they were last merged with. */
 export interface Edited<Values> {
   readonly base: Values
   readonly values: Values
@@ -7,18 +7,20 @@ export interface Edited<Values> {
 export interface Merged<Values> extends Edited<Values> {
   /** Fields that only someone else changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
-  /** Fields that both this user and someone else changed, to different values. The user chooses. */
+  /**
+   * Fields that both this user and someone else changed, to different values. The user must choose.
+   */
   readonly clashes: ReadonlyArray<string>
 }
 
-/** Merges the changes of others into a form, field by field. The user's own edits are kept. */
+/** Merges other users' changes into a form, field by field. The user's own edits are kept. */
 export const mergeLatest = <Values extends object>(
   { base, values }: Edited<Values>,
   latest: Values
 ): Merged<Values> => {
-  const theirs = fieldsOf(latest).filter((field) => !isSame(base[field], latest[field]))
+  const theirs = fieldsOf(latest).filter((field) => !isSameValue(base[field], latest[field]))
   const isClash = (field: keyof Values) =>
-    !isSame(values[field], base[field]) && !isSame(values[field], latest[field])
+    !isSameValue(values[field], base[field]) && !isSameValue(values[field], latest[field])
   const clashes = theirs.filter(isClash)
   const settled = pick(
     latest,
@@ -27,7 +29,7 @@ export const mergeLatest = <Values extends object>(
   return {
     base: { ...base, ...settled },
     values: { ...values, ...settled },
-    taken: theirs.filter((field) => isSame(values[field], base[field]) && field !== "version"),
+    taken: theirs.filter((field) => isSameValue(values[field], base[field]) && field !== "version"),
     clashes
   }
 }
@@ -50,13 +52,13 @@ export const resolveConflicts = <Values extends object>(
 }
 
 /**
- * Returns the changed fields of an input. PATCH keeps omitted fields and merges headers, so removed
+ * Returns an input's changed fields. PATCH keeps omitted fields and merges headers, so removed
  * headers are null.
  */
 export const changedFields = <Input extends object>(before: Input, after: Input): Partial<Input> =>
   Object.fromEntries(
     fieldsOf(after)
-      .filter((field) => !isSame(before[field], after[field]))
+      .filter((field) => !isSameValue(before[field], after[field]))
       .map((field) => [
         field,
         field === "headers" ? { ...removed(before[field]), ...after[field] } : after[field]
@@ -66,8 +68,15 @@ export const changedFields = <Input extends object>(before: Input, after: Input)
 const removed = (headers: unknown) =>
   Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name, null]))
 
-export const isSame = (one: unknown, other: unknown): boolean =>
+export const isSameValue = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other)
+
+/** Returns the number of fields whose value differs from `initial`. */
+export const countChanged = <Values extends object>(
+  initial: Values,
+  values: Values,
+  fields: ReadonlyArray<keyof Values & string> = fieldsOf(initial)
+): number => fields.filter((field) => !isSameValue(initial[field], values[field])).length
 
 const fieldsOf = <Values extends object>(values: Values): ReadonlyArray<keyof Values & string> => {
   const fields: Array<keyof Values & string> = []

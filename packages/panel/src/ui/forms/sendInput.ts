@@ -4,7 +4,10 @@ interface Versioned {
   readonly version?: number | undefined
 }
 
-/** Sends the changed fields, if any, with the version that was read. */
+/**
+ * Calls `update` with the changed fields and the version that was loaded, unless nothing has
+ * changed.
+ */
 export type Patch<Input> = (
   update: (changes: Partial<Input> & Versioned) => Promise<unknown>
 ) => Promise<unknown>
@@ -12,7 +15,7 @@ export type Patch<Input> = (
 /** Creates a record from the whole input, or patches an existing record. */
 export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<unknown>
 
-/** Converts the values of a form to the input of the API and passes it to `onSend`. */
+/** Converts form values to API input and passes it to `onSend`. */
 export const sendInput =
   <Values extends object, Input extends object>(
     inputOf: (values: Values) => Input,

@@ -11,7 +11,7 @@ export interface SpanLimits {
   readonly max: number
 }
 
-/** Returns why a duration is out of range, in the unit of the field. */
+/** Returns why a duration is out of range, in the field's unit. */
 export const rangeError = (
   seconds: number | null,
   unit: string,
@@ -22,7 +22,9 @@ export const rangeError = (
   return seconds > max ? `Enter at most ${inUnit(max, unit, Math.floor)}.` : undefined
 }
 
-/** Converts seconds to a unit, rounded to two digits in the direction that stays in range. */
+/**
+ * Converts seconds to the unit. `round` rounds to two decimals so that the result stays in range.
+ */
 const inUnit = (seconds: number, unit: string, round: (value: number) => number) => {
   const amount = round((seconds / Number(unit)) * 100) / 100
   const name = units.find(([known]) => known === unit)?.[1] ?? "seconds"

@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react"
-import { type Edited, isSame, type Merged, mergeLatest, resolveConflicts } from "./merge.ts"
+import { dropDraft, keepDraft, readDraft } from "./drafts.ts"
+import { type Edited, isSameValue, type Merged, mergeLatest, resolveConflicts } from "./merge.ts"
 
 export interface Edits {
   /** Fields that only others changed. The form shows the new values. */
@@ -12,24 +13,40 @@ export interface Edits {
 }
 
 /**
- * Manages the values of a form and the record that it edits. If `follows`, changes by others are
- * merged in.
+ * Manages a form's values and the record that it edits. With `follows`, other users' changes to the
+ * record are merged into the form.
  */
 export const useEdits = <Values extends object>(
   record: Values,
-  { follows, isBusy }: { readonly follows: boolean; readonly isBusy: boolean }
+  {
+    draftKey,
+    follows,
+    isBusy
+  }: {
+    readonly follows: boolean
+    readonly isBusy: boolean
+    /** The draft's key. Undefined if the form does not keep drafts. */
+    readonly draftKey: string | undefined
+  }
 ) => {
-  const [edited, setEdited] = useState<Edited<Values>>({ base: record, values: record })
-  // The user may continue typing while the record is refetched.
+  const [draft] = useState(() => readDraft<Values>(draftKey))
+  const [isRestored, setRestored] = useState(draft !== undefined)
+  const [edited, setEdited] = useState<Edited<Values>>(draft ?? { base: record, values: record })
+  // A ref, because the user may continue typing while the record is refetched.
   const now = useRef(edited)
   const put = (next: Edited<Values>) => {
     now.current = next
     setEdited(next)
+    if (isSameValue(next.base, next.values)) dropDraft(draftKey)
+    else keepDraft(draftKey, next)
   }
-  const [latest, setLatest] = useState(record)
+  // Leaving the page discards the input. Reloading the page does not run this cleanup.
+  useEffect(() => () => dropDraft(draftKey), [draftKey])
+  const [latest, setLatest] = useState(edited.base)
   const [taken, setTaken] = useState<Edits["taken"]>([])
   const [clashes, setClashes] = useState<Edits["clashes"]>([])
-  // After submitting, the next record is the submitted one, possibly normalized by the service.
+  // True after submitting. The next record is then the submitted one, possibly normalized by the
+  // service, rather than a change by another user.
   const isSent = useRef(false)
 
   const merge = (next: Values): Merged<Values> => {
@@ -44,7 +61,9 @@ export const useEdits = <Values extends object>(
   }
 
   const follow = useEffectEvent(() => {
-    if (follows && !isBusy && !isSame(record, latest)) merge(record)
+    if (follows && !isBusy && !isSameValue(record, latest) && !isOlder(record, latest)) {
+      merge(record)
+    }
   })
   const key = follows ? JSON.stringify(record) : ""
   useEffect(() => follow(), [key, isBusy])
@@ -52,6 +71,15 @@ export const useEdits = <Values extends object>(
   return {
     ...edited,
     merge,
+    /** Discards a restored draft. Undefined if none was restored. */
+    discard: isRestored
+      ? () => {
+          setRestored(false)
+          setClashes([])
+          setLatest(record)
+          put({ base: record, values: record })
+        }
+      : undefined,
     edits: {
       taken,
       clashes,
@@ -73,3 +101,7 @@ export const useEdits = <Values extends object>(
     }
   }
 }
+
+/** Returns true if a record is older than another one. An early response can arrive late. */
+const isOlder = (record: { readonly version?: number }, other: { readonly version?: number }) =>
+  (record.version ?? 0) < (other.version ?? 0)

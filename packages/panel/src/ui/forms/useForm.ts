@@ -3,25 +3,28 @@ import { type FormEvent, useEffect, useRef, useState } from "react"
 import { inputPropsOf } from "./inputProps.ts"
 import { focusField, invalidFieldsIn } from "./invalidFields.ts"
 import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
-import { isSame } from "./merge.ts"
+import { isSameValue } from "./merge.ts"
 import { useEdits } from "./useEdits.ts"
 
 export type FormOf<Values extends object> = ReturnType<typeof useForm<Values>>
 
 /**
- * Manages the values of a form and its submission. An issue with a field is shown at that field
- * until its value changes. All other problems are shown above the button.
+ * Manages a form's values and submission. An issue with a field is shown below the field until its
+ * value changes. All other problems are shown above the button.
  */
 export const useForm = <Values extends object>({
+  draftKey,
   initial,
   latest,
   send
 }: {
-  /** In a form that edits a record, the record as it was last read. */
+  /** The key under which the tab keeps unsaved input, for long forms. */
+  readonly draftKey?: string | undefined
+  /** In a form that edits a record, the values of the record as it was last read. */
   readonly initial: Values
   /** Refetches the record before submitting, so that changes by others are not overwritten. */
   readonly latest?: (() => Promise<Values>) | undefined
-  /** `before` is the record without the user's edits. */
+  /** Submits the values. `before` is the record without the user's edits. */
   readonly send: (values: Values, before: Values) => Promise<unknown>
 }) => {
   const [error, setError] = useState<unknown>()
@@ -31,7 +34,11 @@ export const useForm = <Values extends object>({
   const sentBy = useRef<HTMLFormElement>(null)
   const { attention, isElsewhere } = useAttention(sentBy, error, issues)
   const follows = latest !== undefined
-  const { base, change, edits, merge, values, wasSent } = useEdits(initial, { follows, isBusy })
+  const { base, change, discard, edits, merge, values, wasSent } = useEdits(initial, {
+    draftKey,
+    follows,
+    isBusy
+  })
 
   const set = (fields: Partial<Values>) => {
     change(fields)
@@ -49,7 +56,7 @@ export const useForm = <Values extends object>({
     try {
       for (let tries = 0; ; tries++) {
         const merged = latest === undefined ? undefined : merge(await latest())
-        // The user chooses between the conflicting values and submits the form again.
+        // The user chooses between the conflicting values and then submits the form again.
         if (merged !== undefined && merged.clashes.length > 0) return
         const sent = merged?.values ?? values
         try {
@@ -75,7 +82,7 @@ export const useForm = <Values extends object>({
   const errorOf = (field: keyof Values & string, ...within: ReadonlyArray<string>) =>
     errorAt(field, ...within)
 
-  /** Returns the props of a field that is not a text input. */
+  /** Returns the props for a field that is not a text input. */
   const field = <Name extends keyof Values & string>(name: Name) => ({
     value: values[name],
     onChange: (value: Values[Name]) => set({ [name]: value } as unknown as Partial<Values>),
@@ -90,7 +97,8 @@ export const useForm = <Values extends object>({
     set,
     submit,
     isBusy,
-    isChanged: !isSame(values, base),
+    isChanged: !isSameValue(values, base),
+    discard,
     edits,
     errorOf,
     /** Returns the issue with a value within a field. */
@@ -100,7 +108,7 @@ export const useForm = <Values extends object>({
     field,
     attention,
     error,
-    /** The error, unless a field shows it. */
+    /** The error, unless fields show it. */
     problem: isRejected && isAtFields && !isElsewhere ? undefined : error
   }
 }
@@ -109,7 +117,7 @@ const maxMerges = 3
 
 const isStale = (error: unknown) => error instanceof ApiError && error.status === 412
 
-/** Focuses the first field with an issue, and names all such fields. */
+/** Focuses the first field with an issue, and returns the names of all such fields. */
 const useAttention = (
   form: { readonly current: HTMLFormElement | null },
   error: unknown,

@@ -2,6 +2,7 @@ import type { ReactNode } from "react"
 import { Card, Skeleton } from "./Page.tsx"
 
 export const Figure = ({
+  children,
   name,
   note,
   value
@@ -9,6 +10,7 @@ export const Figure = ({
   readonly name: string
   readonly value: ReactNode
   readonly note?: ReactNode
+  readonly children?: ReactNode
 }) => (
   <Card className="px-4 py-3.5">
     <p className="text-sm text-faint">{name}</p>
@@ -16,9 +18,10 @@ export const Figure = ({
       {value ?? <Skeleton className="my-1 h-5 w-16" />}
     </p>
     {note !== undefined && <p className="mt-0.5 text-xs text-faint">{note}</p>}
+    {children}
   </Card>
 )
 
 export const Figures = ({ children }: { readonly children: ReactNode }) => (
-  <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">{children}</div>
+  <div className="flex flex-wrap gap-3 [&>*]:grow [&>*]:basis-40">{children}</div>
 )

@@ -1,7 +1,6 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
 import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
-import { EmptyValue } from "../values/Time.tsx"
 import { TitleMark } from "./titleMark.ts"
 
 export const Page = ({
@@ -14,7 +13,7 @@ export const Page = ({
   name
 }: {
   readonly title: ReactNode
-  /** The title of the browser tab, if `title` is not a string. */
+  /** The browser tab's title, if `title` is not a string. */
   readonly name?: string
   readonly above?: ReactNode
   readonly description?: ReactNode
@@ -28,7 +27,8 @@ export const Page = ({
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
   }, [heading, mark])
   return (
-    // Wide and narrow pages start at the same left edge, so that nothing jumps between pages.
+    // Wide and narrow pages start at the same left edge, so that nothing moves when the user
+    // changes pages.
     <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
       <div className={width === "wide" ? undefined : "max-w-[40rem]"}>
         {above !== undefined && <div className="mb-2 text-sm text-faint">{above}</div>}
@@ -96,17 +96,19 @@ export const Card = ({
   </div>
 )
 
-/** Values by name. Null is shown as a dash, undefined is omitted. */
+/** Values by name. Values that are null, undefined, false or an empty string are not shown. */
 export type FactsByName = Readonly<Record<string, ReactNode>>
+
+const isSet = (value: ReactNode) => value != null && value !== false && value !== ""
 
 export const Facts = ({ facts }: { readonly facts: FactsByName }) => (
   <dl className="grid grid-cols-[fit-content(11rem)_1fr] gap-x-6 gap-y-2.5">
     {Object.entries(facts).map(
       ([name, value]) =>
-        value !== undefined && (
+        isSet(value) && (
           <div key={name} className="contents">
             <dt className="min-w-28 text-faint">{name}</dt>
-            <dd className="min-w-0 wrap-anywhere">{value ?? <EmptyValue />}</dd>
+            <dd className="min-w-0 wrap-anywhere">{value}</dd>
           </div>
         )
     )}
@@ -127,7 +129,7 @@ export const FactsSection = ({
   </Section>
 )
 
-/** The empty state of a list: the purpose of its records and how to create the first. */
+/** A list's empty state: the purpose of its records and how to create the first one. */
 export const Empty = ({
   action,
   children,

@@ -1,6 +1,6 @@
 import { type RefCallback, useCallback, useState } from "react"
 
-/** Returns the width of the element with the ref, and 0 before it is rendered. */
+/** Returns the width of the element that has the ref. 0 before the element is rendered. */
 export const useWidth = (): readonly [number, RefCallback<HTMLElement>] => {
   const [width, setWidth] = useState(0)
   const ref = useCallback((element: HTMLElement | null) => {
@@ -8,7 +8,7 @@ export const useWidth = (): readonly [number, RefCallback<HTMLElement>] => {
     const measure = () => setWidth(element.clientWidth)
     const observer = new ResizeObserver(measure)
     observer.observe(element)
-    // The observer reports only after the first frame.
+    // Measure now, because the observer reports the width only after the first frame.
     measure()
     return () => observer.disconnect()
   }, [])

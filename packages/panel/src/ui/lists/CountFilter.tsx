@@ -1,37 +1,37 @@
 import { classes } from "../classes.ts"
 import { Dot, toneOf } from "../values/Status.tsx"
 
-/** Filters a list by one status, and shows how many records have each. */
+/** Filters a list by one or more statuses, and shows the number of records with each status. */
 export const CountFilter = <Value extends string>({
   chosen,
   counts,
   label,
-  onChange
+  onToggle
 }: {
   readonly label: string
-  readonly counts: ReadonlyArray<readonly [value: Value, name: string, count: number]>
-  readonly chosen: Value | undefined
-  readonly onChange: (value: Value | undefined) => void
+  readonly counts: ReadonlyArray<readonly [value: Value, name: string, count?: number]>
+  readonly chosen: ReadonlyArray<Value>
+  readonly onToggle: (value: Value) => void
 }) => (
   <div role="group" aria-label={label} className="flex flex-wrap gap-1.5">
     {counts
-      .filter(([value, , count]) => count > 0 || value === chosen)
+      .filter(([value, , count]) => count !== 0 || chosen.includes(value))
       .map(([value, name, count]) => (
         <button
           key={value}
           type="button"
-          aria-pressed={value === chosen}
-          onClick={() => onChange(value === chosen ? undefined : value)}
+          aria-pressed={chosen.includes(value)}
+          onClick={() => onToggle(value)}
           className={classes(
             "flex h-9 items-center gap-2 rounded-lg border px-3 text-sm font-medium shadow-card transition-colors duration-100",
-            value === chosen
+            chosen.includes(value)
               ? "border-ink bg-raised"
               : "border-line bg-surface text-soft hover:border-edge hover:text-ink"
           )}
         >
           <Dot tone={toneOf(value)} />
           {name}
-          <span className="nums text-faint">{count}</span>
+          {count !== undefined && <span className="nums text-faint">{count}</span>}
         </button>
       ))}
   </div>

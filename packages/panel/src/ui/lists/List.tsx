@@ -3,20 +3,19 @@ import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } fr
 import { classes } from "../classes.ts"
 import { Skeleton } from "../layout/Page.tsx"
 import { Problem } from "../messages/Problem.tsx"
+import { useRowDensity } from "./density.ts"
 
 export interface Column<Row> {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: Row) => ReactNode
-  /** Classes for the width: `w-40`, or `grow basis-0` to fill the remaining width. */
+  /** Width classes: `w-40`, or `grow basis-0` to fill the remaining width. */
   readonly className: string
 }
 
-const rowHeight = 56
-
 /**
  * A virtualized list: only visible rows are in the document, and the next page is fetched before
- * the user reaches it. Clicking anywhere on a row follows its first link (`rowLinkClass`).
+ * the user reaches it. Clicking anywhere in a row follows its first link (`rowLinkClass`).
  */
 export const List = <Row extends { readonly id: string }>({
   columns,
@@ -41,27 +40,32 @@ export const List = <Row extends { readonly id: string }>({
 }) => {
   const body = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
+  const { density, height } = useRowDensity()
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), [])
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     overscan: 12,
     scrollMargin: top
   })
+  useLayoutEffect(() => virtual.measure(), [virtual, height])
   const items = virtual.getVirtualItems()
   const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - 20
   useEffect(() => {
     if (hasMore && isNearEnd) onMore?.()
   }, [hasMore, isNearEnd, onMore, rows.length])
 
-  if (error !== null) return <Problem error={error} retry={refetch} />
+  // Rows that could not be refetched remain below the error.
+  const problem = error !== null && <Problem error={error} retry={refetch} />
+  if (problem && rows.length === 0) return problem
   if (!isLoading && rows.length === 0) return empty
-  return (
+  const table = (
     <div
       role="table"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       aria-busy={isLoading}
+      data-density={density}
       className="overflow-clip rounded-xl border border-line bg-surface shadow-card"
     >
       <div
@@ -84,11 +88,15 @@ export const List = <Row extends { readonly id: string }>({
         ref={body}
         role="rowgroup"
         className="relative"
-        style={{ height: isLoading ? rowHeight * 8 : virtual.getTotalSize() }}
+        style={{ height: isLoading ? height * 8 : virtual.getTotalSize() }}
       >
         {isLoading
           ? Array.from({ length: 8 }, (_, index) => (
-              <div key={index} role="row" className="flex h-14 items-center gap-3 px-4 sm:gap-4">
+              <div
+                key={index}
+                role="row"
+                className="flex h-14 compact:h-10 items-center gap-3 px-4 sm:gap-4"
+              >
                 {columns.map(({ className, key }) => (
                   <div key={key} role="cell" className={classes("min-w-0", className)}>
                     <Skeleton className="h-4 w-3/5" />
@@ -113,6 +121,14 @@ export const List = <Row extends { readonly id: string }>({
       </div>
     </div>
   )
+  return problem ? (
+    <div className="flex flex-col gap-3">
+      {problem}
+      {table}
+    </div>
+  ) : (
+    table
+  )
 }
 
 /** Memoized, so that scrolling renders only newly visible rows. */
@@ -131,11 +147,18 @@ const ListRow = memo(function ListRow<Row>({
     <div
       role="row"
       aria-rowindex={index + 2}
-      className="absolute inset-x-0 top-0 flex h-14 items-center gap-3 border-b border-line px-4 transition-colors duration-75 sm:gap-4 last:border-b-0 focus-within:bg-sunken/60 hover:bg-sunken/60"
+      className="absolute inset-x-0 top-0 flex h-14 compact:h-10 items-center gap-3 border-b border-line px-4 transition-colors duration-75 sm:gap-4 last:border-b-0 focus-within:bg-sunken/60 hover:bg-sunken/60"
       style={{ transform: `translateY(${offset}px)` }}
     >
       {columns.map(({ cell, className, key }) => (
-        <div key={key} role="cell" className={classes("min-w-0", className)}>
+        <div
+          key={key}
+          role="cell"
+          className={classes(
+            "min-w-0 compact:has-[>.detail]:flex compact:has-[>.detail]:items-baseline compact:has-[>.detail]:gap-3",
+            className
+          )}
+        >
           {cell(row)}
         </div>
       ))}
@@ -148,11 +171,26 @@ const ListRow = memo(function ListRow<Row>({
   readonly offset: number
 }) => ReactNode
 
-/** Classes for the name of a row. On a phone, the name may take two lines. */
+/** Classes for a row's name. On a phone, the name can take two lines. */
 export const rowNameClass =
   "block truncate font-medium max-sm:line-clamp-2 max-sm:whitespace-normal"
 
-/** Classes for the link of a row, which covers the whole row. Other controls in the row need `relative`. */
+/** Classes for a cell's second line. In single-line rows, it is beside the first line. */
+export const rowDetailClass =
+  "detail block truncate text-xs text-faint compact:min-w-0 compact:grow compact:basis-0"
+
+/**
+ * Classes for both lines of a cell in a column that is hidden on narrow screens. The list sets a
+ * `display` for the lines of other cells, which would make a hidden column visible.
+ */
+export const rowLinesClass = "compact:flex compact:items-baseline compact:gap-3"
+
+/** CSS classes for the time or the reason below a status label. */
+export const statusDetailClass = `${rowDetailClass} pl-4 compact:pl-0`
+
+/**
+ * Classes for a row's link, which covers the whole row. Other controls in the row need `relative`.
+ */
 export const rowLinkClass =
   "outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-live"
 

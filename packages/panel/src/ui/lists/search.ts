@@ -4,7 +4,7 @@ type Search<Readers extends Readonly<Record<string, Reader<unknown>>>> = {
   readonly [Key in keyof Readers]?: NonNullable<ReturnType<Readers[Key]>>
 }
 
-/** Parses search parameters. Missing and invalid ones are omitted. */
+/** Parses search parameters. Omits missing and invalid ones. */
 export const searchOf =
   <const Readers extends Readonly<Record<string, Reader<unknown>>>>(readers: Readers) =>
   (search: Readonly<Record<string, unknown>>): Search<Readers> =>
@@ -16,13 +16,21 @@ export const searchOf =
     ) as Search<Readers>
 
 /** Accepts a string of at most 200 characters. */
-export const textIn = (value: unknown): string | undefined =>
+export const searchTextOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined
 
 export const oneOf =
   <const Value extends string>(allowed: ReadonlyArray<Value>) =>
   (value: unknown): Value | undefined =>
     allowed.find((known) => known === value)
+
+/** Accepts a comma-separated list of allowed values. */
+export const listOf =
+  <const Value extends string>(allowed: ReadonlyArray<Value>) =>
+  (value: unknown): string | undefined => {
+    const chosen = typeof value === "string" ? value.split(",") : []
+    return allowed.filter((known) => chosen.includes(known)).join(",") || undefined
+  }
 
 export const keyOf =
   <Key extends string>(known: Readonly<Record<Key, unknown>>) =>
@@ -38,6 +46,6 @@ export const wholeNumberIn =
   }
 
 export const momentIn = (value: unknown): string | undefined => {
-  const text = textIn(value)
+  const text = searchTextOf(value)
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text
 }

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 
-/** The filters of a list, stored in the search parameters of the URL. */
+/** A list's filters, stored in the URL's search parameters. */
 export const useFilters = <Search extends object>(
   read: (search: Readonly<Record<string, unknown>>) => Search
 ) => {
@@ -9,7 +9,7 @@ export const useFilters = <Search extends object>(
   return {
     search,
     isFiltered: Object.keys(search).length > 0,
-    /** Sets the named filters, and removes those that are undefined or invalid. */
+    /** Sets the given filters, and removes those that are undefined or invalid. */
     filter: (change: { readonly [Key in keyof Search]?: unknown }) =>
       void navigate({
         to: ".",

@@ -1,7 +1,7 @@
 import { CircleCheck, TriangleAlert, X } from "lucide-react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
-import { CopyText } from "../values/Copy.tsx"
+import { ProblemText } from "./Problem.tsx"
 import { dismiss, toasts } from "./toast.ts"
 
 export const Toaster = () => (
@@ -10,20 +10,21 @@ export const Toaster = () => (
     aria-live="polite"
     className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
   >
-    {toasts.use().map(({ id, isBad, requestId, text }) => (
+    {toasts.use().map(({ error, id, text }) => (
       <div
         key={id}
         className="pointer-events-auto flex items-start gap-3 rounded-lg border border-line bg-raised py-2.5 pr-2 pl-3.5 shadow-float appear"
       >
-        <span className={classes("mt-1 [&_svg]:size-4", isBad ? "text-bad" : "text-ok")}>
-          {isBad ? <TriangleAlert /> : <CircleCheck />}
+        <span
+          className={classes("mt-1 [&_svg]:size-4", error === undefined ? "text-ok" : "text-bad")}
+        >
+          {error === undefined ? <CircleCheck /> : <TriangleAlert />}
         </span>
         <div className="min-w-0 grow py-0.5">
-          <p className="wrap-anywhere">{text}</p>
-          {requestId !== undefined && (
-            <p className="text-xs text-soft">
-              Request <CopyText text={requestId} />
-            </p>
+          {error === undefined ? (
+            <p className="wrap-anywhere">{text}</p>
+          ) : (
+            <ProblemText error={error} />
           )}
         </div>
         <IconButton label="Dismiss" className="size-7" onClick={() => dismiss(id)}>

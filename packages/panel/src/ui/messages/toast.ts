@@ -1,13 +1,11 @@
-import { ApiError } from "@scheduling/sdk"
 import { createStore } from "../store.ts"
 import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
-import { messageOf } from "./Problem.tsx"
 
 interface Toast {
   readonly id: number
   readonly text: string
-  readonly isBad: boolean
-  readonly requestId: string | undefined
+  /** Undefined for a success message. */
+  readonly error?: unknown
 }
 
 export const toasts = createStore<ReadonlyArray<Toast>>([])
@@ -24,21 +22,17 @@ const show = (toast: Omit<Toast, "id">, forMs: number) => {
 }
 
 /** Shows a success message for a few seconds. */
-export const notify = (text: string): void =>
-  show({ text, isBad: false, requestId: undefined }, 4_000)
+export const notify = (text: string): void => show({ text }, 4_000)
 
 /** Shows an error for a few seconds, for pages that cannot show it themselves. */
-export const notifyProblem = (error: unknown): void => {
-  const requestId = error instanceof ApiError ? error.requestId : undefined
-  show({ text: messageOf(error), isBad: true, requestId }, 10_000)
-}
+export const showErrorToast = (error: unknown): void => show({ text: "", error }, 10_000)
 
-/** Runs the work and shows a toast with the success message or the error. */
+/** Runs the work and shows either the success message or the error in a toast. */
 export const attempt = async (work: () => Promise<unknown>, done: string): Promise<void> => {
   try {
     await work()
     notify(done)
   } catch (error) {
-    notifyProblem(error)
+    showErrorToast(error)
   }
 }

@@ -3,13 +3,15 @@ import { createContext, use, useState } from "react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 
-/** Called when a copy button is clicked. The browser's `copy` event reports only selected text. */
-export const CopyListener = createContext<(() => void) | undefined>(undefined)
+/**
+ * Called when a copy button is clicked. The browser's `copy` event reports only copied selections.
+ */
+export const OnCopy = createContext<(() => void) | undefined>(undefined)
 
-/** Copies text, and reports success for a moment. */
+/** Copies text, and briefly reports success. */
 const useCopy = (text: string) => {
   const [isDone, setDone] = useState(false)
-  const whenCopied = use(CopyListener)
+  const whenCopied = use(OnCopy)
   const copy = async () => {
     await navigator.clipboard.writeText(text)
     whenCopied?.()

@@ -1,4 +1,4 @@
-import { At } from "./Time.tsx"
+import { ShortTime } from "./Time.tsx"
 
 const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
@@ -7,6 +7,6 @@ export const Message = ({ text }: { readonly text: string }) => (
   <>
     {text
       .split(isoTime)
-      .map((part, index) => (index % 2 === 0 ? part : <At key={index} at={part} />))}
+      .map((part, index) => (index % 2 === 0 ? part : <ShortTime key={index} at={part} />))}
   </>
 )

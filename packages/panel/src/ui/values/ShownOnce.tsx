@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from "react"
-import { AskBeforeLeaving } from "../actions/AskBeforeLeaving.tsx"
+import { LeaveConfirmation } from "../actions/LeaveConfirmation.tsx"
 import { Code } from "./Code.tsx"
-import { CopyListener } from "./Copy.tsx"
+import { OnCopy } from "./Copy.tsx"
 
 export const ShownOnce = ({
   children,
@@ -26,13 +26,13 @@ export const ShownOnce = ({
       <p role="status" className="font-semibold">
         {title}
       </p>
-      <CopyListener value={keep}>
+      <OnCopy value={keep}>
         <Code label={label} text={secret} wrap />
         {children}
-      </CopyListener>
-      <AskBeforeLeaving title="Leave without copying?" mayLose={() => !isKept.current}>
+      </OnCopy>
+      <LeaveConfirmation title="Leave without copying?" mayLose={() => !isKept.current}>
         {`You have not copied the ${label}. It cannot be shown again.`}
-      </AskBeforeLeaving>
+      </LeaveConfirmation>
     </div>
   )
 }

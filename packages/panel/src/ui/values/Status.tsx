@@ -3,7 +3,7 @@ import { capital } from "./format.ts"
 
 export type Tone = "ok" | "bad" | "warn" | "live" | "none"
 
-/** The colours of all statuses. Unlisted statuses are grey. */
+/** Each status's tone. Unlisted statuses are grey. */
 const tones: Readonly<Record<string, Tone>> = {
   succeeded: "ok",
   failed: "bad",
@@ -36,7 +36,7 @@ export const Dot = ({ tone }: { readonly tone: Tone }) => (
   <span aria-hidden className={classes("size-2 shrink-0 rounded-full", dots[tone])} />
 )
 
-/** Shows a status as a coloured dot and a word, so that colour is never the only signal. */
+/** Shows a status as a coloured dot and a label, so that colour is never the only signal. */
 export const Status = ({
   of,
   tone = toneOf(of),
@@ -62,7 +62,7 @@ const badges: Readonly<Record<Tone, string>> = {
   none: "bg-sunken text-soft"
 }
 
-/** A short word in a box, such as an HTTP method, a scope or a role. */
+/** A short label in a box, such as an HTTP method, a scope or a role. */
 export const Badge = ({
   children,
   tone = "none"

@@ -3,7 +3,7 @@ import { useNow } from "./clock.ts"
 import { dateTime, duration, relative, shortDateTime, shortExactDateTime } from "./format.ts"
 
 interface Moment {
-  /** Null shows a dash. */
+  /** Null is shown as a dash. */
   readonly at: string | null
   readonly className?: string
 }
@@ -18,8 +18,10 @@ const timeOf = (at: string, text: string, className?: string) => (
   </time>
 )
 
-/** A relative time: `in 4 min`. The tooltip has the full time in the user's time zone and in UTC. */
-export const Ago = ({ at, className }: Moment) => {
+/**
+ * A relative time: `in 4 min`. The tooltip shows the full time in the user's time zone and in UTC.
+ */
+export const RelativeTime = ({ at, className }: Moment) => {
   const now = useNow()
   if (at === null) return <EmptyValue />
   return timeOf(at, relative(Date.parse(at), now), classes("whitespace-nowrap", className))
@@ -30,12 +32,12 @@ const clockTime =
   ({ at, className }: Moment) =>
     at === null ? <EmptyValue /> : timeOf(at, format(at), classes(wrapping, className))
 
-export const At = clockTime(shortDateTime)
+export const ShortTime = clockTime(shortDateTime)
 
-/** A time with seconds, for lists where several times fall within the same minute. */
-export const ExactAt = clockTime(shortExactDateTime)
+/** A time with seconds, for lists in which several times are in the same minute. */
+export const ExactTime = clockTime(shortExactDateTime)
 
-export const FullAt = clockTime(dateTime, "")
+export const FullTime = clockTime(dateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
   ms === null ? <EmptyValue /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>

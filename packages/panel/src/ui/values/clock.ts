@@ -13,7 +13,7 @@ const tick = () => {
   for (const listener of listeners) listener()
 }
 
-/** Restarts the timer shared by all listeners. Hidden tabs have no timer. */
+/** Restarts the timer that all listeners share. In a hidden tab, the timer stays stopped. */
 const run = () => {
   window.clearInterval(timer)
   timer = undefined

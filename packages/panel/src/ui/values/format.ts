@@ -36,13 +36,15 @@ export const duration = (ms: number): string => {
   return two(ms, day, "d", hour, "h")
 }
 
+export const durationOfSeconds = (seconds: number): string => duration(seconds * second)
+
 const two = (ms: number, big: number, bigName: string, small: number, smallName: string) => {
   const rest = Math.floor((ms % big) / small)
   const whole = `${Math.floor(ms / big)} ${bigName}`
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`
 }
 
-/** Formats a count: `1,234`, and `12.3k` from ten thousand. */
+/** Formats a count: `1,234`, or `12.3k` from ten thousand. */
 export const count = (value: number): string =>
   value < 10_000
     ? value.toLocaleString("en")
@@ -88,7 +90,7 @@ export const dateTime = inZone({
 
 const yearOf = inZone({ year: "numeric" })
 
-/** Adds the year, unless it is the current one. */
+/** Returns a formatter that adds the year to a time unless it is in the current year. */
 const withOtherYear = (options: Intl.DateTimeFormatOptions) => {
   const thisYear = inZone(options)
   const otherYear = inZone({ ...options, year: "numeric" })
@@ -96,7 +98,7 @@ const withOtherYear = (options: Intl.DateTimeFormatOptions) => {
     (yearOf(at, timeZone) === yearOf(today, timeZone) ? thisYear : otherYear)(at, timeZone)
 }
 
-/** `22 Nov, 10:15`, and `22 Nov 2027, 10:15` in another year. */
+/** Formats a time as `22 Nov, 10:15`, or as `22 Nov 2027, 10:15` if it is in another year. */
 export const shortDateTime = withOtherYear({
   day: "numeric",
   month: "short",

@@ -3,10 +3,9 @@ import { useNow } from "../ui/values/clock.ts"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 
 /**
- * Shows how long requests are delayed by the rate limit. A popover, so that it appears above
- * dialogs too.
+ * Shows how long the rate limit delays requests. A popover, so that it appears above dialogs too.
  */
-export const WaitNotice = () => {
+export const RateLimitNotice = () => {
   const until = rateLimitedUntil.use()
   return until !== undefined && <Notice key={until} until={until} />
 }

@@ -1,7 +1,7 @@
 import { useIsAway } from "../data/live.ts"
 import { Dot } from "../ui/values/Status.tsx"
 
-export const AwayStrip = () =>
+export const UnreachableStrip = () =>
   useIsAway() && (
     <p
       role="status"

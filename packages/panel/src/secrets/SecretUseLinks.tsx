@@ -7,7 +7,7 @@ const monitorKindOf = { http_monitor: "http" } as const
 const taskKindOf = { cron_task: "cron", delayed_task: "delayed", chain: "chain" } as const
 
 /** Links to the records that use a secret. */
-export const UsedBy = ({ uses }: { readonly uses: ReadonlyArray<SecretUse> }) =>
+export const SecretUseLinks = ({ uses }: { readonly uses: ReadonlyArray<SecretUse> }) =>
   uses.map((use, index) => (
     <span key={use.id}>
       {index > 0 && ", "}

@@ -1,8 +1,8 @@
 import { useBlocker } from "@tanstack/react-router"
 import { Confirm } from "./Dialog.tsx"
 
-/** Asks for confirmation before the user leaves the page while `mayLose` returns true. */
-export const AskBeforeLeaving = ({
+/** Asks for confirmation before the user leaves the page, if `mayLose` returns true. */
+export const LeaveConfirmation = ({
   children,
   mayLose,
   title

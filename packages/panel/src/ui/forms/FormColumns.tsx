@@ -1,0 +1,28 @@
+import type { FormEventHandler, ReactNode } from "react"
+import { useIsWide } from "../layout/useIsWide.ts"
+
+/** A form with a preview of its values' effect. The preview is shown if there is room. */
+export const FormColumns = ({
+  children,
+  onSubmit,
+  preview
+}: {
+  readonly children: ReactNode
+  readonly onSubmit: FormEventHandler<HTMLFormElement>
+  readonly preview: ReactNode
+}) => {
+  const isWide = useIsWide()
+  return (
+    <form
+      className="grid items-start gap-8 lg:grid-cols-[minmax(0,40rem)_minmax(0,1fr)]"
+      onSubmit={onSubmit}
+    >
+      <div className="flex min-w-0 flex-col gap-8">{children}</div>
+      {isWide && (
+        <aside aria-label="Preview" className="sticky top-8 flex min-w-0 flex-col gap-8">
+          {preview}
+        </aside>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,19 @@
+import { useIsWide } from "../layout/useIsWide.ts"
+import { createStored } from "../stored.ts"
+
+type Density = "comfortable" | "compact"
+
+/** The row height for all lists, as chosen in this browser. */
+export const rowDensity = createStored<Density>("row-density", "compact")
+
+const rowHeights: Readonly<Record<Density, number>> = { compact: 40, comfortable: 56 }
+
+/**
+ * Returns the row density and the row height in pixels. On phones and tablets, rows are tall enough
+ * for a thumb and for two lines of text.
+ */
+export const useRowDensity = () => {
+  const chosen = rowDensity.use()
+  const density = useIsWide() ? chosen : "comfortable"
+  return { density, height: rowHeights[density] }
+}
