@@ -8,7 +8,7 @@ import { seed } from "./support/seed.ts"
 describe.skipIf(missing !== undefined)("every page", () => {
   const panel = usePanel()
 
-  it("passes axe in light and dark", { timeout: 600_000 }, async () => {
+  it("passes axe in light and dark", { timeout: 1_200_000 }, async () => {
     const person = await somebody(panel.url())
     await seed(person.client, panel.url())
     // The page's content security policy would block axe's script.
@@ -17,7 +17,7 @@ describe.skipIf(missing !== undefined)("every page", () => {
     const found: Array<string> = []
     for (const one of await pagesOf(person)) {
       const { page } = one.isPublic ? strangers : members
-      // During a transition, a colour's contrast is that of neither the old nor the new colour.
+      // During a transition, the contrast would be measured for an in-between colour.
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" })
       await show(page, panel.url(), one)
       await page.addStyleTag({

@@ -14,7 +14,7 @@ describe.skipIf(missing !== undefined)("a page whose code cannot be loaded", () 
     await alert.getByText("The service cannot be reached.").waitFor()
     expect(page.url()).toContain(`/w/${person.workspaceId}/monitors`)
     await panel.service().start()
-    // The page recovers without a click.
+    // The page recovers without any click.
     await page.getByText("No monitors yet").waitFor()
     await page.getByText("This page may be out of date.").waitFor({ state: "detached" })
   })

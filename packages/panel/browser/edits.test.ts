@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-describe.skipIf(missing !== undefined)("a record that two people change", () => {
+describe.skipIf(missing !== undefined)("a record that two users edit", () => {
   const panel = usePanel()
 
   const taskOf = async () => {
@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
 
   it("keeps the change of another tab when a form that was opened before it is saved", async () => {
     const { name, page, person, read, task } = await taskOf()
-    // Block live events, so that this tab does not learn about edits in the other one.
+    // Block live events, so that this tab does not learn about edits in the other tab.
     await page.route("**/events*", (route) => route.abort())
     await page.reload()
     await name.fill("Daily")
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)("a record that two people change", () => 
     expect(await read()).toMatchObject({ name: "Daily", schedule: "0 4 * * *", retry_count: 1 })
   })
 
-  it("shows the changes of others at once and keeps the typed values", async () => {
+  it("shows other users' changes immediately and keeps the typed values", async () => {
     const { name, page, person, task } = await taskOf()
     await name.fill("Daily")
     await person.client.cron.update(task.id, { schedule: "0 4 * * *" })

@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
+import { password, signIn, somebody } from "./support/people.ts"
 
-/** Returns the name of the focused field. */
+/** Returns the focused field's name. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
@@ -188,5 +189,105 @@ describe.skipIf(missing !== undefined)("a form", () => {
     await page.getByText("Every day at 03:00").waitFor()
     expect(await page.getByRole("alert").count()).toBe(0)
     expect(await page.getByText("needs attention").count()).toBe(0)
+  })
+
+  it("keeps the user's input when the page is reloaded or the session has ended", async () => {
+    const { context, page, person, problems } = await panel.openAs()
+    page.on("dialog", (dialog) => void dialog.accept())
+    const address = `${panel.url()}/w/${person.workspaceId}/cron/new`
+    await page.goto(address)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    await page.reload()
+    const name = page.getByLabel("Name", { exact: true })
+    await page.getByText("Your unsaved input was restored.").waitFor()
+    expect(await name.inputValue()).toBe("Nightly")
+    await context.clearCookies()
+    await page.reload()
+    await page.getByLabel("Email").fill(person.email)
+    await page.getByLabel("Password").fill(password)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await name.waitFor()
+    expect(await name.inputValue()).toBe("Nightly")
+    await page.getByRole("button", { name: "Discard it" }).click()
+    expect(await name.inputValue()).toBe("")
+    await page.reload()
+    await name.waitFor()
+    expect(await name.inputValue()).toBe("")
+
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    await page.getByRole("button", { name: "Create cron task" }).click()
+    await page.getByRole("link", { name: "Edit" }).click()
+    await name.fill("Daily")
+    await page.reload()
+    await page.getByText("Your unsaved input was restored.").waitFor()
+    expect(await name.inputValue()).toBe("Daily")
+    const sent = page.waitForRequest((request) => request.method() === "PATCH")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    expect((await sent).postDataJSON()).toEqual({ name: "Daily", version: 1 })
+    await page.getByRole("heading", { name: "Daily" }).waitFor()
+    await page.goto(address)
+    await name.waitFor()
+    expect(await name.inputValue()).toBe("")
+    expect(problems).toEqual([])
+  })
+
+  it("does not show the user's input to another account", async () => {
+    const owner = await somebody(panel.url(), "Owner", "Shared")
+    const guest = await somebody(panel.url(), "Guest", "Own")
+    const { token } = await owner.client.invitations.create({ email: guest.email, role: "editor" })
+    await guest.client.invitations.accept({ token: token ?? "" })
+    const { context, page } = await panel.openAs(owner)
+    page.on("dialog", (dialog) => void dialog.accept())
+    const address = `${panel.url()}/w/${owner.workspaceId}/cron/new`
+    await page.goto(address)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    await context.clearCookies()
+    await signIn(page, panel.url(), guest)
+    await page.goto(address)
+    const name = page.getByLabel("Name", { exact: true })
+    await name.waitFor()
+    expect(await name.inputValue()).toBe("")
+  })
+
+  it("has its button in view, its next runs beside it and the number of rare options", async () => {
+    const { page, person } = await panel.openAs()
+    await page.setViewportSize({ width: 1440, height: 700 })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    const isInView = () =>
+      page.getByRole("button", { name: "Create cron task" }).evaluate((button) => {
+        const { bottom, top } = button.getBoundingClientRect()
+        return top >= 0 && bottom <= innerHeight
+      })
+    await page.evaluate(() => scrollTo(0, 0))
+    expect(await isInView()).toBe(true)
+    const preview = page.getByRole("complementary", { name: "Preview" })
+    await preview.getByText("Every day at 03:00").waitFor()
+    await page.getByText("Advanced").click()
+    await page.getByLabel("Success status codes").fill("204")
+    await page.getByText("Advanced").click()
+    await page.getByText("1 set").waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.getByText("Every day at 03:00").waitFor()
+    expect(await preview.count()).toBe(0)
+    await page.evaluate(() => scrollTo(0, 0))
+    expect(await isInView()).toBe(true)
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Nightly")
+  })
+
+  it("shows the answer of a test call", async () => {
+    const { page, person } = await panel.openAs()
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/new`)
+    await page.getByText("Enter a URL first.").waitFor()
+    await fillCron(page, `${panel.url()}/v1/echo`)
+    await page.getByLabel("Body", { exact: true }).fill('{"day":"today"}')
+    await page.getByRole("button", { name: "Make the call now" }).click()
+    const answer = page.getByRole("status", { name: "Response" })
+    await answer.getByText("Succeeded").waitFor()
+    await answer.getByText(String.raw`"body": "{\"day\":\"today\"}"`).waitFor()
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/nowhere`)
+    await page.getByRole("button", { name: "Make the call now" }).click()
+    await answer.getByText("404").first().waitFor()
   })
 })

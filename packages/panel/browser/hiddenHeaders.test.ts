@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("credentials in the headers of tasks", ()
       await team.waitFor()
       expect(await authorization.inputValue()).toBe(mask)
       await page.getByText(`is hidden and stays the same. ${secretHint}`).waitFor()
-      // Typing replaces the mask, because a click selects it.
+      // Typing replaces the mask, because clicking the field selects it.
       const input = header === "team" ? team : authorization
       await input.click()
       if (header === "team") await page.keyboard.press("ControlOrMeta+A")
@@ -60,6 +60,7 @@ describe.skipIf(missing !== undefined)("credentials in the headers of tasks", ()
     for (const [noun, name, create, copy] of copies) {
       await page.goto(`${panel.url()}/w/${person.workspaceId}/${noun}`)
       await page.getByRole("link", { name, exact: true }).click()
+      await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor()
       if (noun === "delayed") await page.getByRole("link", { name: "Duplicate" }).click()
       else {
         await page.getByRole("button", { name: `Actions for ${name}` }).click()

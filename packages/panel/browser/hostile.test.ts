@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 
-/** The global variable that each injected script would set. */
+/** The assignment that every injected script would run. */
 const mark = "globalThis.__ran=1"
 
 const texts = [

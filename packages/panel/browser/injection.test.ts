@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)("answers from others", () => {
     })
     await expect
       .poll(async () => (await client.sslMonitors.get(certificate.id)).certificate?.subject, {
-        // If a check fails because the machine is busy, the next one follows after a minute.
+        // If a check fails because the machine is busy, the next check is a minute later.
         timeout: 90_000
       })
       .toContain("<script>")

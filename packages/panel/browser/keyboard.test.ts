@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { missing, usePanel } from "./support/panel.ts"
 import { password, somebody } from "./support/people.ts"
 
-/** Returns the accessible name of the focused element. */
+/** Returns the focused element's accessible name. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
@@ -16,7 +16,7 @@ const focused = (page: Page): Promise<string> =>
     ).trim()
   })
 
-/** Presses the Tab key until the element has the focus. */
+/** Presses Tab until the element with this name is focused. */
 const tabTo = async (page: Page, name: RegExp): Promise<void> => {
   for (let presses = 0; presses < 80; presses++) {
     if (name.test(await focused(page))) return

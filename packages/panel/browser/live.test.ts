@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { follow } from "./support/followed.ts"
-import { look } from "./support/look.ts"
+import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
+import { setVisibility } from "./support/setVisibility.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { signIn, somebody } from "./support/people.ts"
 
-/** Delays the request for live events until it is released. */
+/** Delays the request for live events until the test releases it. */
 const holdEvents = async (page: Page) => {
   const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>()
   await page.route("**/events", async (route) => {
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)("a change", () => {
   it("causes no second request if nothing has changed", async () => {
     const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
-    await follow(page, panel.url(), () => signIn(page, panel.url(), person))
+    await openWithLiveEvents(page, panel.url(), () => signIn(page, panel.url(), person))
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     const asked: Array<string> = []
     page.on("request", (request) => {
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)("a change", () => {
   it("just before the tab is hidden is fetched when it is shown again", async () => {
     const { person, ping } = await somebodyWithHeartbeat()
     const { page } = await panel.open()
-    await follow(page, panel.url(), () => signIn(page, panel.url(), person))
+    await openWithLiveEvents(page, panel.url(), () => signIn(page, panel.url(), person))
     await page.getByRole("link", { name: "Incidents", exact: true }).waitFor()
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
@@ -84,11 +84,11 @@ describe.skipIf(missing !== undefined)("a change", () => {
     for await (const { type } of person.client.events.stream({ lastEventId })) {
       if (type === "incident.opened") break
     }
-    await look(page, "hidden")
+    await setVisibility(page, "hidden")
     await page.clock.runFor(60_000)
     expect(asked).toEqual([])
     await page.clock.resume()
-    await look(page, "visible")
+    await setVisibility(page, "visible")
     await page.getByRole("link", { name: "Incidents 1 open" }).waitFor()
   })
 })
@@ -106,6 +106,15 @@ describe.skipIf(missing !== undefined)("the search", () => {
       url: "https://api.example.com/pay"
     })
     await client.queues.create({ name: "Imports", max_concurrency: 2 })
+    const channel = await client.notifications.createChannel({
+      name: "Pager",
+      kind: "webhook",
+      config: { url: "https://api.example.com/alerts" }
+    })
+    await client.escalations.upsert("night", {
+      name: "Night shift",
+      steps: [{ after_seconds: 0, channel_ids: [channel.id] }]
+    })
     await page.goto(`${panel.url()}/w/${workspaceId}/cron`)
     await page.getByRole("row", { name: /Salaries/ }).waitFor()
     const search = page.getByRole("combobox", { name: "Search" })
@@ -119,6 +128,10 @@ describe.skipIf(missing !== undefined)("the search", () => {
     await search.fill("impor")
     await page.getByRole("option", { name: "Imports Queue" }).click()
     await page.getByRole("heading", { name: "Queues" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await search.fill("night shift")
+    await page.getByRole("option", { name: "Night shift Escalation policy" }).click()
+    await page.getByRole("row", { name: /Night shift/ }).waitFor()
     expect(problems).toEqual([])
   })
 

@@ -66,7 +66,8 @@ describe.skipIf(missing !== undefined)("the link of a mail", () => {
     const { page } = await panel.open()
     await page.goto(await linkIn(email, "You are invited to a workspace"))
     await page.getByRole("link", { name: "Create an account" }).click()
-    // The sign-in page has fields of the same names until the next page has loaded.
+    // Until the next page has loaded, the sign-in page is still shown, and its fields have the same
+    // names.
     await page.getByRole("heading", { name: "Create an account" }).waitFor()
     await page.getByLabel("Email").fill(email)
     await page.getByLabel("Password").fill(password)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { serveCertificate } from "./support/certificates.ts"
-import { follow } from "./support/followed.ts"
+import { openWithLiveEvents } from "./support/openWithLiveEvents.ts"
 import { missing, usePanel } from "./support/panel.ts"
 
 describe.skipIf(missing !== undefined)("monitors", () => {
@@ -50,6 +50,27 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     expect(problems).toEqual([])
   })
 
+  it("are checked from the places of workers", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    await page.goto(`${panel.url()}/w/${workspaceId}/monitors/http/new`)
+    await page.getByLabel("Name").fill("Intranet")
+    await page.getByLabel("URL", { exact: true }).fill("http://10.9.8.7/")
+    await page.getByLabel("Checked from").selectOption("Places of workers")
+    await page.getByLabel("Places", { exact: true }).fill("berlin\noslo, rack-2")
+    await page.getByLabel("A check counts as failed if it fails").selectOption("At all places")
+    await page.getByRole("button", { name: "Create HTTP monitor" }).click()
+    await page.getByRole("heading", { name: "Intranet" }).waitFor()
+    const [monitor] = (await client.httpMonitors.list()).data
+    expect(monitor).toMatchObject({
+      places: [{ labels: ["berlin"] }, { labels: ["oslo", "rack-2"] }],
+      down_when: "all"
+    })
+    await page.getByText("no result from 2. A check fails if it fails at all places.").waitFor()
+    await page.getByText("oslo").first().waitFor()
+    expect(problems).toEqual([])
+  })
+
   it("replace a ping URL and change a heartbeat", async () => {
     const { page, person } = await panel.openAs()
     const { id, ping_url } = await person.client.heartbeatMonitors.create({
@@ -75,7 +96,8 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     })
     const search = page.getByRole("combobox", { name: "Search" })
     await search.waitFor()
-    // On a busy machine, keystrokes may be so slow that each causes a request.
+    // On a busy machine, there can be so much time between keystrokes that each one causes a
+    // request.
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
     await search.pressSequentially("import")
@@ -112,7 +134,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await page.route("**/incidents?*", async (route) => {
       const answer = await route.fetch()
       const { data, ...rest } = await answer.json()
-      const message = `No ping came by ${at}.`
+      const message = `No ping arrived by ${at}.`
       await route.fulfill({
         json: {
           ...rest,
@@ -128,7 +150,7 @@ describe.skipIf(missing !== undefined)("monitors", () => {
     await fetch(`${ping_url}/fail`)
     for (const path of ["/incidents", ""]) {
       await page.goto(`${panel.url()}/w/${workspaceId}${path}`)
-      await page.getByText("No ping came by 24 Nov, 18:53.").waitFor()
+      await page.getByText("No ping arrived by 24 Nov, 18:53.").waitFor()
       const title = await page.locator(`time[datetime="${at}"]`).getAttribute("title")
       expect(title).toContain("24 Nov 2026, 23:53:35 UTC")
     }
@@ -138,9 +160,8 @@ describe.skipIf(missing !== undefined)("monitors", () => {
   it("are named in a list of incidents without further requests", async () => {
     const { page, person, problems } = await panel.openAs()
     const { client, workspaceId } = person
-    await follow(page, panel.url(), () => page.reload())
-    // Leave the overview, the first page after the sign-in, because it also fetches names of
-    // monitors.
+    await openWithLiveEvents(page, panel.url(), () => page.reload())
+    // Leave the overview, which is shown after signing in, because it also fetches monitor names.
     await page.goto("about:blank")
     const fourth = await client.heartbeatMonitors.create({ name: "Sync", period_seconds: 3_600 })
     for (const name of ["Import", "Export", "Backup"]) {

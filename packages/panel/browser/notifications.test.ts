@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { runShell } from "./support/shell.ts"
 import { missing, usePanel } from "./support/panel.ts"
 import { receiver } from "./support/receiver.ts"
 
@@ -19,7 +20,7 @@ describe.skipIf(missing !== undefined)("notifications", () => {
     await page.goto(notifications)
     await page.getByText("No channels yet").waitFor()
     await page.getByRole("link", { name: "New channel" }).first().click()
-    await page.getByText("The operator of this service has set no mail server").waitFor()
+    await page.getByText("The operator of this service has not configured a mail server").waitFor()
     await page.getByRole("link", { name: "Webhook" }).click()
     await page.getByLabel("Name").fill("Operations")
     await page.getByLabel("URL", { exact: true }).fill("http://10.0.0.1/")
@@ -167,14 +168,74 @@ describe.skipIf(missing !== undefined)("notifications", () => {
 
   it("do not overwrite settings that somebody else has changed", async () => {
     const { page, person } = await panel.openAs()
+    const { notifications } = person.client
     await page.goto(`${panel.url()}/w/${person.workspaceId}/notifications/rules`)
-    await page.getByLabel("Consecutive failures").fill("3")
-    await person.client.notifications.replaceSettings({ version: 0, rules: [] })
-    await page.getByRole("button", { name: "Save changes" }).click()
-    await page.getByRole("alert").waitFor()
-    await page.getByRole("button", { name: "Save changes" }).click()
+    const failures = page.getByLabel("Consecutive failures")
+    const save = page.getByRole("button", { name: "Save changes" })
+    await failures.fill("3")
+    await notifications.replaceSettings({ version: 0, group_seconds: 45, rules: [] })
+    await save.click()
     await page.getByText("The settings were changed").waitFor()
-    const settings = await person.client.notifications.getSettings()
-    expect(settings.task_failure_threshold).toBe(3)
+    const settings = await notifications.getSettings()
+    expect(settings).toMatchObject({ task_failure_threshold: 3, group_seconds: 45 })
+
+    await failures.fill("4")
+    await notifications.replaceSettings({ ...settings, task_failure_threshold: 5 })
+    await save.click()
+    await page.getByRole("button", { name: "Take theirs" }).click()
+    expect(await failures.inputValue()).toBe("5")
+  })
+
+  it("escalate by a policy, which is created in a form and chosen in a rule", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const { id } = await client.notifications.createChannel({
+      kind: "webhook",
+      name: "Operations",
+      config: { url: "https://alerts.example.com/" }
+    })
+    const at = `${panel.url()}/w/${workspaceId}/notifications`
+    await page.goto(`${at}/escalations`)
+    const curl = page.getByRole("region", { name: "Create an escalation policy: curl" })
+    const example = (await curl.textContent()) ?? ""
+    const { key } = await client.apiKeys.create({ name: "CI", scopes: ["notifications:write"] })
+    expect(JSON.parse(await runShell(example, { API_KEY: key }))).toMatchObject({ version: 1 })
+
+    await page.getByRole("button", { name: "New escalation policy" }).first().click()
+    await page.getByRole("textbox", { name: "Name" }).fill("Night shift")
+    await page.getByRole("button", { name: "Create escalation policy" }).click()
+    await page
+      .getByText("is required, unless channel_keys or member_ids are given")
+      .first()
+      .waitFor()
+    await page.getByRole("checkbox", { name: "Operations" }).check()
+    await page.getByRole("button", { name: "Add a step" }).click()
+    const second = page.getByRole("group", { name: "Step 2" })
+    await second.getByRole("checkbox", { name: "Operations" }).check()
+    await page.getByRole("button", { name: "Create escalation policy" }).click()
+    await page.getByRole("row", { name: /Night shift.*2 steps/ }).waitFor()
+    const [policy] = (await client.escalations.list({ limit: 1 })).data
+    expect(policy).toMatchObject({
+      name: "Night shift",
+      steps: [
+        { after_seconds: 0, channel_ids: [id] },
+        { after_seconds: 600, channel_ids: [id] }
+      ]
+    })
+
+    await page.goto(`${at}/rules`)
+    await page.getByRole("button", { name: "Add a rule" }).click()
+    await page.getByLabel("Escalation policy").selectOption("Night shift")
+    await page.getByRole("button", { name: "Save rule" }).click()
+    await page.getByText("the escalation policy").waitFor()
+    const { rules } = await client.notifications.getSettings()
+    expect(rules[0]).toMatchObject({ escalation_id: policy?.id })
+
+    await page.goto(`${at}/escalations`)
+    await page.getByRole("button", { name: "Actions for Night shift" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("alert").getByText("rule").waitFor()
+    expect(problems).toEqual([])
   })
 })

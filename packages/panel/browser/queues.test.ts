@@ -22,7 +22,8 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await page.getByLabel("Name", { exact: true }).fill("Invoice")
     await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
     await page.getByLabel("Delay", { exact: true }).fill("0")
-    await page.getByLabel("Queue", { exact: true }).selectOption({ index: 1 })
+    await page.getByRole("radio", { name: "Queue" }).check()
+    await page.getByRole("combobox", { name: "Queue" }).selectOption({ index: 1 })
     await page.getByRole("button", { name: "Create delayed task" }).click()
     await page.getByRole("heading", { name: "Invoice" }).waitFor()
     await page.getByRole("definition").getByText("Queued").waitFor()
@@ -57,6 +58,54 @@ describe.skipIf(missing !== undefined)("a queue", () => {
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("button", { name: "Delete", exact: true }).click()
     await page.getByText("No queues yet").waitFor()
+    expect(problems).toEqual([])
+  })
+})
+
+describe.skipIf(missing !== undefined)("a flow", () => {
+  const panel = usePanel()
+
+  it("is given to a task, shown, corrected, and replaced by nothing", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const w = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(`${w}/delayed/new`)
+    await page.getByLabel("Name", { exact: true }).fill("Invoice")
+    await page.getByLabel("URL", { exact: true }).fill(`${panel.url()}/v1/echo`)
+    await page.getByRole("radio", { name: "Flow key" }).check()
+    await page.getByLabel("Key", { exact: true }).fill("customer:{{ now }}")
+    await page.getByLabel("Maximum concurrent runs").fill("1")
+    await page.getByLabel("Keep the order").check()
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByText("the key of a flow can only use").first().waitFor()
+    await page.getByLabel("Key", { exact: true }).fill("customer:{{ input.customer }}")
+    await page.getByRole("button", { name: "Create delayed task" }).click()
+    await page.getByRole("heading", { name: "Invoice" }).waitFor()
+    await page.getByText("customer:{{ input.customer }}").waitFor()
+    await page.getByText("1 concurrent, in order").waitFor()
+
+    const { data } = await person.client.delayed.list({ limit: 1 })
+    const id = data[0]!.id
+    await page.goto(`${w}/delayed/${id}/edit`)
+    await page.getByLabel("Key", { exact: true }).waitFor()
+    await page.getByRole("radio", { name: "Nothing" }).check()
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("heading", { name: "Invoice" }).waitFor()
+    await expect.poll(async () => (await person.client.delayed.get(id)).flow).toBe(null)
+    expect(problems).toEqual([])
+  })
+
+  it("shows the key of each run on the page of its execution", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Sync",
+      url: `${panel.url()}/v1/echo`,
+      schedule: "0 3 1 1 *",
+      flow: { key: "customer:{{ input.customer }}", max_concurrency: 1 }
+    })
+    const run = await person.client.cron.runAndWait(id, { input: { customer: "ada" } })
+    expect(run.flow_key).toBe("customer:ada")
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions/${run.id}`)
+    await page.getByText("customer:ada", { exact: true }).waitFor()
     expect(problems).toEqual([])
   })
 })

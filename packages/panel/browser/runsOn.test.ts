@@ -120,6 +120,7 @@ describe.skipIf(missing !== undefined)("tasks that run on workers", () => {
     await page.getByLabel("Runs on").selectOption("workers")
     await page.getByLabel("Worker labels").fill("office")
     await page.getByRole("button", { name: "Create chain" }).click()
+    await page.getByRole("heading", { name: "Print and file" }).waitFor()
     await page.getByText("first", { exact: true }).click()
     await page.getByText("Workers with office").waitFor()
     const [chain] = await client.chains.list().toArray({ limit: 1 })

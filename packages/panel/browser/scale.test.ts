@@ -6,7 +6,7 @@ import { missing, useOwnPanel } from "./support/panel.ts"
 import { workOf } from "./support/vitals.ts"
 
 /**
- * The URL of an empty PostgreSQL database. If set, the test measures the figures in
+ * The URL of an empty PostgreSQL database. If it is set, the test measures the numbers for
  * `docs/performance.md`.
  */
 const databaseUrl = process.env["PANEL_DATABASE_URL"]
@@ -27,7 +27,10 @@ const places: ReadonlyArray<Place> = [
   { name: "Overview", path: "", shows: `[aria-label=Executions] a`, isList: false }
 ]
 
-/** Opens a page by its link in the menu. Returns the milliseconds until it is usable. */
+/**
+ * Opens a page through its menu link. Returns how many milliseconds it takes until the page is
+ * usable.
+ */
 const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
   page.evaluate(
     async ({ name, path, shows }) => {
@@ -46,7 +49,7 @@ const press = (page: Page, { name, path, shows }: Place): Promise<number> =>
     { name, path, shows }
   )
 
-/** Opens a small page, from which the other pages are opened. */
+/** Opens a small page, which the other pages are opened from. */
 const rest = async (page: Page) => {
   await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor()
   await page.waitForFunction(
@@ -54,7 +57,7 @@ const rest = async (page: Page) => {
   )
 }
 
-/** Returns the API requests since the last click, slowest first. */
+/** Returns the API requests that followed the last click, slowest first. */
 const slowest = (page: Page) =>
   page.evaluate(() =>
     performance
@@ -100,7 +103,7 @@ describe.skipIf(missing !== undefined || databaseUrl === undefined)("a long hist
         `${place.name} of ${tasks} tasks and ${executions} executions: usable ${Math.round(median(unread))} ms after the press, ` +
           `${Math.round(median(read))} ms if read before; ${requests.join(", ")}; load ${loadavg()[0]?.toFixed(1)}`
       )
-      // Ten times the goal, because the machine may be busy.
+      // The limit is ten times the goal, because the machine may be busy.
       expect(median(unread)).toBeLessThan(3_000)
       if (!place.isList) continue
 

@@ -6,7 +6,7 @@ import { poll } from "./support/poll.ts"
 import { seed } from "./support/seed.ts"
 import { vitalsOf, watch, workOf } from "./support/vitals.ts"
 
-/** `PANEL_TASKS=10000` measures the figures in `docs/performance.md`. */
+/** `PANEL_TASKS=10000` measures the numbers for `docs/performance.md`. */
 const tasks = Number(process.env["PANEL_TASKS"] ?? 1_000)
 
 describe.skipIf(missing !== undefined)("a list of many tasks", () => {
@@ -33,13 +33,13 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       await poll(async () => (await vitalsOf(page)).largestPaint > 0)
       const first = await vitalsOf(page)
       expect(first.shift).toBeLessThan(0.1)
-      // The transferred bytes of fonts, styles, scripts and API responses.
+      // The number of bytes transferred for fonts, styles, scripts and API responses.
       expect(first.bytes).toBeLessThan(500_000)
       expect(first.requests).toBeLessThanOrEqual(10)
       const rows = await page.getByRole("row").count()
       expect(rows).toBeLessThan(60)
 
-      // Opens the list from another page of the panel.
+      // Open the list from another page of the panel.
       await page.getByRole("link", { name: "Overview" }).click()
       await page.getByRole("heading", { name: "Overview" }).waitFor()
       const tookMs = await page.evaluate(async () => {
@@ -56,10 +56,10 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
           `first paint of all ${Math.round(first.largestPaint)} ms, blocked ${Math.round(first.blocked)} ms, ` +
           `shift ${first.shift.toFixed(3)}, ${Math.round(first.bytes / 1_000)} kB, load ${loadavg()[0]?.toFixed(1)}`
       )
-      // Ten times the goal, because the machine may be busy.
+      // The limit is ten times the goal, because the machine may be busy.
       expect(tookMs).toBeLessThan(3_000)
 
-      // Repeat without cached data, and measure the page's work.
+      // Repeat without cached data, and measure the page's CPU time.
       const rounds: Array<Awaited<ReturnType<typeof workOf>>> = []
       let askedAfter = Infinity
       for (let round = 0; round < 5; round++) {
@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)("a list of many tasks", () => {
       // A frame takes 16 ms on an idle machine.
       expect(perFrame).toBeLessThan(50)
 
-      // The list is fetched while its code loads.
+      // The list must be fetched while the page's code loads.
       await page.goto(`${panel.url()}/w/${workspaceId}`)
       await page.getByRole("heading", { name: "Overview" }).waitFor()
       const listAsked = page.waitForRequest(/\/cron\?/, { timeout: 15_000 })
@@ -157,11 +157,12 @@ describe.skipIf(missing !== undefined)("a page that is opened by its address", (
         const { blocked, bytes, largestPaint, requests, shift } = await vitalsOf(page)
         const measured = `${one.name}: paint ${Math.round(largestPaint)} ms, blocked ${Math.round(blocked)} ms, shift ${shift.toFixed(3)}, ${Math.round(bytes / 1_000)} kB, ${requests} requests`
         console.info(measured)
-        // Ten times Lighthouse's thresholds for "good", because the machine may be busy.
+        // Ten times Lighthouse's thresholds for "good", because the machine may be busy. The
+        // overview requests all data in the workspace at the same time.
         const isGood =
           shift < 0.1 &&
           bytes < 500_000 &&
-          requests <= 14 &&
+          requests <= (one.name === "overview" ? 18 : 14) &&
           largestPaint < 12_000 &&
           blocked < 2_000
         if (!isGood) found.push(measured)

@@ -1,5 +1,8 @@
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { missing, usePanel } from "./support/panel.ts"
+import { missing, useOwnPanel, usePanel } from "./support/panel.ts"
 import { password, signIn, somebody } from "./support/people.ts"
 
 describe.skipIf(missing !== undefined)("a session that expires while somebody types", () => {
@@ -15,7 +18,7 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
     await page.getByRole("textbox", { name: "Schedule" }).fill("0 3 * * *")
     await context.clearCookies()
     await page.clock.fastForward("20:00")
-    // A background request may open the dialog first, which would cover the button.
+    // A background request could open the dialog first, and the dialog would then cover the button.
     await page.getByRole("button", { name: "Create cron task" }).dispatchEvent("click")
     const asked = page.getByRole("dialog", { name: "Your session has ended" })
     await asked.waitFor()
@@ -28,7 +31,8 @@ describe.skipIf(missing !== undefined)("a session that expires while somebody ty
     await asked.getByText("The email or the password is wrong.").waitFor()
     await asked.getByLabel("Password").fill(password)
     await asked.getByRole("button", { name: "Sign in" }).click()
-    // The request that was rejected because of the expired session waits and is retried.
+    // The request that was rejected because the session had expired waits until the user signs in,
+    // and is then retried.
     await page.getByRole("heading", { name: "Written slowly" }).waitFor()
     expect((await person.client.cron.list().toArray({ limit: 5 })).length).toBe(1)
     expect(problems).toEqual([])
@@ -126,7 +130,127 @@ describe.skipIf(missing !== undefined)("a rejection", () => {
   })
 })
 
-describe.skipIf(missing !== undefined)("the texts of the panel", () => {
+describe.skipIf(missing !== undefined)("a response of the service", () => {
+  const panel = usePanel()
+  const gone = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+
+  it("404 says what may have happened, and is not repeated", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions/${gone}`)
+    const alert = page.getByRole("alert")
+    await alert.getByText("It may have been deleted, or the address is wrong.").waitFor()
+    expect(await alert.getByRole("button", { name: "Try again" }).count()).toBe(0)
+  })
+
+  it("404 replaces a page whose record somebody deletes", async () => {
+    const { page, person } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Nightly",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${id}`)
+    await page.getByRole("button", { name: "Run now" }).waitFor()
+    await person.client.cron.delete(id)
+    await page.getByRole("alert").getByText("It may have been deleted").first().waitFor()
+    // A section of the page can report the deletion before the page itself does.
+    await page.getByRole("button", { name: "Run now" }).waitFor({ state: "detached" })
+  })
+
+  it("409 is shown in the dialog that caused it, and is not repeated", async () => {
+    const { page, person } = await panel.openAs()
+    const { id } = await person.client.delayed.create({
+      name: "Remind",
+      url: `${panel.url()}/v1/echo`,
+      delay_seconds: 3_600
+    })
+    await page.route("**/events*", (route) => route.abort())
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/delayed/${id}`)
+    await page.getByRole("button", { name: "Cancel task" }).click()
+    const dialog = page.getByRole("dialog")
+    const confirm = dialog.getByRole("button", { name: "Cancel task" })
+    await confirm.waitFor()
+    const { id: executionId } = await person.client.delayed.run(id)
+    await person.client.executions.get(executionId, { wait_seconds: 10 })
+    const answer = page.waitForResponse((response) => response.status() === 409)
+    await confirm.click()
+    await answer
+    await dialog.getByRole("alert").waitFor()
+    expect(await dialog.getByRole("button", { name: "Try again" }).count()).toBe(0)
+  })
+
+  it("5xx is repeated by itself, and keeps what was loaded before", async () => {
+    const { page, person } = await panel.openAs()
+    await person.client.queues.create({ name: "Billing", max_concurrency: 1 })
+    const queues = `${panel.url()}/w/${person.workspaceId}/queues`
+    let fails = true
+    await page.route(/\/v1\/workspaces\/[^/]+\/queues(?:\?|$)/, (route) =>
+      fails
+        ? route.fulfill({
+            status: 500,
+            json: { detail: { error: "internal_error", message: "An internal error occurred." } }
+          })
+        : route.fallback()
+    )
+    await page.goto(queues)
+    const alert = page.getByRole("main").getByRole("alert")
+    await alert.getByText("The page retries automatically.").waitFor()
+    fails = false
+    await page.getByRole("row", { name: /Billing/ }).waitFor()
+    await alert.waitFor({ state: "detached" })
+    fails = true
+    await person.client.queues.create({ name: "Mails", max_concurrency: 1 })
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+    await alert.waitFor()
+    expect(await page.getByRole("row", { name: /Billing/ }).count()).toBe(1)
+  })
+})
+
+describe.skipIf(missing !== undefined)("a limit", () => {
+  const plans = join(mkdtempSync(join(tmpdir(), "panel-plans-")), "plans.json")
+  writeFileSync(
+    plans,
+    JSON.stringify({
+      default: "free",
+      plans: [{ id: "free", name: "Free", limits: { queues: 0 } }]
+    })
+  )
+  const panel = useOwnPanel({ PLANS_FILE: plans, RATE_LIMIT: "120" })
+
+  it("402 of the plan is named, with a link to the limits", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/queues`)
+    await page.getByRole("button", { name: "New queue" }).first().click()
+    await page.getByLabel("Name").fill("Billing")
+    await page.getByRole("button", { name: "Create queue" }).click()
+    const alert = page.getByRole("dialog").getByRole("alert")
+    await alert.getByText(/The plan "free" allows at most 0/).waitFor()
+    const link = alert.getByRole("link", { name: "Show the limits and the plan" })
+    expect(await link.getAttribute("href")).toBe(`/w/${person.workspaceId}/usage`)
+    expect(await page.getByLabel("Name").inputValue()).toBe("Billing")
+  })
+
+  it("429 of the rate says when the page continues", async () => {
+    const { page, person } = await panel.openAs()
+    const asked = Array.from({ length: 150 }, () =>
+      person.client
+        .withOptions({ maxRetries: 0 })
+        .auth.getMe()
+        .then(
+          () => true,
+          () => false
+        )
+    )
+    expect(await Promise.all(asked)).toContain(false)
+    await page.getByRole("link", { name: "Queues" }).click()
+    await page
+      .getByText(/The page continues/)
+      .first()
+      .waitFor()
+  })
+})
+
+describe.skipIf(missing !== undefined)("the panel's strings", () => {
   const panel = usePanel()
 
   it("show the year of a date in another year", async () => {
@@ -149,6 +273,9 @@ describe.skipIf(missing !== undefined)("the texts of the panel", () => {
     const { page } = await panel.openAs()
     await page.getByText("No task is failing. Nothing ran in the last 24 hours.").waitFor()
     await page.getByText("This workspace has no monitors yet.").waitFor()
+    const state = page.getByRole("list", { name: "State of the workspace" })
+    await state.getByText("No problems right now.").waitFor()
+    expect(await state.locator(".bg-ok").count()).toBe(0)
     for (const title of ["Failing tasks", "Open incidents"]) {
       const section = page.getByRole("group", { name: title })
       expect(await section.locator(".bg-ok").count()).toBe(0)
@@ -301,9 +428,13 @@ describe.skipIf(missing !== undefined)("an invited person", () => {
     const said = page.getByText("Grace Hopper invites you to Fleet as an editor.")
     await said.waitFor()
     await page.getByRole("link", { name: "Create an account" }).click()
+    // Until this page has loaded, the sign-in page is still shown, and its fields have the same
+    // names.
+    await page.getByRole("heading", { name: "Create an account" }).waitFor()
     await said.waitFor()
     expect(await page.getByLabel("Email").inputValue()).toBe(guest.email)
     await page.getByRole("link", { name: "Sign in" }).click()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
     await page.getByLabel("Email").fill(guest.email)
     await page.getByLabel("Password").fill(password)
     await page.getByRole("button", { name: "Sign in" }).click()

@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByRole("link", { name: "Edit" }).click()
     await page.getByRole("textbox", { name: "Schedule" }).fill("not a schedule")
     await page.getByRole("button", { name: "Save changes" }).click()
-    await page.getByRole("alert").first().waitFor()
+    await page.getByText("1 field needs attention").waitFor()
     await page.getByRole("textbox", { name: "Schedule" }).fill("30 4 * * *")
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByText("Every day at 04:30").waitFor()
@@ -46,6 +46,64 @@ describe.skipIf(missing !== undefined)("tasks", () => {
     await page.getByText("No cron tasks match the filters").waitFor()
     const left = await person.client.cron.list().toArray({ limit: 5 })
     expect(left.map(({ name }) => name)).toEqual(["Nightly (copy)"])
+    expect(problems).toEqual([])
+  })
+
+  it("make up for slots of the past, which are counted first", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const task = await person.client.cron.create({
+      name: "Hourly",
+      schedule: "0 * * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${task.id}`)
+    const openSheet = async () => {
+      await page.getByRole("button", { name: "Actions for Hourly" }).click()
+      await page.getByRole("menuitem", { name: "Backfill" }).click()
+    }
+    await openSheet()
+    await page.getByText("24 runs, for the slots from").waitFor()
+    await page.getByLabel("From", { exact: true }).fill("2000-01-01T00:00:00")
+    await page.getByText("must be within the history").waitFor()
+    const from = new Date(Date.now() - 3 * 3_600_000)
+    await page.getByLabel("From", { exact: true }).fill(from.toISOString().slice(0, 19))
+    await page.getByRole("button", { name: "Start 3 runs" }).click()
+    await page.getByText("3 runs of Hourly queued").waitFor()
+    const isListed = async () =>
+      (await person.client.executions.list({ trigger: ["backfill"] })).data.length === 3
+    await expect.poll(isListed).toBe(true)
+    await openSheet()
+    await page.getByText("21 runs, for the slots from").waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("are run by a trigger URL, which is turned on, changed, replaced and turned off", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const url = `${panel.url()}/v1/echo`
+    const task = await person.client.cron.create({ name: "Deploy", url, schedule: "@yearly" })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/cron/${task.id}`)
+    const shownUrl = page.getByRole("region", { name: "trigger URL" })
+    await page.getByRole("button", { name: "Turn on trigger URL" }).click()
+    await page.getByRole("button", { name: "Turn on", exact: true }).click()
+    const first = await shownUrl.innerText()
+    expect((await fetch(first, { method: "POST" })).status).toBe(202)
+
+    await page.getByRole("button", { name: "Change sender" }).click()
+    await page.getByLabel("Requests must be signed by").selectOption("GitHub")
+    await page.getByLabel("Secret", { exact: true }).fill("a secret of a webhook")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("GitHub can run the task").waitFor()
+    expect(await shownUrl.innerText()).toBe(first)
+    expect((await fetch(first, { method: "POST" })).status).toBe(400)
+
+    await page.getByRole("button", { name: "Replace URL" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Replace URL" }).click()
+    await page.getByText("The trigger URL was replaced").waitFor()
+    expect((await fetch(first, { method: "POST" })).status).toBe(404)
+    await page.getByRole("button", { name: "Turn off" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click()
+    await page.getByRole("button", { name: "Turn on trigger URL" }).waitFor()
+    expect(await person.client.cron.getTrigger(task.id)).toMatchObject({ enabled: false })
     expect(problems).toEqual([])
   })
 
@@ -149,7 +207,7 @@ describe.skipIf(missing !== undefined)("tasks", () => {
       await page.getByLabel("Failure callback").fill("")
       await page.getByRole("button", { name: "Save changes" }).click()
       await page.getByText(callbacks.on_success.url).waitFor()
-      // The versions still have it, but are folded.
+      // The versions still contain the callback URL, but they are collapsed.
       const shown = page.getByText(callbacks.on_failure.url).filter({ visible: true })
       await shown.waitFor({ state: "detached" })
     }

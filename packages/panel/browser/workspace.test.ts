@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     const link = (await page.getByRole("region", { name: "link" }).textContent()) ?? ""
     const stranger = await panel.open()
     await stranger.page.goto(link)
-    await stranger.page.getByText("You are invited to a workspace.").waitFor()
+    await stranger.page.getByText(/invites you to/).waitFor()
     await stranger.context.close()
     const hers = await panel.openAs(grace)
     await hers.page.goto(link)
@@ -79,6 +79,19 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await page.waitForURL(/welcome/)
   })
 
+  it("has a ping key, with which jobs ping monitors by their keys", async () => {
+    const { page, person } = await panel.openAs()
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
+    await page.getByRole("button", { name: "Show ping key" }).click()
+    await page.getByText("This workspace has no ping key yet").waitFor()
+    await page.getByRole("button", { name: "Create or replace the ping key" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Create ping key" }).click()
+    const url = await page.getByRole("region", { name: "ping URL" }).textContent()
+    expect((await fetch(url ?? "")).status).toBe(201)
+    const { data } = await person.client.heartbeatMonitors.list({ key: "backup" })
+    expect(data).toMatchObject([{ key: "backup", status: "up" }])
+  })
+
   it("is stopped and resumed in its settings, and shows that on every page", async () => {
     const { page, person } = await panel.openAs()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/settings`)
@@ -88,7 +101,7 @@ describe.skipIf(missing !== undefined)("a workspace", () => {
     await strip.waitFor()
     await page.goto(`${panel.url()}/w/${person.workspaceId}/cron`)
     await strip.waitFor()
-    // Somebody else resumes the workspace and stops it again.
+    // Another user resumes the workspace and stops it again.
     await person.client.workspaces.resume()
     await strip.waitFor({ state: "detached" })
     await person.client.workspaces.stop()

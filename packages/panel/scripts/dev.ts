@@ -1,4 +1,4 @@
-/** Starts the service, which restarts when its code changes, and the panel with hot reload. */
+/** Starts the panel with hot reload, and the service, which restarts when its code changes. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { createServer } from "vite"

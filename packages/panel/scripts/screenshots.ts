@@ -1,7 +1,8 @@
 /**
- * Takes screenshots of every page, wide and narrow, in light and dark, into
- * `packages/panel/screenshots`. `npm run screenshots -- cron` takes only those whose names contain
- * `cron`, and `npm run screenshots -- --docs` those for the documentation, into `docs/pictures`.
+ * Takes screenshots of every page, wide and narrow, in light and dark mode, into
+ * `packages/panel/screenshots`. `npm run screenshots -- cron` takes only screenshots whose names
+ * contain `cron`, and `npm run screenshots -- --docs` takes the documentation's screenshots, into
+ * `docs/pictures`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -50,7 +51,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         await page.screenshot({
           path: join(isForDocs ? docs : folder, `${name}.png`),
           fullPage: !isForDocs,
-          // A colour transition may still run on a busy machine.
+          // On a busy machine, a colour transition can still be running.
           animations: "disabled"
         })
         await one.after?.(page)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import {
   dailyHistory,
-  clampToIncidents,
+  notBeforeIncidents,
   oldestOf,
   uptimeFraction,
   monitoredPeriod
@@ -45,7 +45,7 @@ describe("the history of a monitor", () => {
 
   it("counts an incident that began after the last tick of the clock", () => {
     const incidents = [down(2, null)]
-    const now = clampToIncidents(incidents, start + 1.99 * hourMs)
+    const now = notBeforeIncidents(incidents, start + 1.99 * hourMs)
     expect(uptimeFraction(incidents, start, now)).toBeLessThan(1)
   })
 
@@ -53,7 +53,7 @@ describe("the history of a monitor", () => {
     const watched = { since: start - 48 * hourMs, from: start - 24 * hourMs }
     const days = dailyHistory([], watched, start, 4)
     expect(days.map(({ known }) => known)).toEqual([
-      "not watched",
+      "not monitored",
       "no incident",
       "watched",
       "watched"

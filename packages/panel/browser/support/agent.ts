@@ -7,7 +7,7 @@ const program = join(import.meta.dirname, "../../../agent/src/main.ts")
 
 const running = new Set<() => Promise<void>>()
 
-/** Stops all remaining agents. A test run may end this process without an `exit` event. */
+/** Stops all agents that are still running. This process can end without an `exit` event. */
 export const stopAgents = async (): Promise<void> => {
   await Promise.all([...running].map((stop) => stop()))
 }

@@ -1,7 +1,10 @@
 import { once } from "node:events"
 import { createServer } from "node:tls"
 
-/** Self-signed certificates for test servers on loopback, valid until 2119. */
+/**
+ * Self-signed certificates for test servers on loopback addresses. Unless a comment says otherwise,
+ * they are valid until 2119.
+ */
 const key = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIMi0B1HFUptHO5LMeH3LCCqqDsIaVP7Gi1gTqkwvHzoWoAoGCCqGSM49
 AwEHoUQDQgAEp+Z1QDEOAa6PF9pugGCXPeRtmCqEsK9x5gJz9c4j+zfQmo2Ua6sY
@@ -21,6 +24,20 @@ fOvU4lSZqD5mhOzwLntNztozEYojrKty7XdYyQFNuwIhAPlQAkW/Bn1aVkHCABvm
 fDI8gSo4Zf7/3jfUdWhxvs60
 -----END CERTIFICATE-----`
 
+/** A certificate that expired on 3 May 2026. */
+const expired = `-----BEGIN CERTIFICATE-----
+MIIBuDCCAV+gAwIBAgIBBTAKBggqhkjOPQQDAjA8MQswCQYDVQQGEwJERTESMBAG
+A1UECgwJQWNtZSBHbWJIMRkwFwYDVQQDDBB3d3cuYWNtZS5leGFtcGxlMB4XDTI1
+MDUwMzAwMDAwMFoXDTI2MDUwMzEyMDAwMFowPDELMAkGA1UEBhMCREUxEjAQBgNV
+BAoMCUFjbWUgR21iSDEZMBcGA1UEAwwQd3d3LmFjbWUuZXhhbXBsZTBZMBMGByqG
+SM49AgEGCCqGSM49AwEHA0IABKfmdUAxDgGujxfaboBglz3kbZgqhLCvceYCc/XO
+I/s30JqNlGurGLa2cZFQndymogszYhPNqmWwN5b0neasumGjUjBQMC8GA1UdEQQo
+MCaCEHd3dy5hY21lLmV4YW1wbGWCDGFjbWUuZXhhbXBsZYcEfwAAATAdBgNVHQ4E
+FgQUUlGyRVwRqAog9ynP+4YkHFOpju0wCgYIKoZIzj0EAwIDRwAwRAIgAaGArt96
+0lSyC+8Ad3QLLZScX/OYWADJDpu0XXD7X+MCIFuixNFsWZsHqxWO+k1LfH4xjmWX
+uujRnqioTT6B6RW/
+-----END CERTIFICATE-----`
+
 /** A certificate whose fields contain HTML with a script. */
 const hostile = `-----BEGIN CERTIFICATE-----
 MIICaDCCAg2gAwIBAgIBATAKBggqhkjOPQQDAjB9MSswKQYDVQQKDCI8aW1nIHNy
@@ -38,7 +55,7 @@ HFOpju0wCgYIKoZIzj0EAwIDSQAwRgIhALdF5IV9o7Oc9HCIO8JnxCEA/LBOKqDP
 aSEPOgTqGZwAAiEA9gLwFE3D7owt4n1KRCN6+T/fMNwIOokI5bXBr84RwVA=
 -----END CERTIFICATE-----`
 
-export const certificates = { plain, hostile } as const
+export const certificates = { plain, expired, hostile } as const
 
 /**
  * Starts a TLS server with one of the certificates and returns its port. The server stops with the

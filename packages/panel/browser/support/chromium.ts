@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserServer, chromium } from "playwright-core"
 
-/** Paths of Chromium on Debian and other systems. */
+/** Chromium's paths on Debian and other systems. */
 const places = [
   process.env["CHROMIUM"],
   "/usr/bin/chromium",
@@ -18,15 +18,16 @@ const options = () => {
   if (chromiumPath === undefined) throw new Error("there is no Chromium here; name one in CHROMIUM")
   return {
     executablePath: chromiumPath,
-    // Chromium cannot use its sandbox as root. The browser loads only the panel.
+    // Chromium's sandbox does not work for root. The browser loads only the panel, so it does not
+    // need a sandbox.
     args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
   }
 }
 
 export const launchChromium = async (): Promise<Browser> => chromium.launch(options())
 
-/** Starts a browser to which test files connect. */
+/** Starts a browser that all test files connect to. */
 export const serveChromium = async (): Promise<BrowserServer> => chromium.launchServer(options())
 
-/** Connects to the browser. Closing the connection keeps the browser running. */
+/** Connects to the browser. Closing the connection does not stop the browser. */
 export const connectToChromium = (endpoint: string): Promise<Browser> => chromium.connect(endpoint)

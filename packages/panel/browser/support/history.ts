@@ -5,10 +5,13 @@ import { SqlClient } from "effect/sql"
 
 const dayMs = 24 * 60 * 60_000
 
-/** The length of the history in days, shorter than the retention. */
+/** The number of days of history, which is less than the retention. */
 const days = 28
 
-/** Creates daily cron tasks. None is due in the next hour, because a run would disturb the measurement. */
+/**
+ * Creates daily cron tasks. None is due within the next hour, because a run would disturb the
+ * measurement.
+ */
 export const makeTasks = async (client: SchedulingClient, url: string, count: number) => {
   const hourNow = new Date().getUTCHours()
   for (let at = 0; at < count; at += 100) {
@@ -23,8 +26,8 @@ export const makeTasks = async (client: SchedulingClient, url: string, count: nu
 }
 
 /**
- * Inserts executions for all tasks of a workspace in turn, at even intervals until a minute ago.
- * Every 51st has failed, so that each task has some failures.
+ * Inserts executions for a workspace's tasks in turn, evenly spaced and ending a minute ago. Every
+ * 51st execution has failed, so that each task has some failures.
  */
 export const fillHistory = (url: string, workspaceId: string, count: number): Promise<void> =>
   Effect.gen(function* () {
@@ -67,7 +70,7 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
         ) AS moment`
     }
     yield* sql`ANALYZE executions`
-    // The node adds executions to the statistics once a minute, which would disturb the
+    // The node would add the executions to the statistics once a minute, which would disturb the
     // measurement.
     const taken = sql<{ readonly count: number }>`
       SELECT coalesce(sum(succeeded + failed), 0)::float8 AS count
@@ -81,7 +84,9 @@ export const fillHistory = (url: string, workspaceId: string, count: number): Pr
     Effect.runPromise
   )
 
-/** Creates the partitions of past days. The service creates only those of the days around today. */
+/**
+ * Creates the partitions for past days. The service creates only those for the days around today.
+ */
 const missingDays = `
   DO $$
   DECLARE

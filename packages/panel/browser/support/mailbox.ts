@@ -8,7 +8,7 @@ interface Mail {
   readonly source: string
 }
 
-/** Starts a real mail server, which stops with the process. */
+/** Starts a real mail server, which stops when the process exits. */
 export const mailbox = async () => {
   const mails: Array<Mail> = []
   const smtp = new SMTPServer({
@@ -30,7 +30,7 @@ export const mailbox = async () => {
       SMTP_URL: `smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`,
       MAIL_FROM: "service@example.com"
     },
-    /** Waits for a mail to an address and returns the link of its button. */
+    /** Waits for an email to an address and returns its button's link. */
     linkIn: async (email: string, subject: string): Promise<string> => {
       for (let tries = 0; tries < 100; tries++) {
         const mail = mails.findLast(

@@ -4,20 +4,20 @@ import { password, type Person } from "./people.ts"
 export interface PanelPage {
   readonly name: string
   readonly path: string
-  /** True for a page that requires no session. */
+  /** True if the page does not require a session. */
   readonly isPublic: boolean
-  /** Runs before the page is opened. `after` reverts it. */
+  /** Runs before the page is opened. `after` undoes its changes. */
   readonly before?: (page: Page) => Promise<unknown>
-  /** Runs on the page before it is checked. */
+  /** Runs on the page before the page is checked. */
   readonly prepare?: (page: Page) => Promise<unknown>
   readonly after?: (page: Page) => Promise<unknown>
-  /** True if the page is meant to show placeholders. */
+  /** True if the page is supposed to show loading placeholders. */
   readonly isWaiting?: boolean
 }
 
 const sessionPath = "**/panel/session"
 
-/** Responds to a sign-in as for an account with a second factor. */
+/** Responds to a sign-in as the service does for an account that has a second factor. */
 const asksForCode = (route: Route) =>
   route.request().method() === "POST"
     ? route.fulfill({
@@ -26,18 +26,37 @@ const asksForCode = (route: Route) =>
       })
     : route.fallback()
 
+/** Responds like a server on which every sign-in method is enabled. */
+const hasAllWays = (page: Page) =>
+  page.route("**/v1/auth/options", (route) =>
+    route.fulfill({
+      json: { password: true, passkey: true, provider: { name: "Keycloak" }, proxy: true }
+    })
+  )
+const hasOwnWays = (page: Page) => page.unroute("**/v1/auth/options")
+
+const passkeysPath = "**/panel/session/passkeys/list"
+
+const passkeys = ["Laptop", "Phone"].map((name, index) => ({
+  id: `019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d4${index}`,
+  name,
+  last_used_at: index === 0 ? null : "2026-06-01T11:30:00.000Z",
+  created_at: "2026-05-30T09:30:00.000Z"
+}))
+
 const cronList = /\/cron\?limit=100/
 
 const open = (name: string, path: string): PanelPage => ({ name, path, isPublic: true })
 
-/** Lists every page of the panel, with the records of a person's workspace. */
+/** Lists all of the panel's pages, with the records in a person's workspace. */
 export const pagesOf = async ({
   client,
   workspaceId
 }: Person): Promise<ReadonlyArray<PanelPage>> => {
   const { data: heartbeats } = await client.heartbeatMonitors.list({ limit: 100 })
   const { data: certificates } = await client.sslMonitors.list({ limit: 1 })
-  const { data: sites } = await client.httpMonitors.list({ limit: 1 })
+  const { data: sites } = await client.httpMonitors.list({ name: "Shop", limit: 1 })
+  const { data: placed } = await client.httpMonitors.list({ name: "Intranet", limit: 1 })
   const { data: servers } = await client.tcpMonitors.list({ limit: 1 })
   const { data: records } = await client.dnsMonitors.list({ limit: 1 })
   const { data: processes } = await client.processMonitors.list({ limit: 1 })
@@ -87,23 +106,53 @@ export const pagesOf = async ({
     open("forgot-password", "/forgot-password"),
     {
       ...open("sign-in-code", "/sign-in"),
-      before: (page) => page.route(sessionPath, asksForCode),
+      before: async (page) => {
+        await hasAllWays(page)
+        await page.route(sessionPath, asksForCode)
+      },
       prepare: async (page) => {
         await page.getByLabel("Email").fill("ada@example.com")
         await page.getByLabel("Password").fill("correct horse battery staple")
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByLabel("Code").waitFor()
       },
-      after: (page) => page.unroute(sessionPath)
+      after: async (page) => {
+        await hasOwnWays(page)
+        await page.unroute(sessionPath)
+      }
+    },
+    {
+      ...open("sign-in-ways", "/sign-in"),
+      before: hasAllWays,
+      prepare: (page) => page.getByRole("button", { name: "Continue with Keycloak" }).waitFor(),
+      after: hasOwnWays
+    },
+    {
+      name: "account-passkeys",
+      path: "/account/settings",
+      isPublic: false,
+      before: async (page) => {
+        await hasAllWays(page)
+        await page.route(passkeysPath, (route) =>
+          route.fulfill({ json: { data: passkeys, has_password: true } })
+        )
+      },
+      prepare: (page) => page.getByRole("list", { name: "Passkeys" }).waitFor(),
+      after: async (page) => {
+        await hasOwnWays(page)
+        await page.unroute(passkeysPath)
+      }
     },
     open("reset-password", "/reset-password"),
     open("reset-password-link", "/reset-password#token"),
+    open("sign-in-link", "/sign-in-link"),
     open("email-link-gone", "/email/verify/token"),
     { name: "invitation", path: "/invitation", isPublic: false },
     { name: "invitation-link", path: "/invitation#token", isPublic: false },
     { name: "welcome", path: "/welcome", isPublic: false },
     inside("overview", ""),
     empty("overview", ""),
+    empty("timeline", "/timeline"),
     empty("forecast", "/forecast"),
     empty("executions", "/executions"),
     empty("cron", "/cron"),
@@ -113,6 +162,7 @@ export const pagesOf = async ({
     empty("monitor", "/monitors"),
     empty("incident", "/incidents"),
     empty("channel", "/notifications"),
+    empty("escalation", "/notifications/escalations"),
     empty("key", "/keys"),
     empty("secret", "/secrets"),
     empty("maintenance", "/maintenance"),
@@ -133,6 +183,7 @@ export const pagesOf = async ({
       isWaiting: true,
       after: (page) => page.unroute(cronList)
     },
+    inside("timeline", "/timeline"),
     inside("forecast", "/forecast"),
     inside("forecast-week", "/forecast?span=week"),
     inside("executions", "/executions"),
@@ -183,6 +234,8 @@ export const pagesOf = async ({
     inside("http-new", "/monitors/http/new"),
     inside("http-detail", `/monitors/http/${sites[0]?.id}`),
     inside("http-edit", `/monitors/http/${sites[0]?.id}/edit`),
+    inside("places-detail", `/monitors/http/${placed[0]?.id}`),
+    inside("places-edit", `/monitors/http/${placed[0]?.id}/edit`),
     inside("tcp-new", "/monitors/tcp/new"),
     inside("tcp-detail", `/monitors/tcp/${servers[0]?.id}`),
     inside("dns-new", "/monitors/dns/new"),
@@ -201,6 +254,10 @@ export const pagesOf = async ({
       await page.getByRole("status").filter({ hasText: "after" }).waitFor()
     }),
     inside("notification-rules", "/notifications/rules"),
+    inside("escalations", "/notifications/escalations"),
+    inside("escalation-new", "/notifications/escalations", async (page) => {
+      await page.getByRole("button", { name: "New escalation policy" }).first().click()
+    }),
     inside("delivery-list", "/notifications/deliveries"),
     inside("delivery-filtered", "/notifications/deliveries?kind=callback"),
     inside("delivery-detail", `/notifications/deliveries/${deliveries[0]?.id}`),

@@ -13,10 +13,13 @@ export const missing =
 
 if (missing !== undefined) console.warn(missing)
 
-/** Uses the browser and the service shared by all test files. */
+/** Connects to the browser and the service that all test files share. */
 export const usePanel = () => useBrowser(() => inject("panelUrl") ?? "")
 
-/** Uses the shared browser and starts a service for one test file, which may stop it. */
+/**
+ * Connects to the shared browser, and starts a service for one test file, which can stop that
+ * service.
+ */
 export const useOwnPanel = (environment: NodeJS.ProcessEnv = {}, hostname?: string) => {
   let service: Service
   beforeAll(async () => {
@@ -31,7 +34,8 @@ const useBrowser = (url: () => string) => {
   beforeAll(async () => {
     browser = await connectToChromium(inject("browserEndpoint"))
   })
-  // An open page follows the live events of its workspace and would slow down the next tests.
+  // An open page keeps receiving its workspace's live events, which would slow down the tests that
+  // follow.
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()))
   })
@@ -40,7 +44,7 @@ const useBrowser = (url: () => string) => {
     await stopAgents()
   })
 
-  /** Opens a page in a new browser context. `problems` collects its errors. */
+  /** Opens a page in a new browser context. `problems` collects the page's errors. */
   const open = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ reducedMotion: "reduce", ...options })
     const page = await context.newPage()
@@ -50,7 +54,7 @@ const useBrowser = (url: () => string) => {
   return {
     url,
     open,
-    /** Opens a page for a signed-in person. */
+    /** Opens a page for a person who is signed in. */
     openAs: async (person?: Person, options: BrowserContextOptions = {}) => {
       const who = person ?? (await somebody(url()))
       const opened = await open(options)
@@ -60,7 +64,7 @@ const useBrowser = (url: () => string) => {
   }
 }
 
-/** Collects script errors and violations of the content security policy. */
+/** Collects script errors and content security policy violations. */
 const problemsOf = (page: Page): ReadonlyArray<string> => {
   const problems: Array<string> = []
   page.on("pageerror", (error) => problems.push(error.message))

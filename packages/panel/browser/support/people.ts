@@ -11,7 +11,7 @@ export interface Person {
   readonly client: SchedulingClient
 }
 
-/** Creates an account with a workspace. */
+/** Creates an account with one workspace. */
 export const somebody = async (
   baseUrl: string,
   name = "Ada Lovelace",
@@ -26,11 +26,18 @@ export const somebody = async (
   return { email, workspaceId, client }
 }
 
-/** Signs in with the form. */
+/** Signs in using the form. */
 export const signIn = async (page: Page, baseUrl: string, { email }: Pick<Person, "email">) => {
   await page.goto(`${baseUrl}/sign-in`)
   await page.getByLabel("Email").fill(email)
   await page.getByLabel("Password").fill(password)
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.waitForURL(/\/w\//)
+}
+
+/** Signs out using the account menu. The page must have reached its final URL. */
+export const signOut = async (page: Page) => {
+  await page.getByRole("button", { name: "Your account" }).click()
+  await page.getByRole("menuitem", { name: "Sign out" }).click()
+  await page.getByRole("heading", { name: "Sign in" }).waitFor()
 }

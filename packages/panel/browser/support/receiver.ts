@@ -1,7 +1,10 @@
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 
-/** Starts a server that records requests and sends a configured response. It stops with the process. */
+/**
+ * Starts a server that records requests and sends a configured response. It stops when the process
+ * exits.
+ */
 export const receiver = async () => {
   const answer = {
     status: 200,

@@ -40,7 +40,7 @@ const cronTasks: ReadonlyArray<Omit<CronTaskInput, "url"> & { readonly path: str
   }
 ]
 
-/** Fills a workspace with records of all kinds. */
+/** Creates records of all kinds in a workspace. */
 export const seed = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   await seedSecrets(client)
   await seedCallbacks(client)

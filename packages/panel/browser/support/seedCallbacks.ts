@@ -2,7 +2,7 @@ import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
 import { receiver } from "./receiver.ts"
 
-/** A run that has reported progress but no result, and a run that has sent a callback. */
+/** Creates a run that has reported progress but no result, and a run whose callback was sent. */
 export const seedCallbacks = async (client: SchedulingClient): Promise<void> => {
   const { answer, url } = await receiver()
   await client.delayed.create({

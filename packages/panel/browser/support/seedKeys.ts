@@ -12,7 +12,7 @@ const keys: ReadonlyArray<ApiKeyInput> = [
   }
 ]
 
-/** API keys: a used one, a revoked one and some unused ones. */
+/** Creates API keys: a used key, a revoked key and some unused keys. */
 export const seedKeys = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   for (const input of keys) {
     const { id, key } = await client.apiKeys.create(input)

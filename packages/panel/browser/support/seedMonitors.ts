@@ -37,7 +37,7 @@ const heartbeats: ReadonlyArray<
   }
 ]
 
-/** Monitors of all kinds: up, down, paused and new. */
+/** Creates monitors of all kinds: up, down, paused and new. */
 export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
   for (const { pings, ...input } of heartbeats) {
     const { id, ping_url } = await client.heartbeatMonitors.create(input)
@@ -55,7 +55,7 @@ export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
   await seedTargets(client)
 }
 
-/** Monitors whose targets answer, and one that answers nothing. */
+/** Starts the monitors' targets. All of them respond, except one. */
 const seedTargets = async (client: SchedulingClient): Promise<void> => {
   const site = await client.httpMonitors.create({
     name: "Shop",

@@ -2,7 +2,7 @@ import type { SchedulingClient } from "@scheduling/sdk"
 import { poll } from "./poll.ts"
 import { receiver } from "./receiver.ts"
 
-/** Two channels, one of which fails, a rule, and its deliveries. */
+/** Creates a rule, deliveries, and two channels, one of which fails. */
 export const seedNotifications = async (
   client: SchedulingClient,
   baseUrl: string

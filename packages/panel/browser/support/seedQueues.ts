@@ -1,6 +1,6 @@
 import type { SchedulingClient } from "@scheduling/sdk"
 
-/** A paused queue with waiting runs, and an idle queue. */
+/** Creates a paused queue with waiting runs, and an idle queue. */
 export const seedQueues = async (client: SchedulingClient, baseUrl: string): Promise<void> => {
   const { id } = await client.queues.create({ name: "Billing server", max_concurrency: 2 })
   await client.queues.pause(id)

@@ -1,6 +1,6 @@
 import type { SchedulingClient } from "@scheduling/sdk"
 
-/** A secret that tasks use, and one with many hosts that nothing uses. */
+/** Creates a secret that tasks use, and an unused secret with many hosts. */
 export const seedSecrets = async (client: SchedulingClient): Promise<void> => {
   await client.secrets.upsert("WAREHOUSE_PASSWORD", {
     value: "correct horse battery staple",

@@ -27,11 +27,11 @@ export class Service {
 
   private constructor(port: number, environment: NodeJS.ProcessEnv, hostname: string) {
     this.#port = port
-    this.#environment = environment
+    this.#environment = { ...environment }
     this.url = `http://${hostname}:${port}`
   }
 
-  /** Passkeys work only at a host name, such as `localhost`. */
+  /** Passkeys work only with a host name, such as `localhost`. */
   static async start(
     environment: NodeJS.ProcessEnv = {},
     hostname = "127.0.0.1"
@@ -41,7 +41,9 @@ export class Service {
     return service
   }
 
-  async start(): Promise<void> {
+  /** Starts the process. `settings` are added to the settings of earlier starts. */
+  async start(settings: NodeJS.ProcessEnv = {}): Promise<void> {
+    Object.assign(this.#environment, settings)
     let output = ""
     const child = spawn(process.execPath, ["packages/server/src/main.ts"], {
       cwd: root,
@@ -52,7 +54,8 @@ export class Service {
         DATA_DIR: this.#data,
         EGRESS_ALLOW: "127.0.0.0/8",
         PUBLIC_URL: this.url,
-        // Each account is created from another address, because the rate per address is limited.
+        // Each account is created from a different address, because registrations are limited per
+        // address.
         TRUST_PROXY: "127.0.0.0/8",
         RATE_LIMIT: "0",
         ...this.#environment

@@ -4,14 +4,14 @@ import { Service } from "./service.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The URL of the service shared by all test files. Undefined without a browser. */
+    /** The URL of the service that all test files share. Undefined if there is no browser. */
     readonly panelUrl: string | undefined
-    /** The endpoint of the browser. */
+    /** The URL for connecting to the browser. */
     readonly browserEndpoint: string
   }
 }
 
-/** Starts one service and one browser for all test files, because they take 6 seconds to start. */
+/** Starts one service and one browser for all test files, because starting them takes 6 seconds. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | void> {
   if (chromiumPath === undefined) return
   const [service, browser] = await Promise.all([Service.start(), serveChromium()])

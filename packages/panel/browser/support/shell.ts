@@ -7,7 +7,7 @@ const begin = (command: string, args: ReadonlyArray<string>, env: NodeJS.Process
   spawn(command, args, {
     cwd: root,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
-    // Use a process group, so that all of its processes can be stopped.
+    // Use a process group, so that all processes that the command starts can be stopped.
     detached: true
   })
 
@@ -31,7 +31,7 @@ export const runShell = (commands: string, env: NodeJS.ProcessEnv = {}): Promise
 export const runTypeScript = (program: string, env: NodeJS.ProcessEnv): Promise<string> =>
   run(process.execPath, ["--input-type=module-typescript", "--eval", program], env)
 
-/** Starts commands that run until they are stopped. Returns the function that stops them. */
+/** Starts commands that run until stopped. Returns a function that stops them. */
 export const beginShell = (commands: string): (() => void) => {
   const child = begin("sh", ["-ec", commands], {})
   child.stdout.resume()

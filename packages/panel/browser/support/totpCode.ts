@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto"
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
-/** Returns the authenticator code for a secret, for the current period or a later one. */
+/** Returns a secret's authenticator code for the current time step or a later one. */
 export const totpCode = (secret: string, later = 0): string => {
   const bits = [...secret.replaceAll(/[\s=]/g, "")]
     .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0"))

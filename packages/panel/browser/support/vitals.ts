@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** The metrics of Lighthouse, as reported by the browser. */
+/** Lighthouse's metrics, as reported by the browser. */
 interface Vitals {
   /** The time of the largest contentful paint. */
   largestPaint: number
@@ -12,7 +12,7 @@ interface Vitals {
   requests: number
 }
 
-/** Starts measuring on every page that is opened from now on. */
+/** Starts measuring every page that is opened later. */
 export const watch = (page: Page) =>
   page.addInitScript(() => {
     const vitals = { largestPaint: 0, shift: 0, blocked: 0 }
@@ -46,16 +46,16 @@ export const vitalsOf = (page: Page): Promise<Vitals> =>
     }
   })
 
-/** The page's work in milliseconds. */
+/** How many milliseconds the page spent working. */
 interface Work {
-  /** Processor time, which is independent of other load on the machine. */
+  /** CPU time, which is independent of other load on the machine. */
   readonly processor: number
   readonly scripts: number
   /** Time for style recalculation and layout. */
   readonly layout: number
 }
 
-/** Measures the work of the page during an action. */
+/** Measures how much time the page spends working during an action. */
 export const workOf = async (page: Page, done: () => Promise<unknown>): Promise<Work> => {
   const session = await page.context().newCDPSession(page)
   await session.send("Performance.enable")

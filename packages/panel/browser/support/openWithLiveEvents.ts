@@ -5,10 +5,10 @@ const dateOf = (header: string | null) => Date.parse(header ?? "")
 
 /**
  * Opens a page and waits until its event stream has started and a second has passed. `Date` headers
- * have second precision, and a stream that may have missed events starts with a reset, which causes
+ * have second precision. If a stream might have missed events, it starts with a reset, which causes
  * a refetch.
  */
-export const follow = async (
+export const openWithLiveEvents = async (
   page: Page,
   url: string,
   open: () => Promise<unknown>

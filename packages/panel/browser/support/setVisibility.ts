@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 
 /** Simulates switching to another tab or back. */
-export const look = (page: Page, state: "hidden" | "visible"): Promise<void> =>
+export const setVisibility = (page: Page, state: "hidden" | "visible"): Promise<void> =>
   page.evaluate((visibilityState) => {
     Object.defineProperties(document, {
       hidden: { configurable: true, value: visibilityState === "hidden" },

@@ -1,0 +1,70 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { serveCertificate } from "./support/certificates.ts"
+import { missing, usePanel } from "./support/panel.ts"
+import type { Person } from "./support/people.ts"
+import { poll } from "./support/poll.ts"
+import { receiver } from "./support/receiver.ts"
+
+/** Creates a target that is down, an expired certificate, and a task with a wrong URL. */
+const plantFailures = async ({ client }: Person, goodUrl: string, wrongUrl: string) => {
+  await client.httpMonitors.create({
+    name: "Shop",
+    url: "http://127.0.0.1:9/health",
+    confirm_after: 1
+  })
+  await client.sslMonitors.create({
+    name: "Website",
+    host: "127.0.0.1",
+    port: await serveCertificate("expired"),
+    server_name: "www.acme.example"
+  })
+  const { id } = await client.cron.create({
+    name: "Invoices",
+    schedule: "0 5 * * *",
+    url: goodUrl,
+    retry_count: 0
+  })
+  await client.cron.runAndWait(id)
+  await client.cron.update(id, { url: wrongUrl })
+  await client.cron.runAndWait(id)
+  await poll(async () => (await client.incidents.list({ status: "open" })).data.length === 3)
+}
+
+/** Opens the overview and clicks the first link with the name. */
+const openFromOverview = async (page: Page, group: string, name: string) => {
+  await page.getByRole("link", { name: "Overview" }).click()
+  await page
+    .getByRole("main")
+    .getByRole("group", { name: group })
+    .getByRole("link", { name })
+    .click()
+}
+
+describe.skipIf(missing !== undefined)("the cause of a failure", () => {
+  const panel = usePanel()
+
+  it("is found from the overview with one click", async () => {
+    const { url } = await receiver()
+    const { page, person, problems } = await panel.openAs()
+    const wrongUrl = `${panel.url()}/nowhere`
+    await plantFailures(person, url, wrongUrl)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+
+    await openFromOverview(page, "Open incidents", "Shop")
+    await page.getByText("Incident opened: Connection refused.").waitFor()
+
+    await openFromOverview(page, "Open incidents", "Website")
+    await page.getByText("Incident opened: The certificate expired on 2026-05-03.").waitFor()
+
+    for (const group of ["Failing tasks", "Open incidents"]) {
+      await openFromOverview(page, group, "Invoices")
+      await page.getByText("responded with 404").first().waitFor()
+      const changed = page.getByRole("group", { name: "Changed before the failure" })
+      await changed.getByText(/Ada Lovelace changed url .* before the failure/).waitFor()
+      await changed.getByText(url).waitFor()
+      await changed.getByText(wrongUrl).waitFor()
+    }
+    expect(problems).toEqual([])
+  })
+})

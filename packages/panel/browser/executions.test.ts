@@ -1,0 +1,188 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import type { Person } from "./support/people.ts"
+
+const makeTask = ({ client }: Person, name: string, url: string, tags: Array<string> = []) =>
+  client.cron.create({ name, url, tags, schedule: "0 3 1 1 *", retry_count: 0 })
+
+const rowsOf = (page: Page) => page.getByRole("table", { name: "Executions" }).getByRole("row")
+
+describe.skipIf(missing !== undefined)("the list of executions", () => {
+  const panel = usePanel()
+
+  it("is filtered by several statuses, tag, task, period and id", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const good = await makeTask(person, "Good", `${panel.url()}/v1/echo`, ["billing"])
+    const bad = await makeTask(person, "Bad", `${panel.url()}/nowhere`)
+    const { id } = await person.client.cron.runAndWait(good.id)
+    await person.client.cron.runAndWait(bad.id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    await page.getByText("2 executions", { exact: true }).waitFor()
+    const status = page.getByRole("group", { name: "Status" })
+    await status.getByRole("button", { name: "Failed" }).click()
+    await page.getByText("1 execution", { exact: true }).waitFor()
+    await status.getByRole("button", { name: "Succeeded" }).click()
+    await page.getByText("2 executions", { exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.get("status")).toBe("succeeded,failed")
+    await page.getByLabel("Tag").fill("billing")
+    await page.keyboard.press("Enter")
+    await page.getByText("1 execution", { exact: true }).waitFor()
+    await rowsOf(page).getByRole("link", { name: "Good" }).waitFor()
+
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    await page.getByLabel("Task or execution id").pressSequentially("Ba")
+    await page.locator("datalist option[value=Bad]").waitFor({ state: "attached" })
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Clear the task filter" }).waitFor()
+    await page.getByText("1 execution", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Clear the task filter" }).click()
+    await page.getByLabel("Task or execution id").fill(id)
+    await page.getByRole("heading", { name: "Good" }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it("has a chart above it whose brush and keys set the period", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const task = await makeTask(person, "Good", `${panel.url()}/v1/echo`)
+    await person.client.cron.runAndWait(task.id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions`)
+    const chart = page.getByRole("listbox", { name: "Executions over time" })
+    const bars = chart.getByRole("option")
+    await bars.first().waitFor()
+    expect(await bars.count()).toBe(48)
+    await page.getByRole("option", { name: /: 1 succeeded, 0 failed/ }).waitFor()
+    const { height, width, x, y } = (await chart.boundingBox())!
+    await page.mouse.move(x + width * 0.25, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    await page.getByText("No executions match the filters").waitFor()
+    const search = () => new URL(page.url()).searchParams
+    const hours = Date.parse(search().get("to")!) - Date.parse(search().get("from")!)
+    expect(hours / 3_600_000).toBeGreaterThan(10)
+    expect(await chart.getByRole("option", { selected: true }).count()).toBe(hours / 3_600_000)
+    await bars.last().focus()
+    await page.keyboard.press("Shift+ArrowLeft")
+    await page.keyboard.press("Enter")
+    await rowsOf(page).getByRole("link", { name: "Good" }).waitFor()
+    expect(search().get("to")).toBe(null)
+    await page.getByLabel("Period").selectOption("")
+    await expect.poll(() => search().get("from")).toBe(null)
+    expect(problems).toEqual([])
+  })
+
+  it("keeps views and columns in the browser", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const task = await makeTask(person, "Bad", `${panel.url()}/nowhere`)
+    await person.client.cron.runAndWait(task.id)
+    await page.goto(
+      `${panel.url()}/w/${person.workspaceId}/executions?status=failed&trigger=manual`
+    )
+    await page.getByRole("button", { name: "Saved views" }).click()
+    await page.getByRole("menuitem", { name: "Save or remove views…" }).click()
+    await page.getByLabel("Name").fill("By hand")
+    await page.getByRole("button", { name: "Save view" }).click()
+    await page.getByRole("button", { name: "Columns" }).click()
+    await page.getByRole("menuitemcheckbox", { name: "Attempts" }).click()
+    await page.getByRole("columnheader", { name: "Attempts" }).waitFor()
+    await page.getByRole("button", { name: "Columns" }).click()
+    await page.getByRole("menuitemcheckbox", { name: "Late by" }).click()
+    await page.getByRole("columnheader", { name: "Late by" }).waitFor({ state: "detached" })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/executions?status=running`)
+    await page.getByText("No executions match the filters").waitFor()
+    await page.getByRole("button", { name: "Saved views" }).click()
+    await page.getByRole("menuitem", { name: "By hand" }).click()
+    await page.getByRole("columnheader", { name: "Attempts" }).waitFor()
+    expect(page.url()).toContain("?status=failed&trigger=manual")
+    await page.getByRole("button", { name: "Saved views" }).click()
+    await page.getByRole("menuitem", { name: "Save or remove views…" }).click()
+    await page.getByRole("button", { name: "Remove By hand" }).click()
+    await page.getByRole("button", { name: "Remove By hand" }).waitFor({ state: "detached" })
+    expect(problems).toEqual([])
+  })
+
+  it("runs and cancels all that match, and names those that failed", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const queue = await client.queues.create({ name: "Slow", max_concurrency: 1 })
+    await client.queues.pause(queue.id)
+    const url = `${panel.url()}/v1/echo`
+    await client.delayed.createMany({
+      items: Array.from({ length: 60 }, (_, index) => ({
+        name: `Wait ${index}`,
+        url,
+        delay_seconds: 0,
+        queue_id: queue.id
+      }))
+    })
+    await page.goto(`${panel.url()}/w/${workspaceId}/executions?status=queued`)
+    await page.getByText("60 executions", { exact: true }).waitFor()
+    const bar = page.getByRole("toolbar", { name: "Selected" })
+    await page.getByLabel("Select all loaded executions").check()
+    await bar.getByRole("button", { name: "Select all 60 matching executions" }).click()
+    await bar.getByText("60 selected").waitFor()
+    expect(await bar.getByRole("button", { name: "Run again" }).isDisabled()).toBe(true)
+    // Another user cancels one execution, and the request to cancel a different one is rejected.
+    const refused = (await client.executions.list({ limit: 1 })).data[0]!.id
+    await page.route(`**/executions/${refused}/cancel`, (route) =>
+      route.fulfill({
+        status: 409,
+        json: { detail: { error: "conflict", message: "The execution has already finished." } }
+      })
+    )
+    await bar.getByRole("button", { name: "Cancel" }).click()
+    const asked = page.getByRole("dialog", { name: "Cancel 60 executions?" })
+    await asked.getByRole("button", { name: "Cancel 60 executions" }).click()
+    const failed = page.getByRole("dialog", { name: "1 of 60 executions failed" })
+    await failed.getByText("The execution has already finished.").waitFor()
+    await page.keyboard.press("Escape")
+    const { total } = await client.executions.list({ status: "cancelled", total: true, limit: 1 })
+    expect(total).toBe(59)
+    await page.unrouteAll()
+
+    await client.queues.resume(queue.id)
+    await page.goto(`${panel.url()}/w/${workspaceId}/executions?status=cancelled`)
+    await page.getByText("59 executions", { exact: true }).waitFor()
+    await page
+      .getByLabel(/^Select cancelled execution/)
+      .first()
+      .check()
+    await bar.getByRole("button", { name: "Run again" }).click()
+    await page.getByText("1 execution was started again").waitFor()
+    expect(problems).toEqual([])
+  })
+})
+
+describe.skipIf(missing !== undefined)("the page of an execution", () => {
+  const panel = usePanel()
+
+  it("shows the phases, the last good one, and the ones before and after it", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const task = await makeTask(person, "Report", `${panel.url()}/v1/echo`)
+    await client.cron.runAndWait(task.id)
+    await client.cron.update(task.id, { url: `${panel.url()}/nowhere` })
+    const failed = await client.cron.runAndWait(task.id)
+    await client.cron.update(task.id, { url: `${panel.url()}/v1/echo` })
+    await client.cron.runAndWait(task.id)
+
+    await page.goto(`${panel.url()}/w/${workspaceId}/executions/${failed.id}`)
+    await page.getByText("Wait", { exact: true }).waitFor()
+    await page.getByText(/^Made by node /).waitFor()
+    const compared = page.getByRole("group", { name: "Compared with the last success" })
+    await compared.getByText("Status code", { exact: true }).waitFor()
+    await compared.getByText("404", { exact: true }).waitFor()
+    await compared.getByText("200", { exact: true }).waitFor()
+    await compared.getByText(/No endpoint at this URL/).waitFor()
+    await page.getByRole("link", { name: /^Next, succeeded/ }).click()
+    await page.getByRole("link", { name: /^Previous, failed/ }).waitFor()
+    expect(await page.getByRole("link", { name: /^Next/ }).count()).toBe(0)
+    await page.getByRole("link", { name: /^Previous, failed/ }).click()
+    await page.waitForURL(`**/executions/${failed.id}`)
+    await page.getByRole("link", { name: /^Previous, succeeded/ }).click()
+    await page.getByRole("link", { name: /^Next, failed/ }).waitFor()
+    expect(await page.getByRole("link", { name: /^Previous/ }).count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+
+describe.skipIf(missing !== undefined)("the page of an incident", () => {
+  const panel = usePanel()
+
+  it("shows what changed since the last success, earlier incidents, and runs the task again", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const good = `${panel.url()}/v1/echo`
+    const bad = `${panel.url()}/nowhere`
+    const task = await client.cron.create({
+      name: "Report",
+      url: good,
+      schedule: "0 3 1 1 *",
+      retry_count: 0
+    })
+    const runWith = async (url: string) => {
+      await client.cron.update(task.id, { url })
+      await client.cron.runAndWait(task.id)
+    }
+    const incidents = async () => (await client.incidents.list({ subject_id: task.id })).data
+    await runWith(good)
+    await runWith(bad)
+    await expect.poll(async () => (await incidents()).length).toBe(1)
+    await runWith(good)
+    await expect.poll(async () => (await incidents())[0]?.status).toBe("closed")
+    await runWith(bad)
+    await expect.poll(async () => (await incidents()).length).toBe(2)
+    const [latest, first] = await incidents()
+
+    await page.goto(`${panel.url()}/w/${workspaceId}/incidents/${latest?.id}`)
+    const compared = page.getByRole("group", { name: "Compared with the last success" })
+    await compared.getByText("404", { exact: true }).waitFor()
+    const earlier = page.getByRole("table", { name: "Incidents" })
+    await earlier.getByRole("link", { name: "Report" }).click()
+    await page.waitForURL(`**/incidents/${first?.id}`)
+    await page.getByText("This is the first incident of this task.").waitFor()
+
+    await client.cron.update(task.id, { url: good })
+    await page.goto(`${panel.url()}/w/${workspaceId}/incidents/${latest?.id}`)
+    await page.getByRole("button", { name: "Run again" }).click()
+    await page.waitForURL("**/executions/**")
+    await expect.poll(async () => (await incidents())[0]?.status).toBe("closed")
+    expect(problems).toEqual([])
+  })
+
+  it("checks a monitor again on demand", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client, workspaceId } = person
+    const { id } = await client.httpMonitors.create({
+      name: "Site",
+      url: `${panel.url()}/nowhere`,
+      confirm_after: 1
+    })
+    const incidents = async () => (await client.incidents.list({ subject_id: id })).data
+    await expect.poll(async () => (await incidents()).length, { timeout: 20_000 }).toBe(1)
+    await page.goto(`${panel.url()}/w/${workspaceId}/incidents/${(await incidents())[0]?.id}`)
+    const checked = async () => (await client.httpMonitors.get(id)).last_check?.at
+    const before = await checked()
+    await page.getByRole("button", { name: "Check now" }).click()
+    await page.getByText("The check was requested.", { exact: false }).waitFor()
+    await expect.poll(checked).not.toBe(before)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,151 @@
+import type { ActivityTimeline } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { missing, usePanel } from "./support/panel.ts"
+import { workOf } from "./support/vitals.ts"
+
+describe.skipIf(missing !== undefined)("the timeline", () => {
+  const panel = usePanel()
+
+  it("counts runs live, and opens the executions of a selected period", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { client } = person
+    const { id } = await client.cron.create({
+      name: "Nightly report",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await client.cron.runAndWait(id)
+    await page.goto(`${panel.url()}/w/${person.workspaceId}`)
+    await page.getByRole("link", { name: "Timeline" }).click()
+    await page.getByText("Show as a table").click()
+    const row = page.getByRole("row", { name: /^Nightly report/ })
+    const succeeded = row.getByRole("cell").nth(2)
+    await expect.poll(() => succeeded.textContent()).toBe("1")
+    await client.cron.runAndWait(id)
+    await expect.poll(() => succeeded.textContent(), { timeout: 25_000 }).toBe("2")
+
+    await page.getByRole("button", { name: "7 days" }).click()
+    await page.waitForURL(/from=/)
+    await expect.poll(() => row.getByRole("cell").nth(5).textContent()).toMatch(/^[23]$/)
+    const canvas = page.getByRole("application", { name: /Timeline/ })
+    await canvas.focus()
+    // The changes are reached first, then the task.
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    await page
+      .getByRole("status")
+      .getByText(/^Nightly report, /)
+      .waitFor()
+    await page.keyboard.press("Enter")
+    await page.getByRole("main").getByRole("link", { name: "Executions" }).click()
+    await page.waitForURL(new RegExp(`task_id=${id}`))
+    expect(new URL(page.url()).searchParams.get("from")).toBeTruthy()
+    await expect
+      .poll(() => page.getByRole("main").getByText("Succeeded").count())
+      .toBeGreaterThan(1)
+    expect(problems).toEqual([])
+  })
+
+  it("says that a part could not be fetched, and keeps the lanes", async () => {
+    const { page, person } = await panel.openAs()
+    await person.client.queues.create({ name: "Billing", max_concurrency: 1 })
+    let fails = true
+    await page.route(/\/notifications\/deliveries\?/, (route) =>
+      fails
+        ? route.fulfill({
+            status: 500,
+            json: { detail: { error: "internal_error", message: "An internal error occurred." } }
+          })
+        : route.fallback()
+    )
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
+    const alert = page.getByRole("main").getByRole("alert")
+    await alert.getByText("An internal error occurred.").waitFor()
+    await page.getByText("Show as a table").click()
+    await page.getByRole("row", { name: /^Billing/ }).waitFor()
+    fails = false
+    await alert.waitFor({ state: "detached" })
+    await page.getByRole("row", { name: /^Billing/ }).waitFor()
+  })
+
+  it("pans 500 lanes with 100,000 marks without late frames", async () => {
+    const { page, person, problems } = await panel.openAs(undefined, {
+      viewport: { width: 1440, height: 900 }
+    })
+    // The service would need hours to run this many tasks.
+    await page.route("**/activity/timeline?*", async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: crowded(await answer.json()) })
+    })
+    await page.goto(`${panel.url()}/w/${person.workspaceId}/timeline`)
+    const canvas = page.getByRole("application", { name: /Timeline/ })
+    await canvas.waitFor()
+    expect(await page.locator("tr").count()).toBe(0)
+    const box = await canvas.boundingBox()
+    if (box === null) throw new Error("the canvas is not on the screen")
+    // The page has settled once ten frames in a row are on time. On a busy machine, this may never
+    // happen.
+    await page.evaluate(async () => {
+      let last = await new Promise<number>(requestAnimationFrame)
+      for (let all = 0, calm = 0; all < 300 && calm < 10; all++) {
+        const at = await new Promise<number>(requestAnimationFrame)
+        calm = at - last < 25 ? calm + 1 : 0
+        last = at
+      }
+    })
+    const frames = 120
+    await page.mouse.move(box.x + 800, box.y + 300)
+    await page.mouse.down()
+    let took: ReadonlyArray<number> = []
+    const work = await workOf(page, async () => {
+      took = await page.evaluate(async (count) => {
+        const shown = document.querySelector("canvas")
+        const between: Array<number> = []
+        let last = await new Promise(requestAnimationFrame)
+        for (let frame = 0; frame < count; frame++) {
+          const clientX = 900 + (frame % 60) * 5
+          const options = { bubbles: true, pointerId: 1, clientX, clientY: 500 }
+          shown?.dispatchEvent(new PointerEvent("pointermove", options))
+          const at = await new Promise(requestAnimationFrame)
+          between.push(at - last)
+          last = at
+        }
+        return between
+      }, frames)
+    })
+    await page.mouse.up()
+    const sorted = took.toSorted((one, other) => one - other)
+    const at = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? Infinity).toFixed(1)
+    console.info(
+      `The timeline: a frame every ${at(0.5)} ms, ${at(0.95)} ms at p95, ` +
+        `${(work.processor / frames).toFixed(1)} ms of a processor per frame`
+    )
+    // The limit is the duration of three frames at 60 frames per second, because the machine may be
+    // busy and renders in software.
+    expect(work.processor / frames).toBeLessThan(50)
+    expect(problems).toEqual([])
+  })
+})
+
+/** Fills the response with 500 lanes, each with 200 marks. */
+const crowded = (answer: ActivityTimeline): ActivityTimeline => {
+  const buckets = (Date.parse(answer.to) - Date.parse(answer.from)) / answer.bucket_seconds / 1_000
+  const marks = Array.from({ length: 200 }, (_, index) => Math.floor((index * buckets) / 200))
+  const pairs = (from: number, to: number) =>
+    marks.flatMap((bucket, index) =>
+      index % 10 >= from && index % 10 < to ? [bucket, 1 + (index % 7)] : []
+    )
+  const lanes = Array.from({ length: 500 }, (_, index) => ({
+    kind: "cron" as const,
+    task_id: `019a9f3c-5b1e-7c4a-9d2f-${String(index).padStart(12, "0")}`,
+    name: `Task ${index}`,
+    tags: [`tag ${index % 9}`],
+    queue_id: null,
+    succeeded: pairs(0, 6),
+    failed: pairs(6, 7),
+    other: pairs(7, 8),
+    running: pairs(8, 9),
+    planned: pairs(9, 10)
+  }))
+  return { ...answer, lanes }
+}

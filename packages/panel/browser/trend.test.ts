@@ -1,0 +1,102 @@
+import type { ExecutionBucket, ExecutionStats } from "@scheduling/sdk"
+import { describe, expect, it } from "vitest"
+import { measures, trendOf, valueBefore } from "../src/overview/trend.ts"
+import { missing, usePanel } from "./support/panel.ts"
+
+const hourMs = 3_600_000
+
+const bucketAt = (start: number, succeeded: number, failed: number, p50: number) => ({
+  start: new Date(start).toISOString(),
+  counts: { queued: 0, running: 0, succeeded, failed, cancelled: 0, skipped: 0 },
+  success_rate: succeeded + failed === 0 ? null : succeeded / (succeeded + failed),
+  duration_ms: succeeded + failed === 0 ? null : { p50, p95: p50, p99: p50 },
+  lateness_ms: null
+})
+
+describe("the trend of a measure", () => {
+  const today = Date.parse("2026-01-31T00:00:00Z")
+  const measure = (name: string) => {
+    const found = measures.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`No measure ${name}`)
+    return found
+  }
+  // Only three days have runs. They start at 03:00 and take 100, 200 and 900 ms.
+  const before: ReadonlyArray<ExecutionBucket> = Array.from({ length: 168 }, (_, index) => {
+    const p50 = { 27: 100, 51: 200, 75: 900 }[index]
+    const runs = p50 === undefined ? 0 : 4
+    return bucketAt(today + (index - 168) * hourMs, runs, 0, p50 ?? 0)
+  })
+
+  it("compares an hour with the median of the same hour of the days before", () => {
+    const hours = [
+      bucketAt(today + 3 * hourMs, 1, 3, 800),
+      bucketAt(today + 4 * hourMs, 1, 0, 50),
+      bucketAt(today + 5 * hourMs, 0, 0, 0)
+    ]
+    expect(
+      trendOf(measure("Median duration"), hours, before).map(({ usual, value }) => [value, usual])
+    ).toEqual([
+      [800, 200],
+      [50, null],
+      [null, null]
+    ])
+    expect(trendOf(measure("Success rate"), hours, before)[0]).toMatchObject({
+      value: 0.25,
+      usual: 1
+    })
+  })
+
+  it("compares the runs with those of a day that had any", () => {
+    const totals = bucketAt(today, 12, 0, 200)
+    expect(valueBefore(measure("Runs"), totals, before)).toBe(4)
+    expect(valueBefore(measure("Success rate"), totals, before)).toBe(1)
+    expect(valueBefore(measure("Runs"), bucketAt(today, 0, 0, 0), [])).toBeNull()
+  })
+
+  it("marks what became clearly worse", () => {
+    expect(measure("Success rate").isWorse(0.9, 1)).toBe(true)
+    expect(measure("Success rate").isWorse(0.995, 1)).toBe(false)
+    expect(measure("Median duration").isWorse(2_000, 1_000)).toBe(true)
+    expect(measure("Median duration").isWorse(30, 10)).toBe(false)
+  })
+})
+
+describe.skipIf(missing !== undefined)("the trend of the overview", () => {
+  const panel = usePanel()
+
+  it("shows the last 24 hours beside the days before", async () => {
+    const { page, person, problems } = await panel.openAs()
+    const { id } = await person.client.cron.create({
+      name: "Nightly report",
+      schedule: "0 3 * * *",
+      url: `${panel.url()}/v1/echo`
+    })
+    await person.client.cron.runAndWait(id)
+    const overview = `${panel.url()}/w/${person.workspaceId}`
+    await page.goto(overview)
+    const section = page.getByRole("group", { name: "Last 24 hours" })
+    await section.getByText("No runs in the 7 days before").first().waitFor()
+    const rates = section.getByRole("table", { name: "Success rate by hour" })
+    await rates.getByRole("row", { name: /100%/ }).waitFor()
+
+    // A new workspace has no history, so the test provides statistics for slower days.
+    await page.route(/\/executions\/stats\?.*to=/, async (route) => {
+      const response = await route.fetch()
+      const stats: ExecutionStats = await response.json()
+      const buckets = stats.buckets.map(({ start }) => bucketAt(Date.parse(start), 2, 2, 4_000))
+      await route.fulfill({
+        json: { ...stats, totals: bucketAt(0, 336, 336, 4_000), buckets }
+      })
+    })
+    await page.goto(overview)
+    await section.getByText("50.0% in the 7 days before").waitFor()
+    await section.getByText("96 a day in the 7 days before").waitFor()
+    await section.getByText("4.0 s in the 7 days before").waitFor()
+    await rates.getByRole("row", { name: /100% 50\.0%/ }).waitFor()
+    const excess = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+    )
+    expect(excess).toBeLessThanOrEqual(0)
+    expect(problems).toEqual([])
+  })
+})
