@@ -1,5 +1,5 @@
 /**
- * Compares the service with its peers: `npm run bench [name...]`. Without names, runs all
+ * Compares the service with other programs: `npm run bench [name...]`. Without names, runs all
  * measurements. Prints a table per measurement and saves the tables in `bench/results`.
  */
 import { rows } from "./rows/index.ts"

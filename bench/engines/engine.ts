@@ -1,11 +1,8 @@
 import { Client } from "pg"
 import { query } from "../support/database.ts"
 
-/**
- * A number of calls that are due at even intervals over `spreadMs`. The first is due in
- * `startsInMs`.
- */
-export interface Work {
+/** Calls that are due at even intervals over `spreadMs`. The first is due in `startsInMs`. */
+export interface ScheduledCalls {
   readonly count: number
   readonly startsInMs: number
   readonly spreadMs: number
@@ -18,14 +15,17 @@ export interface RecordedCall {
   readonly startedMs: number
 }
 
-/** An engine that makes calls when they are due: this service or a peer, with its own database. */
+/**
+ * An engine that makes calls when they are due, with its own database: this service or another
+ * scheduler.
+ */
 export interface Engine extends AsyncDisposable {
   readonly pid: number
-  /** Creates scheduled tasks, all at once. */
-  readonly schedule: (work: Work) => Promise<void>
-  /** Adds calls that are due now to the queue, all at once. */
+  /** Creates scheduled tasks, all in one transaction. */
+  readonly schedule: (work: ScheduledCalls) => Promise<void>
+  /** Adds calls that are due now to the queue, all in one transaction. */
   readonly enqueue: (count: number) => Promise<void>
-  /** Returns whether all work is done and the history has this many successful calls. */
+  /** Returns whether all work is done and the history contains this many successful calls. */
   readonly isDone: (calls: number) => Promise<boolean>
   readonly history: () => Promise<ReadonlyArray<RecordedCall>>
 }
@@ -37,23 +37,23 @@ export interface EngineOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The usual body of a call. */
+/** The body of a call, unless a measurement uses a different body. */
 export const smallBody = JSON.stringify({ report: "daily", recipients: ["ops@example.com"] })
 
 /** SQL for the time at which the n-th of `$1` calls is due. `$2` and `$3` come from `dueValues`. */
 export const dueAt = "now() + ($2::float8 + n * $3::float8) * interval '1 millisecond'"
 
-export const dueValues = ({ count, spreadMs, startsInMs }: Work) => [
+export const dueValues = ({ count, spreadMs, startsInMs }: ScheduledCalls) => [
   count,
   startsInMs,
   spreadMs / count
 ]
 
 /**
- * Runs statements in one transaction, so that all rows arrive at once, and analyzes the tables, so
- * that the planner has the statistics of normal operation.
+ * Runs the statements in one transaction, so that all rows become visible together, and analyzes
+ * the tables, so that the planner has realistic statistics.
  */
-export const fill = async (
+export const insertAndAnalyze = async (
   database: string,
   tables: string,
   insert: (client: Client) => Promise<unknown>
@@ -70,7 +70,7 @@ export const fill = async (
   }
 }
 
-/** Implements `isDone` in SQL. `queue` and `history` are the FROM clauses. */
+/** Implements `isDone` with SQL. `queue` and `history` are FROM clauses. */
 export const isDone = async (
   database: string,
   queue: string,

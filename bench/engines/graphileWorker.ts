@@ -4,10 +4,10 @@ import {
   dueValues,
   type Engine,
   type EngineOptions,
-  fill,
+  insertAndAnalyze,
   isDone,
   readHistory,
-  type Work
+  type ScheduledCalls
 } from "./engine.ts"
 import { payloadOf } from "./payload.ts"
 
@@ -24,8 +24,8 @@ export const startGraphileWorker = async ({
     SINK_URL: sinkUrl,
     ...env
   })
-  const schedule = (work: Work) =>
-    fill(database, jobs, (client) =>
+  const schedule = (work: ScheduledCalls) =>
+    insertAndAnalyze(database, jobs, (client) =>
       client.query(
         `SELECT count(*)
          FROM graphile_worker.add_jobs((

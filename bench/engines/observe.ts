@@ -1,31 +1,31 @@
 import { setTimeout } from "node:timers/promises"
 import { makeCertificate } from "../support/certificate.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
-import { processorTimeOf } from "../support/processorTime.ts"
+import { cpuTimeOf } from "../support/cpuTime.ts"
 import { startSink } from "../support/sink.ts"
 import type { Arrivals } from "../support/sink.ts"
 import { type Engine, type EngineOptions, smallBody } from "./engine.ts"
 
 export type StartEngine = (options: EngineOptions) => Promise<Engine>
 
-/** The calls of one `run`, in the order in which they reached the receiver. */
+/** The calls made during one `run`, in the order in which they reached the receiver. */
 export interface Round extends Arrivals {
-  /** The time at which all calls were in the history, in milliseconds since the epoch. */
+  /** The time at which the history contained all calls, in milliseconds since the epoch. */
   readonly doneAtMs: number
   /**
-   * The CPU time of the engine and of PostgreSQL per call. Other load on the machine affects it
-   * less than it affects the duration.
+   * The CPU time per call of the engine and PostgreSQL, in microseconds. Other load on the machine
+   * affects it less than it affects the duration.
    */
   readonly micros: number
-  /** WAL bytes per call, of the whole PostgreSQL server. */
+  /** WAL bytes per call, for the whole PostgreSQL server. */
   readonly walBytes: number
 }
 
-/** The lateness of calls in milliseconds. */
+/** The lateness of calls, in milliseconds. */
 export interface Lateness {
-  /** The delay until the engine started the call. */
+  /** The delays until the engine started each call. */
   readonly begun: ReadonlyArray<number>
-  /** The delay until the call reached the receiver. */
+  /** The delays until each call reached the receiver. */
   readonly arrived: ReadonlyArray<number>
 }
 
@@ -47,10 +47,10 @@ export interface ObserveOptions extends Pick<EngineOptions, "database" | "env"> 
   readonly call?: CallShape | undefined
 }
 
-/** An engine and the receiver of all its calls. */
-export interface ObservedEngine extends AsyncDisposable {
+/** An engine, and the receiver for all of its calls. */
+export interface MeasuredEngine extends AsyncDisposable {
   readonly engine: Engine
-  /** Starts work that makes this many calls, and waits until all calls are in the history. */
+  /** Starts work that makes this many calls, and waits until the history contains all of them. */
   readonly run: (calls: number, begin: () => Promise<void>) => Promise<Round>
   /** Fails unless each call was made exactly once and is in the history. */
   readonly verify: () => Promise<void>
@@ -59,7 +59,10 @@ export interface ObservedEngine extends AsyncDisposable {
 
 const patienceMs = 30_000
 
-/** Waits until the history has been written, after the last call has reached the receiver. */
+/**
+ * Waits until the history is complete. The engine writes it after the last call has reached the
+ * receiver.
+ */
 const untilDone = async (engine: Engine, calls: number) => {
   const impatientAt = Date.now() + patienceMs
   while (!(await engine.isDone(calls))) {
@@ -71,7 +74,7 @@ const untilDone = async (engine: Engine, calls: number) => {
 export const observe = async (
   start: StartEngine,
   { call = smallCall, database, env }: ObserveOptions
-): Promise<ObservedEngine> => {
+): Promise<MeasuredEngine> => {
   await using starting = new AsyncDisposableStack()
   const certificate = call.overTls ? starting.use(makeCertificate()) : undefined
   const sink = starting.use(await startSink({ ...call, certificate }))
@@ -87,23 +90,22 @@ export const observe = async (
     run: async (calls, begin) => {
       const before = made
       made += calls
-      const engineMs = processorTimeOf(engine.pid)
+      const engineMs = cpuTimeOf(engine.pid)
       await databaseWatch.since()
       await begin()
-      // Do not count the WAL written by adding the work.
+      // Excludes the WAL written while adding the work.
       const toBegin = await databaseWatch.since()
       await sink.arrivals(made)
       await untilDone(engine, made)
       const doneAtMs = Date.now()
       const used = await databaseWatch.since()
-      const processorMs =
-        processorTimeOf(engine.pid) - engineMs + toBegin.processorMs + used.processorMs
+      const cpuMs = cpuTimeOf(engine.pid) - engineMs + toBegin.cpuMs + used.cpuMs
       const { ids, times } = await sink.arrivals(made)
       return {
         ids: ids.slice(before),
         times: times.slice(before),
         doneAtMs,
-        micros: (processorMs * 1_000) / calls,
+        micros: (cpuMs * 1_000) / calls,
         walBytes: used.walBytes / calls
       }
     },
@@ -116,7 +118,7 @@ export const observe = async (
         written.size === made ? "" : `${written.size} in the history instead of ${made}`,
         ids.every((id) => written.has(id)) ? "" : "calls are missing from the history"
       ].filter((problem) => problem !== "")
-      // Figures of an engine that loses or repeats calls are worthless.
+      // Measurements are worthless if the engine loses or repeats calls.
       if (problems.length > 0) throw new Error(problems.join(", "))
     },
     latenessOf: async ({ ids, times }) => {

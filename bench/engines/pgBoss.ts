@@ -5,10 +5,10 @@ import {
   dueValues,
   type Engine,
   type EngineOptions,
-  fill,
+  insertAndAnalyze,
   isDone,
   readHistory,
-  type Work
+  type ScheduledCalls
 } from "./engine.ts"
 import { payloadOf } from "./payload.ts"
 
@@ -24,8 +24,8 @@ export const startPgBoss = async ({
   sinkUrl
 }: EngineOptions): Promise<Engine> => {
   const server = await startPeer("pgBoss", { DATABASE_URL: database, SINK_URL: sinkUrl, ...env })
-  const schedule = (work: Work) =>
-    fill(database, "pgboss.job", async (client) => {
+  const schedule = (work: ScheduledCalls) =>
+    insertAndAnalyze(database, "pgboss.job", async (client) => {
       const { rows } = await client.query<Job>(
         `SELECT ${payloadOf(body)} AS data, ${dueAt} AS "startAfter"
          FROM generate_series(1, $1::int) AS n`,

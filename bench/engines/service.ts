@@ -8,22 +8,25 @@ import {
   dueValues,
   type Engine,
   type EngineOptions,
-  fill,
+  insertAndAnalyze,
   isDone,
   readHistory,
-  type Work
+  type ScheduledCalls
 } from "./engine.ts"
 
 const history = "executions WHERE status = 'succeeded'"
 
-/** Starts this service as an engine. Its cron tasks are inserted as its API would insert them. */
+/**
+ * Starts this service as an engine. Cron tasks are inserted into its database as its API would
+ * insert them.
+ */
 export const startServiceEngine = (options: EngineOptions): Promise<Engine> =>
   startEngine(options, async (url) => {
     const { id: workspaceId } = await newWorkspace(url)
     return { workspaceId, runOn: "NULL", headers: "{}" }
   })
 
-/** Starts this service with tasks that have a secret in a header of each call. */
+/** Starts this service with tasks whose calls send a secret in a header. */
 export const startServiceWithSecret = (options: EngineOptions): Promise<Engine> =>
   startEngine(options, async (url) => {
     const { accessToken, id: workspaceId } = await newWorkspace(url)
@@ -38,6 +41,17 @@ export const startServiceWithSecret = (options: EngineOptions): Promise<Engine> 
     return { workspaceId, runOn: "NULL", headers: JSON.stringify(headers) }
   })
 
+/**
+ * Starts this service with tasks whose runs are limited per key. The key contains the run's id, so
+ * that every run has a different key.
+ */
+export const startServiceWithFlow = (options: EngineOptions): Promise<Engine> =>
+  startEngine(options, async (url) => {
+    const { id: workspaceId } = await newWorkspace(url)
+    const flow = JSON.stringify({ key: "run:{{ run.id }}", max_concurrency: 1, fifo: false })
+    return { workspaceId, runOn: "NULL", headers: "{}", flow: `'${flow}'` }
+  })
+
 /** Starts this service with worker agents that make the calls. */
 export const startWorkersEngine =
   (agents: number, slots: number) =>
@@ -48,16 +62,17 @@ export const startWorkersEngine =
       return { workspaceId, runOn: `'${JSON.stringify({ labels: [label] })}'`, headers: "{}" }
     })
 
-/** The workspace of the tasks, SQL for `run_on`, and the headers of the calls as JSON. */
-interface Place {
+/** The tasks' workspace, SQL for `run_on` and `flow`, and the calls' headers as JSON. */
+interface TaskSettings {
   readonly workspaceId: string
   readonly runOn: string
   readonly headers: string
+  readonly flow?: string
 }
 
 const startEngine = async (
   { body, database, env, sinkUrl }: EngineOptions,
-  begin: (url: string, stack: AsyncDisposableStack) => Promise<Place>
+  begin: (url: string, stack: AsyncDisposableStack) => Promise<TaskSettings>
 ): Promise<Engine> => {
   await using starting = new AsyncDisposableStack()
   const settings = { DATABASE_URL: database, LOG_LEVEL: "warn", ...env }
@@ -67,13 +82,13 @@ const startEngine = async (
   return {
     pid: server.pid,
     schedule: (work) =>
-      fill(database, "tasks", (client) =>
+      insertAndAnalyze(database, "tasks", (client) =>
         client.query(insertTasks(target, dueAt), dueValues(work))
       ),
     enqueue: (count) =>
-      fill(database, "tasks, runs", (client) =>
+      insertAndAnalyze(database, "tasks, runs", (client) =>
         client.query(
-          `WITH made AS (${insertTasks(target, "NULL")} RETURNING id, workspace_id, run_on) ${insertRuns}`,
+          `WITH made AS (${insertTasks(target, "NULL")} RETURNING *), inserted AS (${insertRuns}) ${announceRuns}`,
           [count]
         )
       ),
@@ -91,7 +106,7 @@ const newWorkspace = async (url: string) => {
 
 const nowMs = "(extract(epoch FROM now()) * 1000)::bigint"
 
-/** Returns SQL for an id like the service's own: a UUID v7 with this timestamp. */
+/** Returns SQL for an id in the service's format, a UUID v7, with this timestamp. */
 const idAt = (ms: string) => `(
     lpad(to_hex(${ms}), 12, '0')
     || '7' || substr(md5(random()::text), 1, 3)
@@ -101,37 +116,55 @@ const idAt = (ms: string) => `(
 const msOf = (id: string) => `extract(epoch FROM time_of_id(${id})) * 1000`
 
 /**
- * Inserts `$1` cron tasks, as if one had been created every millisecond until now. Their schedule
- * is New Year, so that each task fires only once per measurement.
+ * Inserts `$1` cron tasks, as if one had been created every millisecond until now. They fire at New
+ * Year, so each task fires only once per measurement.
  */
 const insertTasks = (
-  target: Place & { readonly sinkUrl: string; readonly body: string },
+  target: TaskSettings & { readonly sinkUrl: string; readonly body: string },
   nextFireAt: string
 ) => `
   INSERT INTO tasks (
     id, workspace_id, kind, name, status, method, url, headers, body, timeout_seconds,
     retry_count, schedule, timezone, overlap, missed, dst_overlap, next_fire_at,
-    run_on, created_at, updated_at
+    run_on, flow, flow_parts, created_at, updated_at
   )
   SELECT
     ${idAt(`${nowMs} - $1::int + n`)}, '${target.workspaceId}', 'cron', 'Report ' || n, 'active', 'POST',
     '${target.sinkUrl}', '${target.headers}', '${target.body}', 30,
     0, '0 0 1 1 *', 'UTC', 'skip', 'once', 'first', ${nextFireAt},
-    ${target.runOn}, now(), now()
+    ${target.runOn}, ${target.flow ?? "NULL"}, ${target.flow === undefined ? "NULL" : flowParts}, now(), now()
   FROM generate_series(1, $1::int) AS n`
 
-/** Inserts runs whose ids contain their due time. */
+/** The parts of the key used in `startServiceWithFlow`, as the service stores them. */
+const flowParts = `'["run:", { "value": "run.id" }]'`
+
+/** Inserts runs whose ids contain the time at which the run is due. */
 const insertRuns = `
   INSERT INTO runs (
-    id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds
+    id, workspace_id, task_id, kind, trigger, scheduled_for, due_at, run_on, worker_wait_seconds,
+    queue_id, slot_queue_id, state
   )
   SELECT
-    ${idAt(nowMs)}, workspace_id, id, 'cron', 'manual', now(), now(), run_on,
-    CASE WHEN run_on IS NOT NULL THEN 300 END
-  FROM made`
+    run.id, workspace_id, made.id, 'cron', 'manual', now(), now(), run_on,
+    CASE WHEN run_on IS NOT NULL THEN 300 END, flow_queue_id, free_slot,
+    CASE WHEN flow IS NULL OR free_slot IS NOT NULL THEN 'ready' ELSE 'parked' END
+  FROM made
+  CROSS JOIN LATERAL (SELECT ${idAt(nowMs)} AS id, made.id AS of_task) AS run
+  LEFT JOIN LATERAL enter_flow(
+    workspace_id, flow_key(flow, flow_parts, run.id, name, key, NULL), flow, updated_at
+  ) ON true
+  RETURNING queue_id, state`
 
-/** Reschedules existing tasks spread over the whole table, different ones each time. */
-export const rescheduleSome = (database: string, work: Work) =>
+/** Announces the runs' keys to the service, as a process that adds runs does. */
+const announceRuns = `
+  SELECT pg_notify('scheduling_runs', 'admit ' || queue_id)
+  FROM inserted
+  WHERE state = 'parked'`
+
+/**
+ * Reschedules tasks that are spread across the whole table. Each call reschedules different tasks.
+ */
+export const rescheduleSome = (database: string, work: ScheduledCalls) =>
   query(
     database,
     `WITH ends AS (

@@ -1,9 +1,9 @@
 /**
- * Serves the list of cron tasks behind better-auth's own API keys. `WORKSPACES` is a JSON array of
- * ids. Each workspace gets a key, which `/keys` returns. The setup follows better-auth's
- * documentation for high verification rates: no rate limit, and deferred updates. There is no
- * secondary storage, because the service has none. On a database, version 1.7 defers the removal of
- * expired keys, but still updates a key's row twice before it responds.
+ * Serves the list of cron tasks, protected by better-auth's API keys. `WORKSPACES` is a JSON array
+ * of ids. A key is created for each workspace, and `/keys` returns the keys. The setup follows
+ * better-auth's documentation for high verification rates: no rate limit, and deferred updates.
+ * There is no secondary storage, because the service has none either. With a database, version 1.7
+ * defers the removal of expired keys, but still updates a key's row twice before it responds.
  */
 import { apiKey } from "@better-auth/api-key"
 import { betterAuth, type BetterAuthOptions } from "better-auth"

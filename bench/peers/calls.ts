@@ -1,8 +1,8 @@
-/** The work of a peer's job: the call, made as fast as Node can, and a history row. */
+/** A job's work in the compared schedulers: a call, made as fast as Node can, and a history row. */
 import { Pool } from "undici"
 
-/** The payload of a job. */
-export interface Call {
+/** A job's payload. */
+export interface JobPayload {
   readonly workspace_id: string
   readonly task_id: string
   readonly body: string
@@ -22,7 +22,9 @@ export interface HistoryRow {
   readonly response_body: string
 }
 
-/** The service's limit of connections to one host. */
+/**
+ * The maximum number of concurrent calls, which is the service's limit for connections to one host.
+ */
 export const concurrency = 512
 
 const target = new URL(process.env["SINK_URL"] ?? "")
@@ -33,10 +35,10 @@ const connections = new Pool(target.origin, {
   bodyTimeout: 30_000
 })
 
-/** Makes the call of a job. A response other than 2xx fails the job, and its queue retries it. */
-export const call = async (
+/** Makes a job's call. Throws unless the response is 2xx, so that the queue retries the job. */
+export const makeCall = async (
   id: string,
-  { body, scheduled_for, task_id, workspace_id }: Call
+  { body, scheduled_for, task_id, workspace_id }: JobPayload
 ): Promise<HistoryRow> => {
   const started_at = new Date()
   const answer = await connections.request({

@@ -1,8 +1,8 @@
 import type { Pool } from "pg"
 
 /**
- * Reads the page of cron tasks that the peers return, from the service's own tables and with one
- * prepared statement.
+ * Reads the page of cron tasks that the compared servers return, using the service's own tables and
+ * one prepared statement.
  */
 export const listCronTasks = async (pool: Pool, workspaceId: string) => {
   const { rows } = await pool.query<CronTaskRow>({
@@ -62,8 +62,8 @@ interface CronTaskRow {
 const limit = 50
 
 /**
- * Returns the lowest execution id of an earlier day, so that a statement reads only the newest
- * partitions of the history.
+ * Returns the lowest possible id for an execution that many days ago, so that a statement reads
+ * only the history's newest partitions.
  */
 const dayBefore = (days: number) => {
   const day = Math.floor(Date.now() / 86_400_000) - days

@@ -1,6 +1,7 @@
 /**
- * Two of the service's endpoints, hand-written as by a good engineer: Fastify, `pg`, `jose`,
- * prepared statements, response schemas. Uses the service's own tables, keys and tokens.
+ * Two of the service's endpoints, written by hand as a good engineer would write them: Fastify,
+ * `pg`, `jose`, prepared statements, response schemas. They use the service's own tables, keys and
+ * tokens.
  */
 import fastify, { type FastifyRequest } from "fastify"
 import { jwtVerify } from "jose"

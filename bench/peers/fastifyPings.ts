@@ -1,7 +1,7 @@
 /**
- * Heartbeat pings, hand-written as by a good engineer: Fastify, `pg`, prepared statements, an
- * UPDATE that finds the monitor and moves its deadline, and an INSERT of the ping. Creates its own
- * tables, with the indexes for finding deadlines and listing events.
+ * Heartbeat pings, written by hand as a good engineer would write them: Fastify, `pg`, prepared
+ * statements, an UPDATE that finds the monitor and moves its deadline, and an INSERT of the ping.
+ * Creates its own tables, with the indexes for finding deadlines and listing events.
  */
 import fastify from "fastify"
 import { Pool } from "pg"

@@ -1,6 +1,6 @@
 /**
- * The history of the peers' calls. It has the same fields as the service's history, in a table
- * without partitions.
+ * The history of calls made by the compared schedulers. It has the same fields as the service's
+ * history, but its table is not partitioned.
  */
 import type { Pool as Database } from "pg"
 import type { HistoryRow } from "./calls.ts"
@@ -30,8 +30,8 @@ export const writeHistory = (database: Database, rows: ReadonlyArray<HistoryRow>
   })
 
 /**
- * Writes rows in batches. Rows that arrive during a write form the next batch. The promise of a row
- * resolves when the row is written.
+ * Writes rows in batches. Rows that arrive during a write form the next batch. A row's promise
+ * resolves once the row has been written.
  */
 export const historyWriter = (database: Database) => {
   let rows: Array<HistoryRow> = []

@@ -1,23 +1,26 @@
-import type { Work } from "../engines/engine.ts"
+import type { ScheduledCalls } from "../engines/engine.ts"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
 import { observe, type StartEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, percentile, spread } from "../support/statistics.ts"
+import { formatNumber, median, percentile, formatSpread } from "../support/statistics.ts"
 
-/** Calls due at the same instant, scheduled seconds ahead like real schedules. */
-const instant: Work = { count: 5_000, startsInMs: 4_000, spreadMs: 0 }
+/**
+ * Calls that are all due at the same instant. They are scheduled a few seconds ahead, like real
+ * schedules.
+ */
+const instant: ScheduledCalls = { count: 5_000, startsInMs: 4_000, spreadMs: 0 }
 const rounds = 5
 
 const measure = async (start: StartEngine, env: Readonly<Record<string, string>> = {}) => {
   await using database = await makeDatabase()
   await using observed = await observe(start, { database: database.url, env })
-  const meet = () => observed.run(instant.count, () => observed.engine.schedule(instant))
-  await meet()
+  const runCalls = () => observed.run(instant.count, () => observed.engine.schedule(instant))
+  await runCalls()
   const measured = []
   for (let round = 0; round < rounds; round++) {
-    const met = await meet()
+    const met = await runCalls()
     const { arrived, begun } = await observed.latenessOf(met)
     measured.push({
       micros: met.micros,
@@ -35,12 +38,13 @@ const measure = async (start: StartEngine, env: Readonly<Record<string, string>>
 type Measured = Awaited<ReturnType<typeof measure>>
 
 const rowOf = (name: string, measured: Measured) => {
-  const middle = (of: keyof Measured[number]) => figure(median(measured.map((round) => round[of])))
+  const middle = (of: keyof Measured[number]) =>
+    formatNumber(median(measured.map((round) => round[of])))
   return [
     name,
     middle("first"),
     middle("half"),
-    spread(measured.map(({ last }) => last)),
+    formatSpread(measured.map(({ last }) => last)),
     middle("lastBegun"),
     middle("micros"),
     middle("walBytes")
@@ -49,11 +53,12 @@ const rowOf = (name: string, measured: Measured) => {
 
 export const burst = async (): Promise<Report> => {
   const service = await measure(startServiceEngine)
-  // graphile-worker finds future jobs by polling. A shorter interval did not reduce lateness.
+  // graphile-worker finds future jobs by polling. A shorter polling interval did not reduce
+  // lateness.
   const graphileWorker = await measure(startGraphileWorker, { POLL_MS: "50" })
   return {
     title: "Burst",
-    work: `${figure(instant.count)} tasks that are due at the same instant, ${rounds} rounds after a warm-up round. Milliseconds from that instant until the first, half and the last of the calls reached a local receiver, measured with the same clock, and until the engine started the last call. Each task was called exactly once.`,
+    work: `${formatNumber(instant.count)} tasks that are due at the same instant, ${rounds} rounds after a warm-up round. Milliseconds from that instant until the first, half and the last of the calls reached a local receiver, measured with the same clock, and until the engine started the last call. Each task was called exactly once.`,
     columns: [
       "",
       "first ms",
@@ -65,6 +70,6 @@ export const burst = async (): Promise<Report> => {
     ],
     rows: [rowOf("this service", service), rowOf("graphile-worker", graphileWorker)],
     goal: "all within 200 ms",
-    result: `all within ${spread(service.map(({ last }) => last))} ms`
+    result: `all within ${formatSpread(service.map(({ last }) => last))} ms`
   }
 }

@@ -6,7 +6,7 @@ import { resourceUseOf } from "../support/idle.ts"
 import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure } from "../support/statistics.ts"
+import { formatNumber } from "../support/statistics.ts"
 
 const workspaceCount = 50
 const heartbeats = { count: 100_000, firstInMs: 30_000, spreadMs: 60_000 }
@@ -20,7 +20,10 @@ interface Found {
   readonly last: number
 }
 
-/** Adds a column with the insertion time to incidents, whose start is the deadline. */
+/**
+ * Adds a column with the time of insertion to incidents. An incident opens at the deadline, so the
+ * difference shows how late it was inserted.
+ */
 const addWrittenAtColumn =
   "ALTER TABLE incidents ADD COLUMN written_at timestamptz NOT NULL DEFAULT clock_timestamp()"
 
@@ -69,21 +72,21 @@ export const deadlines = async (): Promise<Report> => {
       `${found.incidents} incidents of ${found.monitors} monitors instead of ${heartbeats.count}`
     )
   }
-  const micros = (ms: number) => figure((ms * 1_000) / heartbeats.count)
+  const micros = (ms: number) => formatNumber((ms * 1_000) / heartbeats.count)
   return {
     title: "Deadlines",
-    work: `${figure(heartbeats.count)} heartbeats of ${workspaceCount} workspaces whose deadlines pass within ${heartbeats.spreadMs / 1_000} s. Milliseconds from the deadline until the incident is written. 250 of them are a deliberate delay, for pings that are still being written. Each heartbeat has one incident.`,
+    work: `${formatNumber(heartbeats.count)} heartbeats of ${workspaceCount} workspaces whose deadlines pass within ${heartbeats.spreadMs / 1_000} s. Milliseconds from the deadline until the incident is written. 250 of them are a deliberate delay, for pings that are still being written. Each heartbeat has one incident.`,
     columns: ["", "p50 ms", "p99 ms", "last ms", "CPU µs each, service + PostgreSQL"],
     rows: [
       [
         "this service",
-        figure(found.p50),
-        figure(found.p99),
-        figure(found.last),
+        formatNumber(found.p50),
+        formatNumber(found.p99),
+        formatNumber(found.last),
         `${micros(serviceMs)} + ${micros(postgresMs)}`
       ]
     ],
     goal: "the last within 1 s, no duplicates",
-    result: `the last after ${figure(found.last)} ms, no duplicates`
+    result: `the last after ${formatNumber(found.last)} ms, no duplicates`
   }
 }

@@ -2,41 +2,45 @@ import { randomBytes } from "node:crypto"
 import { startGraphileWorker } from "../engines/graphileWorker.ts"
 import { type CallShape, observe, smallCall, type StartEngine } from "../engines/observe.ts"
 import { startPgBoss } from "../engines/pgBoss.ts"
-import { startServiceEngine, startServiceWithSecret } from "../engines/service.ts"
+import {
+  startServiceEngine,
+  startServiceWithFlow,
+  startServiceWithSecret
+} from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
-import { figure, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, ratios, formatSpread } from "../support/statistics.ts"
 
 const rounds = 5
 
-interface Work {
+interface DrainCase {
   readonly title: string
   readonly runs: number
   readonly call: CallShape
-  /** The description of one call. Starts with "each". */
+  /** Describes an individual call, starting with "each". */
   readonly each: string
   readonly goal: string
 }
 
-interface Drained {
-  /** Runs per second, from the first call until the last call is in the history. */
+interface DrainResult {
+  /** Runs per second, measured from the first call until the history contains the last call. */
   readonly perSecond: number
   readonly micros: number
   readonly walBytes: number
 }
 
-/** Starts an engine and returns a function that drains this many runs, repeatedly. */
+/** Starts an engine. Returns a function that drains this many runs and can be called repeatedly. */
 export const startContender = async (
   start: StartEngine,
-  { call, runs }: Pick<Work, "call" | "runs">
+  { call, runs }: Pick<DrainCase, "call" | "runs">
 ) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
   const observed = starting.use(await observe(start, { database, call }))
   const stack = starting.move()
   return {
-    drain: async (): Promise<Drained> => {
+    drain: async (): Promise<DrainResult> => {
       const { doneAtMs, micros, times, walBytes } = await observed.run(runs, () =>
         observed.engine.enqueue(runs)
       )
@@ -48,7 +52,7 @@ export const startContender = async (
   }
 }
 
-const drainOf = (work: Work) => async (): Promise<Report> => {
+const measureDrain = (work: DrainCase) => async (): Promise<Report> => {
   await using service = await startContender(startServiceEngine, work)
   await using graphileWorker = await startContender(startGraphileWorker, work)
   await using pgBoss = await startContender(startPgBoss, work)
@@ -62,16 +66,16 @@ const drainOf = (work: Work) => async (): Promise<Report> => {
   for (const contender of [service, graphileWorker, pgBoss]) await contender.verify()
 
   const perSecond = (name: keyof typeof drained) => drained[name].map((round) => round.perSecond)
-  const beside = (peer: "graphileWorker" | "pgBoss") =>
-    `${spread(ratios(perSecond("service"), perSecond(peer)))} ×`
+  const ratioTo = (peer: "graphileWorker" | "pgBoss") =>
+    `${formatSpread(ratios(perSecond("service"), perSecond(peer)))} ×`
   const figures = (name: keyof typeof drained) => [
-    spread(perSecond(name)),
-    spread(drained[name].map(({ micros }) => micros)),
-    spread(drained[name].map(({ walBytes }) => walBytes))
+    formatSpread(perSecond(name)),
+    formatSpread(drained[name].map(({ micros }) => micros)),
+    formatSpread(drained[name].map(({ walBytes }) => walBytes))
   ]
   return {
     title: work.title,
-    work: `${figure(work.runs)} due runs, ${work.each}, and a history row, with at most 512 concurrent calls; from the first call until all are in the history, ${rounds} rounds in turn. The service also signs its calls. Each run was called exactly once and is in the history.`,
+    work: `${formatNumber(work.runs)} due runs, ${work.each}, and a history row, with at most 512 concurrent calls; from the first call until all are in the history, ${rounds} rounds in turn. The service also signs its calls. Each run was called exactly once and is in the history.`,
     columns: [
       "",
       "runs/s",
@@ -81,15 +85,15 @@ const drainOf = (work: Work) => async (): Promise<Report> => {
     ],
     rows: [
       ["this service", ...figures("service"), ""],
-      ["graphile-worker", ...figures("graphileWorker"), beside("graphileWorker")],
-      ["pg-boss", ...figures("pgBoss"), beside("pgBoss")]
+      ["graphile-worker", ...figures("graphileWorker"), ratioTo("graphileWorker")],
+      ["pg-boss", ...figures("pgBoss"), ratioTo("pgBoss")]
     ],
     goal: work.goal,
-    result: `${beside("graphileWorker")} graphile-worker, ${beside("pgBoss")} pg-boss`
+    result: `${ratioTo("graphileWorker")} graphile-worker, ${ratioTo("pgBoss")} pg-boss`
   }
 }
 
-export const drain = drainOf({
+export const drainSmallCalls = measureDrain({
   title: "Drain",
   runs: 20_000,
   call: smallCall,
@@ -99,10 +103,10 @@ export const drain = drainOf({
 
 const kilobytes = 2
 
-/** Random text, because PostgreSQL compresses repetitions. */
+/** The text is random, because PostgreSQL would compress repetitive text. */
 const text = () => randomBytes((kilobytes * 1_024 * 3) / 4).toString("base64url")
 
-export const bodies = drainOf({
+export const bodies = measureDrain({
   title: "Bodies",
   runs: 10_000,
   call: {
@@ -114,7 +118,7 @@ export const bodies = drainOf({
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
-export const https = drainOf({
+export const https = measureDrain({
   title: "HTTPS",
   runs: 10_000,
   call: { ...smallCall, overTls: true },
@@ -122,7 +126,7 @@ export const https = drainOf({
   goal: "≥ 1.4 × graphile-worker, ≥ 1.6 × pg-boss"
 })
 
-export const httpsConnections = drainOf({
+export const httpsConnections = measureDrain({
   title: "New HTTPS connections",
   runs: 2_000,
   call: { ...smallCall, overTls: true, keepsConnections: false },
@@ -130,30 +134,57 @@ export const httpsConnections = drainOf({
   goal: "≥ 1 ×"
 })
 
-/** Measures the cost of a secret in each call. */
-export const secrets = async (): Promise<Report> => {
-  const work = { call: smallCall, runs: 20_000 }
-  await using without = await startContender(startServiceEngine, work)
-  await using withSecret = await startContender(startServiceWithSecret, work)
-  const contenders = { without: without.drain, withSecret: withSecret.drain }
-  await alternate(1, contenders)
-  const drained = await alternate(rounds, contenders)
-  for (const contender of [without, withSecret]) await contender.verify()
-  const figures = (name: keyof typeof drained) => [
-    spread(drained[name].map(({ perSecond }) => perSecond)),
-    spread(drained[name].map(({ micros }) => micros))
-  ]
-  const perSecond = (name: keyof typeof drained) => drained[name].map((round) => round.perSecond)
-  const beside = `${spread(ratios(perSecond("withSecret"), perSecond("without")))} ×`
-  return {
-    title: "Secrets",
-    work: `${figure(work.runs)} runs as in the drain, with and without a secret in a header of each call, ${rounds} rounds in turn.`,
-    columns: ["", "runs/s", "CPU µs per run, with PostgreSQL"],
-    rows: [
-      ["without", ...figures("without")],
-      ["with a secret", ...figures("withSecret")]
-    ],
-    goal: "≥ 0.95 × without",
-    result: `${beside} without`
-  }
+interface Variant {
+  readonly title: string
+  /** Describes what the variant's runs have that the plain runs do not have. */
+  readonly what: string
+  readonly start: StartEngine
+  readonly goal: string
 }
+
+/** Measures a feature's cost by comparing runs that use the feature with runs that do not. */
+const measureVariant =
+  ({ goal, start, title, what }: Variant) =>
+  async (): Promise<Report> => {
+    const work = { call: smallCall, runs: 20_000 }
+    await using without = await startContender(startServiceEngine, work)
+    await using having = await startContender(start, work)
+    const contenders = { without: without.drain, having: having.drain }
+    await alternate(1, contenders)
+    const drained = await alternate(rounds, contenders)
+    for (const contender of [without, having]) await contender.verify()
+    const valuesOf = (name: keyof typeof drained, value: keyof DrainResult) =>
+      drained[name].map((round) => round[value])
+    const figures = (name: keyof typeof drained) => [
+      formatSpread(valuesOf(name, "perSecond")),
+      formatSpread(valuesOf(name, "micros")),
+      formatSpread(valuesOf(name, "walBytes"))
+    ]
+    const ratioTo = (value: keyof DrainResult) =>
+      `${formatSpread(ratios(valuesOf("having", value), valuesOf("without", value)))} ×`
+    return {
+      title,
+      work: `${formatNumber(work.runs)} runs as in the drain, with and without ${what}, ${rounds} rounds in turn.`,
+      columns: ["", "runs/s", "CPU µs per run, with PostgreSQL", "WAL bytes per run"],
+      rows: [
+        ["without", ...figures("without")],
+        [`with ${what}`, ...figures("having")]
+      ],
+      goal,
+      result: `${ratioTo("perSecond")} the runs/s, ${ratioTo("micros")} the CPU time without`
+    }
+  }
+
+export const secrets = measureVariant({
+  title: "Secrets",
+  what: "a secret in a header of each call",
+  start: startServiceWithSecret,
+  goal: "≥ 0.95 × the runs/s"
+})
+
+export const flow = measureVariant({
+  title: "Flow",
+  what: "a flow key of its own for each run",
+  start: startServiceWithFlow,
+  goal: "≥ 0.85 × the runs/s"
+})

@@ -6,19 +6,16 @@ import { makeCertificate } from "../support/certificate.ts"
 import { makeDatabase, query } from "../support/database.ts"
 import type { Report } from "../support/report.ts"
 import { startSink } from "../support/sink.ts"
-import { figure, percentile, spread } from "../support/statistics.ts"
+import { formatNumber, percentile, formatSpread } from "../support/statistics.ts"
 
 const rounds = 3
 const seconds = 10
 const perSecond = { targets: 300, others: 100 }
 
-/** Calls are scheduled seconds ahead, like real schedules. */
+/** Calls are scheduled a few seconds ahead, like real schedules. */
 const startsInMs = 4_000
 
-/**
- * Starts a service that calls new HTTPS targets and, at the same time, one plain HTTP target
- * repeatedly.
- */
+/** Starts a service that calls new HTTPS targets while repeatedly calling one plain HTTP target. */
 const startWithNewTargets = async (threads: number) => {
   await using starting = new AsyncDisposableStack()
   const database = starting.use(await makeDatabase())
@@ -38,7 +35,7 @@ const startWithNewTargets = async (threads: number) => {
   const made = { targets: 0, others: 0 }
   const schedule = (count: number) =>
     engine.schedule({ count, startsInMs, spreadMs: seconds * 1_000 })
-  const meet = async () => {
+  const runCalls = async () => {
     const before = { ...made }
     made.others += perSecond.others * seconds
     made.targets += perSecond.targets * seconds
@@ -59,22 +56,22 @@ const startWithNewTargets = async (threads: number) => {
     }
     return { targets: latenessOf("targets"), others: latenessOf("others") }
   }
-  return { meet, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { runCalls, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 export const handshakes = async (): Promise<Report> => {
   await using here = await startWithNewTargets(0)
   await using one = await startWithNewTargets(1)
   await using two = await startWithNewTargets(2)
-  const contenders = { here: here.meet, one: one.meet, two: two.meet }
+  const contenders = { here: here.runCalls, one: one.runCalls, two: two.runCalls }
   await alternate(1, contenders)
   const measured = await alternate(rounds, contenders)
   const late = (name: keyof typeof measured, of: "targets" | "others", share: number) =>
     measured[name].map((round) => percentile(round[of], share))
   const rowOf = (title: string, name: keyof typeof measured) => [
     title,
-    ...[0.5, 0.99].map((share) => spread(late(name, "others", share))),
-    ...[0.5, 0.99].map((share) => spread(late(name, "targets", share)))
+    ...[0.5, 0.99].map((share) => formatSpread(late(name, "others", share))),
+    ...[0.5, 0.99].map((share) => formatSpread(late(name, "targets", share)))
   ]
   const gain =
     percentile(late("here", "others", 0.99), 0.5) / percentile(late("one", "others", 0.99), 0.5)
@@ -88,6 +85,6 @@ export const handshakes = async (): Promise<Report> => {
       rowOf("in two threads", "two")
     ],
     goal: "others at least 1.2 × less late at p99 with a thread",
-    result: `${figure(gain)} × less late`
+    result: `${formatNumber(gain)} × less late`
   }
 }

@@ -1,6 +1,7 @@
 import type { Report } from "../support/report.ts"
 import { burst } from "./burst.ts"
-import { bodies, drain, https, httpsConnections, secrets } from "./drain.ts"
+import { creates } from "./creates.ts"
+import { bodies, drainSmallCalls, flow, https, httpsConnections, secrets } from "./drain.ts"
 import { handshakes } from "./handshakes.ts"
 import { keyScale } from "./keyScale.ts"
 import { lateness } from "./lateness.ts"
@@ -14,7 +15,7 @@ import { pings } from "./pings.ts"
 import { search } from "./search.ts"
 import { start } from "./start.ts"
 import { taskScale } from "./taskScale.ts"
-import { waited } from "./waited.ts"
+import { runAndWait } from "./waited.ts"
 import { workerDrain, workerIdle, workerLateness } from "./workers.ts"
 
 /** All measurements, in the order in which they run. */
@@ -24,16 +25,18 @@ export const rows: Readonly<Record<string, () => Promise<Report>>> = {
   jwt,
   "key-scale": keyScale,
   search,
+  creates,
   logins,
-  drain,
+  drain: drainSmallCalls,
   bodies,
   https,
   "https-connections": httpsConnections,
   secrets,
+  flow,
   handshakes,
   burst,
   lateness,
-  waited,
+  waited: runAndWait,
   "task-scale": taskScale,
   pings,
   deadlines,

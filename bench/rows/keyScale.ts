@@ -4,13 +4,13 @@ import { load } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, ratios, formatSpread } from "../support/statistics.ts"
 
 const sizes = [1_000, 100_000, 1_000_000]
 const workspaceCount = 64
 const rounds = 5
 
-/** Inserts keys of other workspaces until the table has this size. */
+/** Inserts other workspaces' keys until the table has this size. */
 const addKeys = async (database: string, count: number) => {
   await query(
     database,
@@ -31,7 +31,10 @@ const addKeys = async (database: string, count: number) => {
   await query(database, "VACUUM ANALYZE api_keys")
 }
 
-/** Measures with one database per size. All exist at the same time, so that the sizes can alternate. */
+/**
+ * Uses one database per table size. The databases exist at the same time, so that the measurements
+ * can alternate between the sizes.
+ */
 export const keyScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const contenders: Record<string, () => Promise<number>> = {}
@@ -50,7 +53,11 @@ export const keyScale = async (): Promise<Report> => {
   const smallest = measured[String(sizes[0])] ?? []
   const rows = sizes.map((size) => {
     const micros = measured[String(size)] ?? []
-    return [`${figure(size)} keys`, spread(micros), `${figure(median(ratios(micros, smallest)))} ×`]
+    return [
+      `${formatNumber(size)} keys`,
+      formatSpread(micros),
+      `${formatNumber(median(ratios(micros, smallest)))} ×`
+    ]
   })
   return {
     title: "Scale of keys",

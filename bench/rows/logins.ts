@@ -3,7 +3,7 @@ import { load } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, percentile, ratios, formatSpread } from "../support/statistics.ts"
 
 const perSecond = 50
 const connections = 8
@@ -11,8 +11,7 @@ const seconds = 6
 const rounds = 5
 
 /**
- * Logs in from a different address each time, so that no throttle affects the measurement of the
- * password check.
+ * Logs in from a different address each time, so that throttling does not affect the measurement.
  */
 const tryLogins = (serviceUrl: string) => {
   const took: Array<number> = []
@@ -73,11 +72,11 @@ export const logins = async (): Promise<Report> => {
     work: `p99 of \`GET W/cron\` over ${connections} connections, alone and while ${perSecond} logins per second arrive, each of which computes an Argon2id hash (19 MiB, two passes); ${rounds} rounds of ${seconds} s each. Responses to the logins: ${statuses}.`,
     columns: ["", "p99 ms"],
     rows: [
-      ["the list, alone", spread(alone)],
-      ["the list, during the logins", spread(beside)],
-      ["the logins themselves", figure(percentile(took, 0.99))]
+      ["the list, alone", formatSpread(alone)],
+      ["the list, during the logins", formatSpread(beside)],
+      ["the logins themselves", formatNumber(percentile(took, 0.99))]
     ],
     goal: "≤ 2 ×",
-    result: `${figure(median(ratios(beside, alone)))} ×`
+    result: `${formatNumber(median(ratios(beside, alone)))} ×`
   }
 }

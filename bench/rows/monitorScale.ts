@@ -5,7 +5,7 @@ import { idleMs, idleRounds, measureIdle, resourceUseOf } from "../support/idle.
 import { newWorkspaces } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, ratios, formatSpread } from "../support/statistics.ts"
 
 const sizes = [10_000, 1_000_000]
 const monthMs = 30 * 86_400_000
@@ -31,7 +31,7 @@ export const monitorScale = async (): Promise<Report> => {
   const populations = []
   for (const size of sizes) populations.push(running.use(await populate(size)))
   const idle = await measureIdle(populations)
-  const ratio = figure(median(ratios(idle.at(-1)?.both ?? [], idle[0]?.both ?? [])))
+  const ratio = formatNumber(median(ratios(idle.at(-1)?.both ?? [], idle[0]?.both ?? [])))
   return {
     title: "Scale of monitors",
     work: `The service with this many heartbeats whose deadlines are next month: CPU time of the service and PostgreSQL while nothing is due (${idleRounds} times ${idleMs / 1_000} s).`,
@@ -39,10 +39,10 @@ export const monitorScale = async (): Promise<Report> => {
     rows: populations.map(({ size }, index) => {
       const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
       return [
-        `${figure(size)} heartbeats`,
-        spread(both),
-        `${figure(median(service))} + ${figure(median(postgres))}`,
-        figure(median(transactions))
+        `${formatNumber(size)} heartbeats`,
+        formatSpread(both),
+        `${formatNumber(median(service))} + ${formatNumber(median(postgres))}`,
+        formatNumber(median(transactions))
       ]
     }),
     goal: "≤ 1.2 ×",

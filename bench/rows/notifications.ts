@@ -6,7 +6,7 @@ import { listen } from "../support/listen.ts"
 import { get, newWorkspaces, post, put } from "../support/population.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, percentile } from "../support/statistics.ts"
+import { formatNumber, percentile } from "../support/statistics.ts"
 
 const idleCount = 90
 const idleEveryMs = 150
@@ -57,7 +57,7 @@ const startReceiver = async (): Promise<Receiver> => {
   }
 }
 
-/** Creates workspaces that each notify a webhook, with default settings. */
+/** Creates workspaces with default settings. Each of them notifies a webhook. */
 const populate = async (service: string, count: number, receiver: string) => {
   const workspaces = await newWorkspaces(service, count)
   for (const { accessToken, id } of workspaces) {
@@ -95,7 +95,9 @@ const measureIdle = async (service: string, receiver: Receiver) => {
   return receiver.received.map(({ created_at, receivedAt }) => receivedAt - Date.parse(created_at))
 }
 
-/** Measures a burst of events. Each message names at most ten events and includes the total count. */
+/**
+ * Measures a burst of events. Each message names at most ten events and includes the total number.
+ */
 const measureStorm = async (service: string, database: string, receiver: Receiver) => {
   const workspaces = await populate(service, stormWorkspaces, receiver.url)
   const ids = workspaces.map(({ id }) => id)
@@ -136,21 +138,21 @@ const measure = async (
 
 const rowOf = (name: string, { late, messages }: Awaited<ReturnType<typeof measure>>) => [
   name,
-  figure(messages),
-  ...[0.5, 0.95, 0.99, 1].map((share) => figure(percentile(late, share)))
+  formatNumber(messages),
+  ...[0.5, 0.95, 0.99, 1].map((share) => formatNumber(percentile(late, share)))
 ]
 
 export const notifications = async (): Promise<Report> => {
   const idle = await measure((service, _, receiver) => measureIdle(service, receiver))
   const stormy = await measure(measureStorm)
-  const p95 = ({ late }: typeof idle) => figure(percentile(late, 0.95))
+  const p95 = ({ late }: typeof idle) => formatNumber(percentile(late, 0.95))
   return {
     title: "Notifications",
-    work: `Milliseconds from the moment that a monitor goes down until its message reaches a local webhook. Idle: ${idleCount} pings with \`fail\`, one every ${idleEveryMs} ms, each in a different workspace. Storm: ${figure(storm.count)} heartbeats of ${stormWorkspaces} workspaces whose deadlines pass within ${storm.spreadMs / 1_000} s; 250 ms are a deliberate delay, for pings that are still being written. With default settings: events after a first message are grouped for 1 s, then for 2, 4 and so on up to 10 s.`,
+    work: `Milliseconds from the moment that a monitor goes down until its message reaches a local webhook. Idle: ${idleCount} pings with \`fail\`, one every ${idleEveryMs} ms, each in a different workspace. Storm: ${formatNumber(storm.count)} heartbeats of ${stormWorkspaces} workspaces whose deadlines pass within ${storm.spreadMs / 1_000} s; 250 ms are a deliberate delay, for pings that are still being written. With default settings: events after a first message are grouped for 1 s, then for 2, 4 and so on up to 10 s.`,
     columns: ["", "messages", "p50 ms", "p95 ms", "p99 ms", "last ms"],
     rows: [
       rowOf(`idle, ${idleCount} transitions`, idle),
-      rowOf(`storm, ${figure(storm.count)} transitions`, stormy)
+      rowOf(`storm, ${formatNumber(storm.count)} transitions`, stormy)
     ],
     goal: "p95 ≤ 250 ms when idle, ≤ 5 s in a storm",
     result: `p95 ${p95(idle)} ms when idle, ${p95(stormy)} ms in a storm`

@@ -10,16 +10,16 @@ import {
   Tracer
 } from "../../packages/server/src/core/Tracing.ts"
 import { requestRecords } from "../../packages/server/src/http/request/RequestRecord.ts"
-import { observe, type ObservedEngine } from "../engines/observe.ts"
+import { observe, type MeasuredEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
 import { makeDatabase } from "../support/database.ts"
 import { load } from "../support/load.ts"
 import { cronLists, populate } from "../support/population.ts"
-import { processorTimeOf } from "../support/processorTime.ts"
+import { cpuTimeOf } from "../support/cpuTime.ts"
 import { appSecret, type Server, startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, ratios, formatSpread } from "../support/statistics.ts"
 
 const rounds = 5
 const runs = 10_000
@@ -39,7 +39,7 @@ const names = {
 
 type Name = keyof typeof names
 
-/** Measures the variants in turn, after a warm-up round of each. */
+/** Measures the variants alternately, after a warm-up round for each variant. */
 const takeTurns = async <A>(measure: (name: Name) => () => Promise<A>) => {
   const contenders = {
     off: measure("off"),
@@ -56,9 +56,9 @@ const tableOf = (
 ) =>
   (Object.keys(names) as Array<Name>).map((name) => [
     names[name],
-    spread(perSecond[name]),
-    spread(micros[name]),
-    name === "off" ? "" : `${spread(ratios(micros[name], micros.off))} ×`
+    formatSpread(perSecond[name]),
+    formatSpread(micros[name]),
+    name === "off" ? "" : `${formatSpread(ratios(micros[name], micros.off))} ×`
   ])
 
 const fieldsOf = <A extends object>(
@@ -80,7 +80,7 @@ const microsOf = (turn: () => void, turns: number) => {
   return round()
 }
 
-/** Measures the cost of recording a request while metrics and traces are disabled. */
+/** Measures the CPU time needed to record a request while metrics and traces are disabled. */
 const microsWhenOff = () => {
   const { begin, end } = Effect.runSync(requestRecords({ isMetered: false, isLogged: false }))
   const request = {} as Parameters<typeof begin>[0]
@@ -92,7 +92,7 @@ const microsWhenOff = () => {
 
 const resource = OtlpResource.make({ serviceName: "scheduling-service" })
 
-/** Measures the cost of spans, from their creation to their export. */
+/** Measures the CPU time needed for spans, from their creation to their export. */
 const microsTraced = (trace: (tracer: Tracer) => void) => {
   let spans: Array<Span> = []
   const keep = (span: Span) => {
@@ -164,22 +164,22 @@ export const observing = async (): Promise<Report> => {
   const requests = cronLists(await populate(servers.off.url, 64))
   const measure = (name: Name) => async () => {
     const { pid, url } = servers[name]
-    const beforeMs = processorTimeOf(pid)
+    const beforeMs = cpuTimeOf(pid)
     const { perSecond } = await load({ url, requests, connections: 64, seconds: 5 })
-    return { perSecond, micros: ((processorTimeOf(pid) - beforeMs) * 1_000) / (perSecond * 5) }
+    return { perSecond, micros: ((cpuTimeOf(pid) - beforeMs) * 1_000) / (perSecond * 5) }
   }
   const measured = await takeTurns(measure)
   const micros = fieldsOf(measured, "micros")
-  const shareOf = (part: number) => `${figure((part / median(micros.off)) * 100)} %`
+  const shareOf = (part: number) => `${formatNumber((part / median(micros.off)) * 100)} %`
   const off = microsWhenOff()
   const on = microsTraced(traceRequest)
   return {
     title: "Observed requests",
-    work: `\`GET W/cron\` with API keys as in "Authenticated list", on three nodes with one database; ${rounds} rounds of 5 s in turn. Measured in a loop, a request takes ${(off * 1_000).toFixed(1)} ns longer with observability off (two empty functions), and its span takes ${figure(on)} µs, including the export.`,
+    work: `\`GET W/cron\` with API keys as in "Authenticated list", on three nodes with one database; ${rounds} rounds of 5 s in turn. Measured in a loop, a request takes ${(off * 1_000).toFixed(1)} ns longer with observability off (two empty functions), and its span takes ${formatNumber(on)} µs, including the export.`,
     columns: ["", "requests/s", "CPU µs per request, without PostgreSQL", "compared with off"],
     rows: tableOf(micros, fieldsOf(measured, "perSecond")),
     goal: "≤ 1 % when off, ≤ 1.1 × with a collector",
-    result: `${shareOf(off)} when off; with a collector ${shareOf(on)} in the loop, and ${spread(ratios(micros.traces, micros.off))} × under load`
+    result: `${shareOf(off)} when off; with a collector ${shareOf(on)} in the loop, and ${formatSpread(ratios(micros.traces, micros.off))} × under load`
   }
 }
 
@@ -190,7 +190,7 @@ export const observingRuns = async (): Promise<Report> => {
     const { url: database } = stack.use(await makeDatabase())
     return stack.use(await observe(startServiceEngine, { database, env: extra }))
   }
-  const engines: Record<Name, ObservedEngine> = {
+  const engines: Record<Name, MeasuredEngine> = {
     off: await start(env.off),
     metrics: await start(env.metrics),
     traces: await start(env.traces)
@@ -203,13 +203,13 @@ export const observingRuns = async (): Promise<Report> => {
   const measured = await takeTurns(measure)
   const micros = fieldsOf(measured, "micros")
   const on = microsTraced(traceRun)
-  const share = `${figure((on / median(micros.off)) * 100)} %`
+  const share = `${formatNumber((on / median(micros.off)) * 100)} %`
   return {
     title: "Observed runs",
-    work: `${figure(runs)} due runs, each a POST to a local receiver, as in "Drain"; ${rounds} rounds in turn. A node exports at most 5,000 spans per second. Measured in a loop, the five spans of a run take ${figure(on)} µs, including the export.`,
+    work: `${formatNumber(runs)} due runs, each a POST to a local receiver, as in "Drain"; ${rounds} rounds in turn. A node exports at most 5,000 spans per second. Measured in a loop, the five spans of a run take ${formatNumber(on)} µs, including the export.`,
     columns: ["", "runs/s", "CPU µs per run, with PostgreSQL", "compared with off"],
     rows: tableOf(micros, fieldsOf(measured, "perSecond")),
     goal: "≤ 1.1 × with a collector",
-    result: `with a collector ${share} in the loop, and ${spread(ratios(micros.traces, micros.off))} × under load`
+    result: `with a collector ${share} in the loop, and ${formatSpread(ratios(micros.traces, micros.off))} × under load`
   }
 }

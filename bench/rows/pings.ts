@@ -6,7 +6,7 @@ import { generator, load } from "../support/load.ts"
 import { newWorkspaces, post } from "../support/population.ts"
 import { startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, ratios, formatSpread } from "../support/statistics.ts"
 
 const workspaceCount = 10
 const monitorsOfEach = 1_000
@@ -14,7 +14,7 @@ const connections = 64
 const seconds = 5
 const rounds = 5
 
-/** Creates monitors. Returns the paths for their pings. */
+/** Creates monitors. Returns the paths for pinging them. */
 const populate = async (url: string): Promise<ReadonlyArray<string>> => {
   const paths: Array<string> = []
   for (const { accessToken, id } of await newWorkspaces(url, workspaceCount)) {
@@ -46,7 +46,7 @@ const verify = async (database: string, monitors: number) => {
 
 type Request = { readonly path: string }
 
-/** Measures pings and the CPU time of the server, of PostgreSQL and of the sender. */
+/** Measures pings, and the CPU time used by the server, PostgreSQL and the sender. */
 const measureOf =
   (watch: DatabaseWatch, requests: ReadonlyArray<Request>) =>
   ({ pid, url }: { readonly pid: number; readonly url: string }) => {
@@ -92,24 +92,24 @@ export const pings = async (): Promise<Report> => {
   }
   const row = (name: string, of: "service" | "peer") => [
     name,
-    spread(throughput[of]),
-    figure(median(measured[of].map(({ p50 }) => p50))),
-    figure(median(measured[of].map(({ p99 }) => p99))),
-    `${figure(median(measured[of].map(({ serverMicros }) => serverMicros)))} + ${figure(median(measured[of].map(({ postgresMicros }) => postgresMicros)))}`
+    formatSpread(throughput[of]),
+    formatNumber(median(measured[of].map(({ p50 }) => p50))),
+    formatNumber(median(measured[of].map(({ p99 }) => p99))),
+    `${formatNumber(median(measured[of].map(({ serverMicros }) => serverMicros)))} + ${formatNumber(median(measured[of].map(({ postgresMicros }) => postgresMicros)))}`
   ]
   const microsOf = (of: "service" | "peer") =>
     measured[of].map(({ postgresMicros, serverMicros }) => serverMicros + postgresMicros)
-  // wrk is a separate process with little CPU time.
+  // wrk is a separate process and uses little CPU time.
   const sent =
     generator === "wrk"
       ? ""
-      : ` ${generator} uses ${figure(median([...measured.service, ...measured.peer].map(({ sentMicros }) => sentMicros)))} µs of the same CPUs per ping.`
+      : ` ${generator} uses ${formatNumber(median([...measured.service, ...measured.peer].map(({ sentMicros }) => sentMicros)))} µs of the same CPUs per ping.`
   return {
     title: "Pings",
-    work: `\`GET /ping/…\` of ${figure(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is acknowledged when it is on disk. The peer makes one UPDATE and one INSERT per ping.${sent}`,
+    work: `\`GET /ping/…\` of ${formatNumber(paths.length)} heartbeats in turn over ${connections} connections; ${rounds} rounds of ${seconds} s. A ping is acknowledged when it is on disk. The peer makes one UPDATE and one INSERT per ping.${sent}`,
     columns: ["", "pings/s", "p50 ms", "p99 ms", "CPU µs per ping, server + PostgreSQL"],
     rows: [row("this service", "service"), row("Fastify + pg, hand-written", "peer")],
     goal: "≥ 3 ×; healthchecks publishes 250 per second for its Django handler",
-    result: `${spread(ratios(throughput.service, throughput.peer))} ×; by CPU time ${spread(ratios(microsOf("peer"), microsOf("service")))} ×`
+    result: `${formatSpread(ratios(throughput.service, throughput.peer))} ×; by CPU time ${formatSpread(ratios(microsOf("peer"), microsOf("service")))} ×`
   }
 }

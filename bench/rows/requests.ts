@@ -5,7 +5,7 @@ import { type Get, load, type Measured } from "../support/load.ts"
 import { cronLists, get, keyLists, populate, type Workspace } from "../support/population.ts"
 import { appSecret, startPeer, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, ratios, formatSpread } from "../support/statistics.ts"
 
 const workspaceCount = 64
 const connections = 64
@@ -17,7 +17,7 @@ interface Contender {
   readonly requests: ReadonlyArray<Get>
 }
 
-/** Measures the service and a peer alternately, after a warm-up of both. */
+/** Measures the service and another server alternately, after warming up both. */
 const measureAlternately = async (service: Contender, peer: Contender) => {
   const measure = (contender: Contender) => () => load({ ...contender, connections, seconds })
   await alternate(1, { service: measure(service), peer: measure(peer) })
@@ -34,9 +34,9 @@ const table = (
   }
   const row = (name: string, all: ReadonlyArray<Measured>, perSecond: ReadonlyArray<number>) => [
     name,
-    spread(perSecond),
-    figure(median(all.map(({ p50 }) => p50))),
-    figure(median(all.map(({ p99 }) => p99)))
+    formatSpread(perSecond),
+    formatNumber(median(all.map(({ p50 }) => p50))),
+    formatNumber(median(all.map(({ p99 }) => p99)))
   ]
   return {
     columns: ["", "requests/s", "p50 ms", "p99 ms"],
@@ -44,7 +44,7 @@ const table = (
       row("this service", measured.service, throughput.service),
       row(peerName, measured.peer, throughput.peer)
     ],
-    result: `${spread(ratios(throughput.service, throughput.peer))} ×`
+    result: `${formatSpread(ratios(throughput.service, throughput.peer))} ×`
   }
 }
 
@@ -65,7 +65,10 @@ const sameAnswers = async (
   deepStrictEqual(theirs, ours)
 }
 
-/** Measures the service and Fastify on the same database, after comparing their responses. */
+/**
+ * Compares the responses of the service and Fastify, and then measures both of them on the same
+ * database.
+ */
 const compareWithFastify = async (
   requestsOf: (workspaces: ReadonlyArray<Workspace>) => ReadonlyArray<Get>,
   comparable?: (answer: unknown) => unknown
@@ -115,7 +118,9 @@ export const keys = async (): Promise<Report> => {
   }
 }
 
-/** Removes `last_used_at` of keys, which is written in the background and may differ. */
+/**
+ * Removes the keys' `last_used_at`. It is written in the background, so the responses can differ.
+ */
 const withoutLastUse = (answer: unknown) => {
   const { data } = answer as { readonly data: ReadonlyArray<object> }
   return data.map((key) => ({ ...key, last_used_at: null }))

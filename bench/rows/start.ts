@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { makeDatabase } from "../support/database.ts"
 import { memoryOf, startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, spread } from "../support/statistics.ts"
+import { formatNumber, median, formatSpread } from "../support/statistics.ts"
 
 const rounds = 5
 
@@ -46,11 +46,11 @@ export const start = async (): Promise<Report> => {
   }
   const row = (name: string, starts: ReadonlyArray<Start>) => [
     name,
-    spread(starts.map(({ seconds }) => seconds)),
-    spread(starts.map(({ megabytes }) => megabytes))
+    formatSpread(starts.map(({ seconds }) => seconds)),
+    formatSpread(starts.map(({ megabytes }) => megabytes))
   ]
   const secondsOf = (starts: ReadonlyArray<Start>) =>
-    figure(median(starts.map(({ seconds }) => seconds)))
+    formatNumber(median(starts.map(({ seconds }) => seconds)))
   return {
     title: "Start",
     work: `From process start to the first response of \`/v1/ready\`, and its resident memory at that time; ${rounds} times.`,
@@ -61,6 +61,6 @@ export const start = async (): Promise<Report> => {
       row("PostgreSQL", postgres)
     ],
     goal: "≤ 3 s, 2 s and 1 s; at most 200 MB on PostgreSQL",
-    result: `${secondsOf(first)} s, ${secondsOf(later)} s and ${secondsOf(postgres)} s; ${figure(median(postgres.map(({ megabytes }) => megabytes)))} MB`
+    result: `${secondsOf(first)} s, ${secondsOf(later)} s and ${secondsOf(postgres)} s; ${formatNumber(median(postgres.map(({ megabytes }) => megabytes)))} MB`
   }
 }

@@ -1,4 +1,4 @@
-import type { Work } from "../engines/engine.ts"
+import type { ScheduledCalls } from "../engines/engine.ts"
 import { observe } from "../engines/observe.ts"
 import { rescheduleSome, startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
@@ -6,16 +6,16 @@ import { makeDatabase, query } from "../support/database.ts"
 import { watchDatabase } from "../support/databaseUse.ts"
 import { idleMs, idleRounds, measureIdle, resourceUseOf } from "../support/idle.ts"
 import type { Report } from "../support/report.ts"
-import { figure, median, percentile, ratios, spread } from "../support/statistics.ts"
+import { formatNumber, median, percentile, ratios, formatSpread } from "../support/statistics.ts"
 
 const sizes = [10_000, 100_000, 1_000_000]
 const fireRounds = 3
-const fires: Work = { count: 1_600, startsInMs: 3_000, spreadMs: 8_000 }
-const warmUp: Work = { count: 600, startsInMs: 3_000, spreadMs: 3_000 }
+const fires: ScheduledCalls = { count: 1_600, startsInMs: 3_000, spreadMs: 8_000 }
+const warmUp: ScheduledCalls = { count: 600, startsInMs: 3_000, spreadMs: 3_000 }
 
 const days = (count: number) => count * 86_400_000
 
-/** Inserts tasks that next fire in a month or later. */
+/** Inserts tasks that will not fire for at least a month. */
 const populate = async (size: number) => {
   await using starting = new AsyncDisposableStack()
   const { url: database } = starting.use(await makeDatabase())
@@ -26,18 +26,18 @@ const populate = async (size: number) => {
   const databaseWatch = starting.use(await watchDatabase(database))
 
   const used = resourceUseOf(engine.pid, databaseWatch)
-  const meet = (work: Work) =>
+  const runCalls = (work: ScheduledCalls) =>
     observed.run(work.count, async () => {
       await rescheduleSome(database, work)
       await used()
     })
-  await meet(warmUp)
+  await runCalls(warmUp)
   const stack = starting.move()
   return {
     size,
     used,
     fire: async () => {
-      const round = await meet(fires)
+      const round = await runCalls(fires)
       const { postgresMs, serviceMs } = await used()
       const { arrived } = await observed.latenessOf(round)
       const micros = (ms: number) => (ms * 1_000) / fires.count
@@ -56,7 +56,7 @@ const populate = async (size: number) => {
 type Population = Awaited<ReturnType<typeof populate>>
 
 const sum = (service: ReadonlyArray<number>, postgres: ReadonlyArray<number>) =>
-  `${figure(median(service))} + ${figure(median(postgres))}`
+  `${formatNumber(median(service))} + ${formatNumber(median(postgres))}`
 
 export const taskScale = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
@@ -76,16 +76,16 @@ export const taskScale = async (): Promise<Report> => {
     const { both = [], postgres = [], service = [], transactions = [] } = idle[index] ?? {}
     const fires = roundsOf(size)
     const late = (share: number) =>
-      figure(median(fires.map(({ arrived }) => percentile(arrived, share))))
+      formatNumber(median(fires.map(({ arrived }) => percentile(arrived, share))))
     return {
-      idleRatio: figure(median(ratios(both, smallest.idle))),
-      fireRatio: figure(median(ratios(microsOf(size), smallest.micros))),
+      idleRatio: formatNumber(median(ratios(both, smallest.idle))),
+      fireRatio: formatNumber(median(ratios(microsOf(size), smallest.micros))),
       cells: [
-        `${figure(size)} tasks`,
-        spread(both),
+        `${formatNumber(size)} tasks`,
+        formatSpread(both),
         sum(service, postgres),
-        figure(median(transactions)),
-        spread(microsOf(size)),
+        formatNumber(median(transactions)),
+        formatSpread(microsOf(size)),
         sum(
           fires.map((fire) => fire.service),
           fires.map((fire) => fire.postgres)
@@ -98,7 +98,7 @@ export const taskScale = async (): Promise<Report> => {
   const largest = rows.at(-1)
   return {
     title: "Scale of tasks",
-    work: `The service with this many tasks that fire next month: CPU time of the service and PostgreSQL while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and while ${figure((fires.count * 1_000) / fires.spreadMs)} of the tasks fire per second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turn).`,
+    work: `The service with this many tasks that fire next month: CPU time of the service and PostgreSQL while nothing is due (${idleRounds} times ${idleMs / 1_000} s), and while ${formatNumber((fires.count * 1_000) / fires.spreadMs)} of the tasks fire per second, each with a call to a local receiver (${fireRounds} rounds of ${fires.spreadMs / 1_000} s in turn).`,
     columns: [
       "",
       "idle, CPU ms per second",

@@ -4,14 +4,16 @@ import { makeDatabase } from "../support/database.ts"
 import { startService } from "../support/processes.ts"
 import type { Report } from "../support/report.ts"
 import { startSink } from "../support/sink.ts"
-import { figure, percentile } from "../support/statistics.ts"
+import { formatNumber, percentile } from "../support/statistics.ts"
 
 const warmUp = 20
 const count = 200
-/** Longer than the delay in which results are batched. */
+/**
+ * The pause between two runs. It is longer than the delay before results are written in a batch.
+ */
 const pauseMs = 40
 
-export const waited = async (): Promise<Report> => {
+export const runAndWait = async (): Promise<Report> => {
   await using running = new AsyncDisposableStack()
   const { url: database } = running.use(await makeDatabase())
   const sink = running.use(await startSink({ answer: "ok", keepsConnections: true }))
@@ -35,8 +37,10 @@ export const waited = async (): Promise<Report> => {
     title: "One run and its result",
     work: `Runs a task and waits for its result with \`wait_seconds\`, ${count} times, one after another, with the SDK, on PostgreSQL, with a receiver on the same machine.`,
     columns: ["", "p50 ms", "p95 ms", "longest ms"],
-    rows: [["this service", ...[0.5, 0.95, 1].map((share) => figure(percentile(took, share)))]],
+    rows: [
+      ["this service", ...[0.5, 0.95, 1].map((share) => formatNumber(percentile(took, share)))]
+    ],
     goal: "p50 ≤ 25 ms",
-    result: `p50 ${figure(percentile(took, 0.5))} ms`
+    result: `p50 ${formatNumber(percentile(took, 0.5))} ms`
   }
 }

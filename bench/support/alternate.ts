@@ -1,6 +1,6 @@
 /**
- * Measures A B A B, so that other load on the machine affects A and B alike. Returns the rounds of
- * each.
+ * Measures in the order A B A B, so that other load on the machine affects A and B alike. Returns
+ * the results of each contender's rounds.
  */
 export const alternate = async <Name extends string, A>(
   rounds: number,

@@ -6,7 +6,7 @@ import { join } from "node:path"
 export interface Certificate extends Disposable {
   readonly cert: string
   readonly key: string
-  /** The path to set as `NODE_EXTRA_CA_CERTS` for processes that should trust the certificate. */
+  /** The certificate's path, for `NODE_EXTRA_CA_CERTS`. */
   readonly file: string
 }
 

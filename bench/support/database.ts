@@ -1,6 +1,6 @@
 import { Client } from "pg"
 
-/** The URL of a PostgreSQL server, with a role that can create databases. */
+/** The URL of a PostgreSQL server, with a role that is allowed to create databases. */
 const server = process.env["BENCH_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
 
 const onServer = async <A>(use: (client: Client) => Promise<A>, url = server): Promise<A> => {
@@ -35,7 +35,7 @@ export const makeDatabase = async (): Promise<Database> => {
   return {
     url: url.href,
     [Symbol.asyncDispose]: async () => {
-      // FORCE, because the measured program may have left a connection open.
+      // Uses FORCE, because the measured program may have left a connection open.
       await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     }
   }

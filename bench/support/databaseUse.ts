@@ -1,20 +1,20 @@
 import { Client } from "pg"
-import { processorTimeOf } from "./processorTime.ts"
+import { cpuTimeOf } from "./cpuTime.ts"
 
 export interface DatabaseUse {
-  /** The CPU time of the server processes that serve the database's connections. */
-  readonly processorMs: number
+  /** The CPU time of the server processes that handle connections to the database. */
+  readonly cpuMs: number
   readonly transactions: number
-  /** WAL bytes of the whole server. */
+  /** WAL bytes, for the whole server. */
   readonly walBytes: number
 }
 
 export interface DatabaseWatch extends AsyncDisposable {
-  /** Returns the resource use since the previous call. */
+  /** Returns the resource usage since the previous call. */
   readonly since: () => Promise<DatabaseUse>
 }
 
-/** Measures the resource use of a database on this machine, excluding the cost of measuring. */
+/** Measures a database's resource usage on this machine, excluding the cost of measuring. */
 export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -41,7 +41,7 @@ export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
     return {
       transactions,
       walBytes: wal_bytes,
-      processes: new Map(pids.map((pid) => [pid, processorTimeOf(pid)]))
+      processes: new Map(pids.map((pid) => [pid, cpuTimeOf(pid)]))
     }
   }
   let last = await read()
@@ -50,7 +50,7 @@ export const watchDatabase = async (url: string): Promise<DatabaseWatch> => {
       const before = last
       last = await read()
       return {
-        processorMs: [...last.processes].reduce(
+        cpuMs: [...last.processes].reduce(
           (sum, [pid, ms]) => sum + ms - (before.processes.get(pid) ?? 0),
           0
         ),

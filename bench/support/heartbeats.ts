@@ -1,8 +1,8 @@
 import { query } from "./database.ts"
 
 /**
- * Inserts heartbeats that are up, as if they had been pinged: this many per workspace, with
- * deadlines at even intervals, the first in `firstInMs`.
+ * Inserts this many heartbeat monitors per workspace, with the status `up`, as if they had been
+ * pinged. Their deadlines are at even intervals, the first in `firstInMs`.
  */
 export const insertHeartbeats = async (
   database: string,

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises"
 import type { DatabaseWatch } from "./databaseUse.ts"
-import { processorTimeOf } from "./processorTime.ts"
+import { cpuTimeOf } from "./cpuTime.ts"
 
 export const idleRounds = 6
 export const idleMs = 5_000
-/** How long to wait for PostgreSQL's statistics, which are reported ten seconds late. */
+/** The delay before measuring, because PostgreSQL's statistics can be ten seconds old. */
 const statisticsDelayMs = 11_000
 
 export interface Use {
@@ -13,26 +13,29 @@ export interface Use {
   readonly transactions: number
 }
 
-/** Returns the resource use of a service and its database connections since the previous call. */
+/** Returns the resource usage of a service and its database connections since the previous call. */
 export const resourceUseOf = (pid: number, watch: DatabaseWatch) => {
-  let serviceMs = processorTimeOf(pid)
+  let serviceMs = cpuTimeOf(pid)
   return async (): Promise<Use> => {
     const before = serviceMs
-    serviceMs = processorTimeOf(pid)
-    const { processorMs, transactions } = await watch.since()
-    return { serviceMs: serviceMs - before, postgresMs: processorMs, transactions }
+    serviceMs = cpuTimeOf(pid)
+    const { cpuMs, transactions } = await watch.since()
+    return { serviceMs: serviceMs - before, postgresMs: cpuMs, transactions }
   }
 }
 
 interface Idle {
-  /** Milliseconds of CPU time per second. */
+  /** CPU time in milliseconds per second. */
   readonly service: ReadonlyArray<number>
   readonly postgres: ReadonlyArray<number>
   readonly both: ReadonlyArray<number>
   readonly transactions: ReadonlyArray<number>
 }
 
-/** Measures all services at the same time, each by its own processes only. */
+/**
+ * Measures all services at the same time. Each measurement includes only its own service's
+ * processes.
+ */
 export const measureIdle = async (
   services: ReadonlyArray<{ readonly used: () => Promise<Use> }>
 ): Promise<ReadonlyArray<Idle>> => {

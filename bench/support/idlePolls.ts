@@ -1,6 +1,6 @@
 /**
- * Holds the long polls of many agents, in a separate process that speaks the agent protocol. Each
- * agent says hello and then polls for runs repeatedly.
+ * Keeps many agents' long polls open, in a separate process that implements the agent protocol.
+ * Each agent says hello and then repeatedly polls for runs.
  */
 import { Agent, request } from "node:http"
 import { setTimeout } from "node:timers/promises"
@@ -72,8 +72,8 @@ const holdSession = async (token: string, tellOnline: () => void) => {
 let lost = 0
 
 /**
- * Holds a session and its long polls. Starts a new session when one is lost, because the machine
- * may stall for seconds.
+ * Keeps a session and its long polls open. Starts a new session if one is lost, because the machine
+ * can stall for seconds.
  */
 const hold = async (token: string, tellOnline: () => void) => {
   for (;;) {
@@ -84,7 +84,7 @@ const hold = async (token: string, tellOnline: () => void) => {
   }
 }
 
-/** The delay between starts, so that the agents do not send heartbeats at the same moment. */
+/** The delay between starting agents, so that they do not send heartbeats at the same time. */
 const startIntervalMs = 20
 
 const online = new Set<string>()

@@ -10,10 +10,15 @@ export interface Get {
   readonly token?: string
 }
 
+/** A POST if there is a JSON body, otherwise a GET. */
+export interface Request extends Get {
+  readonly body?: string
+}
+
 export interface Load {
   readonly url: string
   /** The requests, sent one after another in a loop. */
-  readonly requests: ReadonlyArray<Get>
+  readonly requests: ReadonlyArray<Request>
   readonly connections: number
   readonly seconds: number
 }
@@ -27,12 +32,12 @@ export interface Measured {
 const hasWrk = spawnSync("wrk", ["-v"]).error === undefined
 
 /**
- * The load generator. wrk leaves more CPU time to the measured program. autocannon requires only
- * npm.
+ * The load generator: wrk if it is installed, because it leaves more CPU time to the measured
+ * program, otherwise autocannon, which requires only npm.
  */
 export const generator = hasWrk ? "wrk" : "autocannon"
 
-/** Generates load. Returns latencies and requests per second. Fails on any response other than 200. */
+/** Generates load. Returns latencies and requests per second. Fails if any response is an error. */
 export const load = (work: Load): Promise<Measured> =>
   hasWrk ? loadByWrk(work) : loadByAutocannon(work)
 
@@ -62,14 +67,24 @@ const loadByWrk = async ({ connections, requests, seconds, url }: Load): Promise
   }
 }
 
-const luaOf = (requests: ReadonlyArray<Get>) => `
+const methodOf = ({ body }: Request) => (body === undefined ? "GET" : "POST")
+
+const headersOf = ({ body, token }: Request): Readonly<Record<string, string>> => ({
+  ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  ...(body !== undefined && { "content-type": "application/json" })
+})
+
+const luaOf = (requests: ReadonlyArray<Request>) => `
 local requests, last = {}, 0
 init = function()
 ${requests
-  .map(
-    ({ path, token }) =>
-      `  table.insert(requests, wrk.format("GET", "${path}", {${token === undefined ? "" : ` Authorization = "Bearer ${token}" `}}))`
-  )
+  .map((request) => {
+    const headers = Object.entries(headersOf(request)).map(
+      ([name, value]) => `["${name}"] = "${value}"`
+    )
+    const body = request.body === undefined ? "nil" : `[==[${request.body}]==]`
+    return `  table.insert(requests, wrk.format("${methodOf(request)}", "${request.path}", {${headers.join(", ")}}, ${body}))`
+  })
   .join("\n")}
 end
 request = function()
@@ -95,9 +110,11 @@ const loadByAutocannon = async ({
     url,
     connections,
     duration: seconds,
-    requests: requests.map(({ path, token }) => ({
-      path,
-      ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+    requests: requests.map((request) => ({
+      method: methodOf(request),
+      path: request.path,
+      headers: headersOf(request),
+      ...(request.body !== undefined && { body: request.body })
     }))
   })
   if (result.non2xx + result.errors > 0) {

@@ -25,7 +25,9 @@ export const newWorkspaces = async (
   return workspaces
 }
 
-/** Creates a user's workspaces, each with a key, a login and ten cron tasks that have run once. */
+/**
+ * Creates workspaces for one user. Each has a key, a login, and ten cron tasks that have run once.
+ */
 export const populate = async (
   serviceUrl: string,
   count: number

@@ -10,26 +10,34 @@ const main = fileURLToPath(new URL("../../packages/server/src/main.ts", import.m
 export interface Server extends AsyncDisposable {
   readonly url: string
   readonly pid: number
-  /** The time from process start until it can serve its first request. */
+  /** The time from the process's start until it can serve its first request. */
   readonly readyMs: number
 }
 
 export const appSecret = "the secret of a bench, thirty-two bytes and more"
 
-/** A rate limit far above the load, so that requests are counted but none is rejected. */
+/** A rate limit that the load never reaches. Requests are counted, but none is rejected. */
 const unlimitedRate = "10000000"
 
-/** Starts this service like `npm start`, with the environment `env`. */
-export const startService = (env: Readonly<Record<string, string>>): Promise<Server> =>
+/** Starts this service like `npm start`, or with another `script`, in the environment `env`. */
+export const startService = (
+  env: Readonly<Record<string, string>>,
+  script: string = main
+): Promise<Server> =>
   start(
-    main,
+    script,
     { APP_SECRET: appSecret, EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT: unlimitedRate, ...env },
     "/v1/ready"
   )
 
-/** Starts a peer: a script in `peers/` that listens on `PORT` and serves `/ready`. */
+export const scriptOfPeer = (name: string): string =>
+  fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url))
+
+/**
+ * Starts a program for comparison: a script in `peers/` that listens on `PORT` and serves `/ready`.
+ */
 export const startPeer = (name: string, env: Readonly<Record<string, string>>): Promise<Server> =>
-  start(fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url)), env, "/ready")
+  start(scriptOfPeer(name), env, "/ready")
 
 const start = async (
   script: string,
@@ -82,7 +90,7 @@ export const freePort = async (): Promise<number> => {
   return port
 }
 
-/** Returns the resident memory of a process in megabytes, if the system reports it. */
+/** Returns a process's resident memory in megabytes, or `NaN` if the system does not report it. */
 export const memoryOf = (pid: number): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
   return Number(kilobytes) / 1024

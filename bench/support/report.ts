@@ -48,7 +48,7 @@ const machine = async (): Promise<string> => {
   ].join("\n")
 }
 
-/** Saves the printed tables and the setup. Returns the path of the file. */
+/** Saves the printed tables and the setup. Returns the file's path. */
 export const saveReports = async (
   command: string,
   reports: ReadonlyArray<Report>

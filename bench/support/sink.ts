@@ -5,20 +5,20 @@ import type { Certificate } from "./certificate.ts"
 
 export interface SinkOptions {
   readonly answer: string
-  /** True for persistent connections. Otherwise each connection closes after its response. */
+  /** True for persistent connections. Otherwise, each connection is closed after its response. */
   readonly keepsConnections: boolean
   readonly certificate?: Pick<Certificate, "cert" | "key"> | undefined
 }
 
 export interface Arrivals {
   readonly ids: ReadonlyArray<string>
-  /** Arrival times in milliseconds since the epoch, in the order of `ids`. */
+  /** Each id's arrival time, in milliseconds since the epoch. */
   readonly times: ReadonlyArray<number>
 }
 
 export interface Sink extends AsyncDisposable {
   readonly url: string
-  /** Waits until this many calls have arrived, and returns all calls. */
+  /** Waits until this many calls have arrived, and returns all of them. */
   readonly arrivals: (count: number) => Promise<Arrivals>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The receiver of all calls, as a separate process. Records the arrival time of each call and
- * responds with "ok". Parses HTTP by hand, to leave the CPU to the measured programs.
+ * The receiver for all calls, in a separate process. Records each call's arrival time and responds
+ * with "ok". Parses HTTP by hand, to leave the CPU to the measured programs.
  */
 import { constants } from "node:crypto"
 import { createServer, type Socket } from "node:net"
@@ -29,7 +29,7 @@ const answered = [
   answer
 ].join("\r\n")
 
-/** Returns the length of the first request, or undefined while it is incomplete. */
+/** Returns the first request's length, or undefined while the request is incomplete. */
 const lengthOfFirst = (received: string): number | undefined => {
   const head = received.indexOf("\r\n\r\n")
   if (head === -1) return undefined
@@ -44,7 +44,7 @@ const receive = (socket: Socket) => {
   socket.setEncoding("latin1")
   socket.on("error", () => socket.destroy())
   socket.on("data", (text: string) => {
-    // PostgreSQL uses the same clock.
+    // Uses the system clock, because PostgreSQL uses it too.
     const now = Date.now()
     received += text
     for (
@@ -73,8 +73,8 @@ const server =
   certificate === undefined
     ? createServer(receive)
     : createTlsServer(
-        // Without tickets, no TLS session is resumed, so each connection is like one to a new
-        // target.
+        // Without tickets, no TLS session is resumed, so every connection costs as much as one to a
+        // new target.
         { ...certificate, secureOptions: keepsConnections ? 0 : constants.SSL_OP_NO_TICKET },
         receive
       )

@@ -11,21 +11,24 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Rounds a value to three significant digits. */
-export const figure = (value: number): string =>
+/**
+ * Formats a number with about three significant digits, without rounding digits before the decimal
+ * point.
+ */
+export const formatNumber = (value: number): string =>
   Number.isFinite(value)
     ? value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
     : "–"
 
-/** Formats the median with the range of the values. */
-export const spread = (values: ReadonlyArray<number>): string =>
+/** Formats the values as their median and range. */
+export const formatSpread = (values: ReadonlyArray<number>): string =>
   values.length === 1
-    ? figure(median(values))
-    : `${figure(median(values))} (${figure(Math.min(...values))} to ${figure(Math.max(...values))})`
+    ? formatNumber(median(values))
+    : `${formatNumber(median(values))} (${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))})`
 
 /**
- * Returns the ratios of `a` to `b` for each round, because neighbouring rounds have the same
- * background load.
+ * Returns the ratio of `a` to `b` in each round. Values from the same round are measured under
+ * similar background load.
  */
 export const ratios = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): ReadonlyArray<number> =>
   a.map((value, round) => value / (b[round] ?? Number.NaN))

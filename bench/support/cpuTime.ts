@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Returns the CPU time of a process in milliseconds, or 0 if it has exited. */
-export const processorTimeOf = (pid: number): number => {
+/** Returns a process's CPU time in milliseconds, or 0 if the process has exited. */
+export const cpuTimeOf = (pid: number): number => {
   try {
     return readdirSync(`/proc/${pid}/task`)
       .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"))
