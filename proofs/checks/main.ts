@@ -1,7 +1,7 @@
 /**
- * Measures how punctually one node checks many HTTP monitors, and the cost: `TEST_DATABASE_URL=…
- * npm run checks`, optionally with the number of monitors (10,000) and of minutes (2). Creates a
- * database on that server and drops it. The targets run in this process.
+ * Measures how punctually one node checks many HTTP monitors, and the resources that this takes:
+ * `TEST_DATABASE_URL=… npm run checks`, optionally followed by the number of monitors (10,000) and
+ * of minutes (2). Creates a database on that server and drops it. The targets run in this process.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -41,7 +41,7 @@ const target = Effect.acquireRelease(
   (server) => Effect.sync(() => void server.close())
 )
 
-/** Creates an account with a workspace per thousand monitors, and the monitors. */
+/** Creates an account, a workspace for every thousand monitors, and the monitors. */
 const fill = Effect.fnUntraced(function* (port: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -75,8 +75,8 @@ const fill = Effect.fnUntraced(function* (port: number) {
     FROM monitors`
 })
 
-/** Returns the CPU time in seconds of the processes with this name or id. */
-const processorSeconds = (which: number | string): number =>
+/** Returns the CPU time, in seconds, used by the processes with this name or id. */
+const cpuSeconds = (which: number | string): number =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .reduce((sum, pid) => {
@@ -91,7 +91,7 @@ const processorSeconds = (which: number | string): number =>
       }
     }, 0)
 
-/** Returns the delay of each check after its regular time, in milliseconds. */
+/** Returns how many milliseconds after its scheduled time each check arrived. */
 const latenesses = (): ReadonlyArray<number> =>
   [...arrivals]
     .flatMap(([id, times]) => {
@@ -119,14 +119,13 @@ const program = Effect.gen(function* () {
   yield* fill(port).pipe(
     Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
   )
-  // The first check of each monitor is at a random time, and further checks are at its regular
-  // times.
+  // Each monitor's first check is at a random time. Later checks are at the scheduled times.
   yield* Effect.sleep(2 * intervalMs)
   arrivals.clear()
   const names = [server.pid, "postgres"] as const
-  const before = names.map(processorSeconds)
+  const before = names.map(cpuSeconds)
   yield* Effect.sleep(minutes * intervalMs)
-  const used = names.map((name, index) => processorSeconds(name) - (before[index] ?? 0))
+  const used = names.map((name, index) => cpuSeconds(name) - (before[index] ?? 0))
   const late = latenesses()
   const [node = 0, postgres = 0] = used.map((seconds) => (seconds / minutes / 60) * 100)
   const checkedTwice = [...arrivals.values()].filter((times) =>

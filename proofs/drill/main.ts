@@ -1,10 +1,8 @@
-// Drills on real processes. `npm run drill` runs all fault drills, and `npm run drill cut pool` runs
-// only the named ones. Three drills take long and run only by name:
-// `npm run drill usage -- [--runs 100000]`,
-// `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`, and
-// `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
-// [--addresses 3] [--unlimited]`.
-// If a promise is broken, the program names it and exits with 1.
+// Drills on real processes. `npm run drill` runs all fault drills, and `npm run drill cut pool`
+// runs only the named ones. Three drills take a long time and run only if named: `npm run drill
+// usage -- [--runs 100000]`, `npm run drill soak -- --minutes 60 [--clients 100] [--rate 1500]`,
+// and `npm run drill neighbours -- --minutes 10 [--store embedded] [--attack "huge chain"]
+// [--addresses 3] [--unlimited]`. If a promise is broken, the program prints it and exits with 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, type Scope } from "effect"
 import { parseArgs } from "node:util"
@@ -19,18 +17,18 @@ import { kill } from "./faults/kill.ts"
 import { neighbours } from "./neighbours.ts"
 import { pool } from "./faults/pool.ts"
 import { restart } from "./faults/restart.ts"
-import type { Outcome } from "./scene/Scene.ts"
+import type { DrillResult } from "./fixture/Fixture.ts"
 import { soak } from "./soak.ts"
-import { brokenOf, header, remarksOf, rowOf } from "./table.ts"
+import { brokenPromises, header, describeObservations, rowOf } from "./table.ts"
 import { usage } from "./usage.ts"
 
-/** The broken promises of a drill that prints its own table. */
+/** The promises broken in a drill that prints its own table. */
 interface Broken {
   readonly broken: ReadonlyArray<string>
 }
 
-/** A drill, or why it cannot run on this machine. */
-type Drill = Effect.Effect<Outcome | Broken | string, unknown, Scope.Scope>
+/** A drill. If it cannot run on this machine, its result is a string that says why. */
+type Drill = Effect.Effect<DrillResult | Broken | string, unknown, Scope.Scope>
 
 const onPostgres = (drill: Drill): Drill =>
   noCluster === undefined ? drill : Effect.succeed(noCluster)
@@ -61,10 +59,12 @@ const run = Effect.fnUntraced(function* (name: string, drill: Drill) {
     return true
   }
   const isOutcome = "ledger" in outcome.value
-  const broken = isOutcome ? brokenOf(outcome.value) : outcome.value.broken
+  const broken = isOutcome ? brokenPromises(outcome.value) : outcome.value.broken
   yield* print(
     ...(isOutcome ? [rowOf(name, outcome.value)] : []),
-    ...(isOutcome ? remarksOf(outcome.value) : []).map((remark) => `           ${remark}`),
+    ...(isOutcome ? describeObservations(outcome.value) : []).map(
+      (remark) => `           ${remark}`
+    ),
     ...broken.map((promise) => `           BROKEN: ${promise}`)
   )
   return broken.length === 0

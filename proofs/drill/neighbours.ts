@@ -5,29 +5,31 @@ import * as fs from "node:fs"
 import { createInterface } from "node:readline"
 import { eventually, temporaryFolder } from "../../packages/server/test/support/ServerProcess.ts"
 import { type AttackName, attacks } from "./neighbours/attacks.ts"
-import { Neighbour, type Seen } from "./neighbours/Neighbour.ts"
-import { startNode } from "./scene/Scene.ts"
-import { embeddedStore, startPostgres, storeAt } from "./scene/Store.ts"
+import { Neighbour, type NeighbourObservations } from "./neighbours/Neighbour.ts"
+import { startNode } from "./fixture/Fixture.ts"
+import { embeddedStore, startPostgres, storeAt } from "./fixture/Store.ts"
 import { tableOf } from "./table.ts"
 
-/** The promises to a tenant, whatever two other tenants do within their limits. */
+/**
+ * The limits that the service promises a tenant, whatever two other tenants do within their limits.
+ */
 const promised = { p99Ms: 250, memoryMb: 1_024 }
 
-/** The default limit of requests per account and minute. The modest tenant makes 450. */
+/** The default number of requests per account and minute. The modest tenant makes 450. */
 const shippedRateLimit = 600
 
 /** Node's default heap size in a container of 1 GB. */
 const heapMb = 512
 
 /**
- * Runs a modest tenant beside two hostile tenants, first with one attack at a time, then with all
- * at once. Prints how each attack affects the modest tenant.
+ * Runs a modest tenant alongside two hostile tenants, first with one attack at a time, then with
+ * all attacks at the same time. Prints how each attack affects the modest tenant.
  */
 export const neighbours = Effect.fnUntraced(function* (options: {
   readonly minutes: number
   readonly isEmbedded: boolean
   readonly addresses: number
-  /** True without the default rate limit. */
+  /** True if the default rate limit is turned off. */
   readonly isUnlimited: boolean
   readonly only: ReadonlyArray<string>
 }) {
@@ -43,7 +45,7 @@ export const neighbours = Effect.fnUntraced(function* (options: {
 
   const names = Object.keys(attacks) as ReadonlyArray<AttackName>
   const isWanted = (name: string) => options.only.length === 0 || options.only.includes(name)
-  const scenes: ReadonlyArray<Scene> = [
+  const rounds: ReadonlyArray<Round> = [
     { name: "nobody", tenants: [], share: 1 },
     ...names.map((name) => ({ name, tenants: [[name]], share: 1 })),
     {
@@ -52,11 +54,11 @@ export const neighbours = Effect.fnUntraced(function* (options: {
       share: names.length / 2
     }
   ].filter(({ name }) => isWanted(name))
-  const shares = scenes.reduce((sum, { share }) => sum + share, 0)
+  const shares = rounds.reduce((sum, { share }) => sum + share, 0)
 
   const broken: Array<string> = []
   yield* print(header)
-  for (const { name, share, tenants } of scenes) {
+  for (const { name, share, tenants } of rounds) {
     const lastsMs = (options.minutes * 60_000 * share) / shares
     const result = yield* Effect.scoped(
       Effect.gen(function* () {
@@ -80,25 +82,23 @@ export const neighbours = Effect.fnUntraced(function* (options: {
   return { broken }
 })
 
-// ---------------------------------------------------------------------------
-
-interface Scene {
+interface Round {
   readonly name: string
   readonly tenants: ReadonlyArray<ReadonlyArray<AttackName>>
-  /** The weight of this round in the total duration. */
+  /** The fraction of the total duration that this round takes. */
   readonly share: number
 }
 
 interface Result {
-  readonly seen: Seen
+  readonly seen: NeighbourObservations
   readonly memoryMb: number
 }
 
 const print = (line: string) => Effect.sync(() => console.log(line))
 
 /**
- * Starts an attacker, which sets itself up and waits. Its accounts are deleted when the scope
- * closes.
+ * Starts an attacker, which sets itself up and waits. When the scope closes, its accounts are
+ * deleted.
  */
 const startAttacker = Effect.fnUntraced(function* (
   url: string,
@@ -131,12 +131,12 @@ const startAttacker = Effect.fnUntraced(function* (
   return { begin: () => child.stdin.write("begin\n") }
 })
 
-/** Returns the peak memory of the process since the previous call. */
+/** Returns the process's peak memory since the previous call. */
 const peakMb = (pid: number): number => {
   const status = `/proc/${pid}/status`
   if (!fs.existsSync(status)) return Number.NaN
   const peak = Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(status, "utf8"))?.[1]) / 1024
-  // Writing 5 resets the peak to the current size.
+  // Writing 5 resets the peak value to the current value.
   fs.writeFileSync(`/proc/${pid}/clear_refs`, "5")
   return peak
 }

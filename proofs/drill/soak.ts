@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fs from "node:fs"
-import { type Node, startScene } from "./scene/Scene.ts"
-import { type Ask, startPostgres, storeAt } from "./scene/Store.ts"
+import { type Node, startFixture } from "./fixture/Fixture.ts"
+import { type QueryDatabase, startPostgres, storeAt } from "./fixture/Store.ts"
 import { startStream } from "./stream.ts"
 import { tableOf } from "./table.ts"
 import { median } from "../timing/statistics.ts"
 
-/** Sizes that must not grow under constant load. Only the history may grow. */
+/** Sizes that must not grow under constant load, except for the history's size. */
 interface Sample {
   readonly minute: number
   readonly memoryMb: ReadonlyArray<number>
@@ -24,9 +24,9 @@ interface Sample {
 const samplesTaken = 18
 
 /**
- * Runs the drills' load for a long time without a fault. Prints the memory of the nodes and the
- * sizes of the tables. `clients` write without a pause, and `rate` is the number of additional due
- * runs per second.
+ * Applies the drills' load for a long time without faults. Prints the nodes' memory and the tables'
+ * sizes. `clients` write without pauses, and `perSecond` is the number of additional due runs per
+ * second.
  */
 export const soak = Effect.fnUntraced(function* (options: {
   readonly minutes: number
@@ -36,9 +36,9 @@ export const soak = Effect.fnUntraced(function* (options: {
   const { clients, minutes, perSecond } = options
   const { url } = yield* startPostgres
   const store = storeAt(url)
-  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
-  const load = yield* scene.load(clients === undefined ? {} : { clients, pauseMs: 0 })
-  const stream = yield* startStream({ node: scene.nodes[0], databaseUrl: url, perSecond })
+  const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
+  const load = yield* fixture.load(clients === undefined ? {} : { clients, pauseMs: 0 })
+  const stream = yield* startStream({ node: fixture.nodes[0], databaseUrl: url, perSecond })
   const startedMs = performance.now()
   const samples: Array<Sample> = []
 
@@ -46,16 +46,16 @@ export const soak = Effect.fnUntraced(function* (options: {
   for (let n = 1; n <= samplesTaken; n++) {
     const dueMs = startedMs + (n / samplesTaken) * minutes * 60_000
     yield* Effect.sleep(Math.max(0, dueMs - performance.now()))
-    const sample = yield* take(scene.nodes, store.ask, (performance.now() - startedMs) / 60_000)
+    const sample = yield* take(fixture.nodes, store.ask, (performance.now() - startedMs) / 60_000)
     samples.push(sample)
     yield* print(rowOf(sample))
   }
   const wrong = yield* stream.verify
-  const seconds = yield* scene.recovered(scene.nodes)
+  const seconds = yield* fixture.recovered(fixture.nodes)
   yield* print("")
-  return yield* scene.finish({
+  return yield* fixture.finish({
     load,
-    alive: scene.nodes,
+    alive: fixture.nodes,
     inFlight: 0,
     recovery: { seconds, withinSeconds: 5 },
     broken: [...wrong, ...growth(samples), ...behind(samples)],
@@ -65,8 +65,6 @@ export const soak = Effect.fnUntraced(function* (options: {
     ]
   })
 })
-
-// ---------------------------------------------------------------------------
 
 const print = (line: string) => Effect.sync(() => console.log(line))
 
@@ -97,7 +95,11 @@ const rowOf = (sample: Sample): string =>
     String(sample.lag)
   ])
 
-const take = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>, ask: Ask, minute: number) {
+const take = Effect.fnUntraced(function* (
+  nodes: ReadonlyArray<Node>,
+  ask: QueryDatabase,
+  minute: number
+) {
   const sample: Sample = {
     minute,
     memoryMb: nodes.map(({ pid }) => residentMb(pid)),
@@ -140,8 +142,9 @@ const tables = Effect.gen(function* () {
 })
 
 /**
- * How much the last third may exceed the second third: a fraction, plus a constant. Medians are
- * compared, because hundreds of handles come and go with the connections to receivers.
+ * How much the last third may exceed the second third: a fraction plus a constant. Medians are
+ * compared, because hundreds of handles are opened and closed together with the connections to
+ * receivers.
  */
 const allowances = {
   memoryMb: [0.1, 10],

@@ -7,7 +7,7 @@ import { insertTasks } from "../../packages/server/test/engine/runner/support/ta
 import { newUser, type ServerProcess } from "../../packages/server/test/support/ServerProcess.ts"
 
 /**
- * Adds runs that become due at a constant rate, in a separate workspace. The runs are inserted
+ * Adds runs that become due at a constant rate in a separate workspace. The runs are inserted
  * directly into the queue, because API clients would need more CPU time than the service.
  */
 export const startStream = Effect.fnUntraced(function* (options: {
@@ -46,8 +46,8 @@ export const startStream = Effect.fnUntraced(function* (options: {
   )
 
   /**
-   * Stops the stream, and lists the differences between due runs, calls and the history. Dies if
-   * runs could not be added, because then the number of due runs is unknown.
+   * Stops the stream and lists the differences between due runs, calls and the history. Dies if
+   * runs could not be added, because the number of due runs would then be unknown.
    */
   const verify = Effect.gen(function* () {
     isStopping = true
@@ -61,8 +61,6 @@ export const startStream = Effect.fnUntraced(function* (options: {
   })
   return { verify, made: () => made }
 })
-
-// ---------------------------------------------------------------------------
 
 const tasks = 100
 
@@ -90,7 +88,7 @@ const startTarget = Effect.acquireRelease(
     })
 )
 
-/** Inserts runs that are due at even intervals until the next insert. */
+/** Inserts evenly spaced due runs, up to the time of the next insert. */
 const enqueue = (workspaceId: string, count: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,

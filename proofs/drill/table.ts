@@ -1,4 +1,4 @@
-import type { Outcome } from "./scene/Scene.ts"
+import type { DrillResult } from "./fixture/Fixture.ts"
 
 /** Formats a table. The first column is left-aligned, the others are right-aligned. */
 export const tableOf = (columns: ReadonlyArray<readonly [name: string, width: number]>) => {
@@ -31,7 +31,7 @@ const table = tableOf([
 
 export const { header } = table
 
-export const rowOf = (name: string, outcome: Outcome): string => {
+export const rowOf = (name: string, outcome: DrillResult): string => {
   const { audit, inFlight, ledger, recovery } = outcome
   return table.row([
     name,
@@ -51,7 +51,11 @@ export const rowOf = (name: string, outcome: Outcome): string => {
 }
 
 /** Describes the responses to requests, and other observations. */
-export const remarksOf = ({ audit, ledger, notes }: Outcome): ReadonlyArray<string> => {
+export const describeObservations = ({
+  audit,
+  ledger,
+  notes
+}: DrillResult): ReadonlyArray<string> => {
   const answers = [...ledger.answers()].toSorted().map(([answer, count]) => `${answer}: ${count}`)
   return [
     `responses ${answers.join(", ")}; the slowest took ${(ledger.slowestMs / 1000).toFixed(1)} s`,
@@ -62,7 +66,7 @@ export const remarksOf = ({ audit, ledger, notes }: Outcome): ReadonlyArray<stri
   ]
 }
 
-export const brokenOf = ({ audit, broken, inFlight }: Outcome): ReadonlyArray<string> => [
+export const brokenPromises = ({ audit, broken, inFlight }: DrillResult): ReadonlyArray<string> => [
   ...example("acknowledged but lost", audit.lost),
   ...example("runs lost", audit.lostRuns),
   ...example("twice", audit.twice),

@@ -8,13 +8,13 @@ import {
   newUser,
   type ServerProcess
 } from "../../packages/server/test/support/ServerProcess.ts"
-import { startNode } from "./scene/Scene.ts"
-import { startPostgres, storeAt } from "./scene/Store.ts"
+import { startNode } from "./fixture/Fixture.ts"
+import { startPostgres, storeAt } from "./fixture/Store.ts"
 import { tableOf } from "./table.ts"
 
 /**
- * Kills one of two nodes while both process many runs. The workspace's reported usage must always
- * match its history.
+ * Kills one of two nodes while both of them process many runs. The workspace's reported usage must
+ * always match its history.
  */
 export const usage = Effect.fnUntraced(function* (runs: number) {
   const store = storeAt((yield* startPostgres).url)
@@ -70,12 +70,12 @@ export const usage = Effect.fnUntraced(function* (runs: number) {
   }
 })
 
-// ---------------------------------------------------------------------------
-
-/** The duration of a call, long enough that the killed node has calls in flight. */
+/** A call's duration. It is long enough that the killed node has calls in flight. */
 const callMs = 50
 
-/** The number of runs that are cancelled before their call, so that they do not count. */
+/**
+ * The number of runs that are cancelled before making a call. They must not count towards usage.
+ */
 const cancelled = 100
 
 const withinMs = 600_000
@@ -150,7 +150,7 @@ const history = (workspaceId: string) =>
     }
   })
 
-/** Waits until all executions are counted in the daily usage. */
+/** Waits until the daily usage includes all executions. */
 const rolledUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const left = sql<{ readonly left: number }>`

@@ -1,6 +1,11 @@
 import { makeTargets, type Target, targetsAt } from "./contract/Contract.ts"
 import { type Dice, diceFrom } from "./Dice.ts"
-import { type Draft, draftOf, revokingEndpoints, requestOf } from "./exchange/Draft.ts"
+import {
+  type RequestDraft,
+  draftOf,
+  revokingEndpoints,
+  requestOf
+} from "./exchange/RequestDraft.ts"
 import { foundWorld } from "./world/Founders.ts"
 import { makeGenerators } from "./contract/Generate.ts"
 import { errorOf, type Exchange, targetOf } from "./exchange/Exchange.ts"
@@ -12,12 +17,12 @@ import type { World } from "./world/World.ts"
 
 export interface AttackOptions {
   readonly url: string
-  /** The target of generated calls: the origin of a server that accepts all requests. */
+  /** The target for generated calls: the origin of a server that accepts all requests. */
   readonly sink: string
   readonly seed: number
   readonly requests: number
   readonly concurrency: number
-  /** Generated times are near this time, in milliseconds. */
+  /** The time that generated times are close to, in milliseconds since the epoch. */
   readonly now: number
   /** Called with the number of each request before it is sent. */
   readonly onRequest?: (number: number) => void
@@ -26,15 +31,15 @@ export interface AttackOptions {
 export interface Failure {
   readonly number: number
   readonly problems: ReadonlyArray<string>
-  readonly draft: Draft
+  readonly draft: RequestDraft
   readonly request: WireRequest
   readonly answer: WireResponse | undefined
 }
 
-export interface Outcome {
+export interface AttackResult {
   readonly targets: ReadonlyArray<Target>
   readonly failures: ReadonlyArray<Failure>
-  /** Response counts by the name of the intended endpoint and by `<status> <code>`. */
+  /** Response counts, by the intended endpoint's name and by `<status> <code>`. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** All secrets that were sent or received. None of them may appear in a log. */
   readonly secrets: ReadonlySet<string>
@@ -46,7 +51,10 @@ const maxFailures = 10
 /** The fraction of requests that are not mutated. */
 const validShare = 0.55
 
-/** The weight of an endpoint, 1 by default. Passwords cost 30 ms of CPU each. */
+/**
+ * An endpoint's relative frequency, 1 by default. Endpoints that hash a password are rare, because
+ * a hash takes 30 ms of CPU time.
+ */
 const shares: Readonly<Record<string, number>> = {
   "auth.register": 0.08,
   "auth.login": 0.1,
@@ -61,10 +69,10 @@ const shares: Readonly<Record<string, number>> = {
 }
 
 /**
- * Sends the requests determined by the seed, checks each response, and learns from it for later
+ * Sends requests determined by the seed, checks each response, and learns from it for later
  * requests.
  */
-export const attack = async (options: AttackOptions): Promise<Outcome> => {
+export const attack = async (options: AttackOptions): Promise<AttackResult> => {
   const { concurrency, now, onRequest, requests, seed, sink, url } = options
   const targets = makeTargets(makeGenerators({ seed: String(seed), sink, now }))
   const targetsOf = targetsAt(targets)
@@ -120,8 +128,6 @@ export const attack = async (options: AttackOptions): Promise<Outcome> => {
   await Promise.all(Array.from({ length: concurrency }, attacker))
   return { targets, failures, answers, secrets: new Set([...world.shownOnce, ...said]) }
 }
-
-// ---------------------------------------------------------------------------
 
 const chooser = (targets: ReadonlyArray<Target>) => {
   const ends: Array<readonly [end: number, target: Target]> = []

@@ -1,4 +1,4 @@
-/** Random choices, determined by a seed. */
+/** Random choices determined by a seed. */
 export interface Dice {
   /** Returns an integer from 0 to `count - 1`. */
   readonly below: (count: number) => number

@@ -1,5 +1,5 @@
-import { bearerKeysInText } from "@scheduling/domain/auth/secretForms"
-import { collectionOf, type Draft } from "./exchange/Draft.ts"
+import { bearerKeysInText } from "@scheduling/domain/auth/secretPatterns"
+import { collectionOf, type RequestDraft } from "./exchange/RequestDraft.ts"
 import {
   bodyOf,
   errorOf,
@@ -10,7 +10,7 @@ import {
   targetOf
 } from "./exchange/Exchange.ts"
 import { itemsOf } from "./judge/Batch.ts"
-import type { World } from "./world/World.ts"
+import { approvalsOf, type World } from "./world/World.ts"
 
 /** Learns from a response: ids to reuse, new credentials, and revoked credentials. */
 export const learn = (exchange: Exchange, world: World): void => {
@@ -48,7 +48,7 @@ export const learn = (exchange: Exchange, world: World): void => {
   if (draft.flaws.length === 0) lessons[target.name]?.(draft, body, world)
 }
 
-// ---------------------------------------------------------------------------
+const decides: ReadonlySet<string> = new Set(["executions.approve", "executions.reject"])
 
 const unlearn = ({ answer, draft, request }: Exchange, world: World) => {
   const { credential, segments } = draft
@@ -62,6 +62,8 @@ const unlearn = ({ answer, draft, request }: Exchange, world: World) => {
     for (const [at, id] of segments.entries()) {
       if (at > 2) world.removeId(collectionOf(segments.slice(0, at), credential), id)
     }
+  } else if (decides.has(draft.target.name) && error?.error === "conflict") {
+    forgetApproval(draft, {}, world)
   } else if (request.method === "DELETE" && error?.error === "conflict") {
     world.removeId(collectionOf(segments.slice(0, -1), credential), segments.at(-1) ?? "")
   }
@@ -74,8 +76,8 @@ const folders: Readonly<Record<string, string>> = {
 }
 
 /**
- * Learns executions, which are found under their workspace and their task, and chain runs, which
- * are found under their chain.
+ * Remembers execution ids for both their workspace and their task, and chain run ids for their
+ * chain.
  */
 const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: World) => {
   const workspace = `/${segments.slice(0, 3).join("/")}`
@@ -84,7 +86,9 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
     world.addId(`${workspace}/executions`, execution)
     world.addId(`${workspace}/${owner}/executions`, execution)
   }
-  const { chain_id, id, kind, task_id } = record
+  const { approval, chain_id, id, kind, task_id } = record
+  if (typeof approval === "object" && approval !== null && typeof id === "string")
+    world.addId(approvalsOf(segments[2] ?? ""), id)
   if (typeof kind === "string" && typeof task_id === "string")
     add(`${folders[kind]}/${task_id}`, id)
   if (typeof chain_id === "string" && typeof id === "string") {
@@ -95,7 +99,7 @@ const learnExecutions = (record: Json, segments: ReadonlyArray<string>, world: W
 }
 
 /** Updates the world after a successful request to each endpoint. */
-const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) => void>> = {
+const lessons: Readonly<Record<string, (draft: RequestDraft, body: Json, world: World) => void>> = {
   "auth.register": ({ payload }, { user, workspace }, world) =>
     world.addAccount({
       email: String(jsonObject(user)["email"]),
@@ -122,11 +126,13 @@ const lessons: Readonly<Record<string, (draft: Draft, body: Json, world: World) 
   },
   "workspaces.create": ({ credential }, { id }, world) => {
     if (credential === undefined) return
-    // Keep the first two workspaces, which get filled, and the newest of the others.
+    // Keep the first two workspaces, which already contain records, and the newest of the others.
     credential.account.workspaces.splice(2, Infinity, String(id))
     world.addOwner(String(id), credential.account)
   },
   "workspaces.delete": ({ segments }, _, world) => world.forgetWorkspace(segments[2] ?? ""),
+  "executions.approve": forgetApproval,
+  "executions.reject": forgetApproval,
   "apiKeys.create": learnKey,
   "apiKeys.rotate": learnKey
 }
@@ -143,7 +149,12 @@ const learnSession = (email: unknown, { access_token, refresh_token }: Json, wor
   })
 }
 
-function learnKey({ credential, segments }: Draft, { key, scopes }: Json, world: World) {
+/** The approval was decided or is no longer pending. */
+function forgetApproval({ segments }: RequestDraft, _: Json, world: World) {
+  world.removeId(approvalsOf(segments[2] ?? ""), segments[4] ?? "")
+}
+
+function learnKey({ credential, segments }: RequestDraft, { key, scopes }: Json, world: World) {
   if (credential === undefined || !Array.isArray(scopes)) return
   world.addKey({
     token: String(key),

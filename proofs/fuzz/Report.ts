@@ -1,12 +1,12 @@
-import type { Failure, Outcome } from "./Attack.ts"
+import type { Failure, AttackResult } from "./Attack.ts"
 import { fifth, median, type Vitals } from "./Vitals.ts"
 import { toCurl } from "./exchange/Wire.ts"
 
 /**
- * Formats response counts, one line per intended endpoint. A mutated request may reach a different
+ * Formats response counts, one line per intended endpoint. A mutated request can reach a different
  * endpoint.
  */
-export const responseTable = ({ answers, targets }: Outcome): string => {
+export const responseTable = ({ answers, targets }: AttackResult): string => {
   const width = Math.max(...targets.map(({ name }) => name.length))
   return targets
     .map(({ name }) => {
@@ -18,7 +18,7 @@ export const responseTable = ({ answers, targets }: Outcome): string => {
     .join("\n")
 }
 
-export const statusTable = ({ answers }: Outcome): string => {
+export const statusTable = ({ answers }: AttackResult): string => {
   const totals = new Map<string, number>()
   for (const [outcome, count] of [...answers.values()].flatMap((tally) => [...tally])) {
     const status = outcome.slice(0, 3)
@@ -31,10 +31,10 @@ export const statusTable = ({ answers }: Outcome): string => {
 }
 
 /**
- * Lists the endpoints that never succeeded, which means that the generator cannot create a valid
- * request.
+ * Lists the endpoints that never returned a success, which suggests that the generator cannot
+ * create valid requests for them.
  */
-export const neverSucceeded = ({ answers, targets }: Outcome): ReadonlyArray<string> =>
+export const neverSucceeded = ({ answers, targets }: AttackResult): ReadonlyArray<string> =>
   targets.flatMap(({ name, successes }) =>
     [...successes.keys()].some((status) => answers.get(name)?.has(String(status)) === true)
       ? []
@@ -63,9 +63,7 @@ export const isAnyIn = (secrets: ReadonlySet<string>, logs: string): boolean =>
     (secret) => logs.includes(secret) || logs.includes(JSON.stringify(secret).slice(1, -1))
   )
 
-// ---------------------------------------------------------------------------
-
-/** The maximum memory growth per request in bytes, with room for normal growth. */
+/** The maximum memory growth per request in bytes, with a margin for normal growth. */
 const leakBytes = 1024
 const noise = 0.7
 const handlesToSpare = 50
@@ -77,7 +75,10 @@ export interface Growth {
   readonly line: string
 }
 
-/** Compares the last fifth of a run with the second fifth. The first fifth is a warm-up. */
+/**
+ * Compares the last fifth of the samples with the second fifth, because the first fifth is a
+ * warm-up.
+ */
 export const growthOf = (samples: ReadonlyArray<Vitals>, requests: number): Growth => {
   const of = (number: number) => {
     const part = fifth(samples, number)

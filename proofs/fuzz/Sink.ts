@@ -2,10 +2,13 @@ import { Effect } from "effect"
 import type { RequestListener } from "node:http"
 import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 
-/** An address on which only the sink listens, so that `EGRESS_ALLOW` opens nothing else. */
+/**
+ * An address that only the sink listens on, so that `EGRESS_ALLOW` does not permit calls to other
+ * servers.
+ */
 export const sinkAddress = "127.0.0.2"
 
-/** Starts a server for the calls of generated tasks. The path of a call determines the response. */
+/** Starts a server for generated tasks' calls. A call's path determines the response. */
 export const startSink = Effect.map(
   Effect.suspend(() => httpTarget(answer, sinkAddress)),
   (port) => `http://${sinkAddress}:${port}`

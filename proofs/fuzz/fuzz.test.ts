@@ -20,7 +20,7 @@ layer(testAppLayer({ egressAllow }))("requests generated from the contract", (it
       Effect.gen(function* () {
         const { logs, url } = yield* TestApp
         const sink = yield* startSink
-        // Some requests wait for a result, on the test clock.
+        // Some requests wait for a result, and their timeouts use the test clock.
         yield* Effect.forkScoped(
           Effect.forever(
             Effect.andThen(TestClock.withLive(Effect.sleep(500)), TestClock.adjust(1_000))
@@ -44,7 +44,7 @@ layer(testAppLayer({ egressAllow }))("requests generated from the contract", (it
           counts
             .filter(([name]) => name.startsWith(kind))
             .reduce((sum, [, count]) => sum + count / requests, 0)
-        // The test is only useful if most requests pass authentication and many refer to existing
+        // The test is useful only if most requests pass authentication and many refer to existing
         // records.
         assert.isBelow(share("401") + share("403"), 0.15)
         assert.isAbove(share("2"), 0.2)

@@ -1,7 +1,7 @@
 /**
  * Starts a server and attacks it with requests generated from the contract: `npm run fuzz -- --seed
  * 1 --requests 100000`. Uses the embedded store, or a database that it creates and drops on the
- * server of `TEST_DATABASE_URL` or `DATABASE_URL`.
+ * server named by `TEST_DATABASE_URL` or `DATABASE_URL`.
  */
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
@@ -11,7 +11,7 @@ import {
   temporaryFolder
 } from "../../packages/server/test/support/ServerProcess.ts"
 import { freshDatabaseUrl } from "../../packages/server/test/support/TestDatabase.ts"
-import { attack, type AttackOptions, type Outcome } from "./Attack.ts"
+import { attack, type AttackOptions, type AttackResult } from "./Attack.ts"
 import {
   responseTable,
   describeFailure,
@@ -33,15 +33,15 @@ const { values } = parseArgs({
 const seed = Number(values.seed)
 const requests = Number(values.requests)
 
-/** True if the run is long enough to try every endpoint and for memory to settle. */
+/** True if the run is long enough to try every endpoint and for memory usage to stabilize. */
 const isLong = requests >= 50_000
 
 const samplesOfRun = 500
 
 /**
- * The heap limit of the server. Without one, V8 leaves garbage uncollected: the process took 700 MB
- * with 60 MB in use. With a limit, a leak crashes the process. With 192 MB, it spent two thirds of
- * its time on garbage collection.
+ * The server's heap limit. Without a limit, V8 leaves garbage uncollected: the process used 700 MB
+ * when 60 MB were needed. With a limit, a leak crashes the process. With 192 MB, the process spent
+ * two thirds of its time on garbage collection.
  */
 const heapMb = 512
 
@@ -71,7 +71,7 @@ const observed = async (server: ServerProcess, options: AttackOptions) => {
 
 const complaintsOf = (
   server: ServerProcess,
-  { secrets }: Outcome,
+  { secrets }: AttackResult,
   exitCode: number | null
 ): ReadonlyArray<string> => {
   const logs = server.stdout() + server.stderr()

@@ -3,9 +3,12 @@ import { existsSync, readFileSync } from "node:fs"
 import { guards } from "./guards.ts"
 
 describe("each guard that is taken away on purpose", () => {
-  it.each(guards)("is where its proof looks for it: $name", ({ breaking, file, shownBy }) => {
-    const intact = readFileSync(file, "utf8")
-    assert.notStrictEqual(breaking(intact), intact)
-    assert.isTrue(existsSync(shownBy), shownBy)
-  })
+  it.each(guards)(
+    "is at the location that its proof names: $name",
+    ({ breaking, file, shownBy }) => {
+      const intact = readFileSync(file, "utf8")
+      assert.notStrictEqual(breaking(intact), intact)
+      assert.isTrue(existsSync(shownBy), shownBy)
+    }
+  )
 })

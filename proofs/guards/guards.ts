@@ -4,11 +4,14 @@ export interface Guard {
   readonly name: string
   readonly file: string
   readonly breaking: (source: string) => string
-  /** The tests that must fail. */
+  /** The test file that must fail without the guard. */
   readonly shownBy: string
 }
 
-/** A location in the code and its replacement without the guard, or several such pairs. */
+/**
+ * A location in the code and the code that replaces it when the guard is removed, or several such
+ * pairs.
+ */
 type Changes = readonly [place: string, becomes: string, ...more: ReadonlyArray<string>]
 
 /** Parses a location: `method: names in the guard`, or only the names. */
@@ -17,10 +20,7 @@ const removal = (place: string, becomes: string): Removal => {
   return { ...(inside === undefined ? {} : { inside }), has: names.split(" "), becomes }
 }
 
-/**
- * Completes the path of a file in the server. Files of other packages are given with their full
- * path.
- */
+/** Completes a server file's path. The paths of files in other packages are already complete. */
 const inServer = (folder: "src" | "test", file: string) =>
   file.startsWith("packages/") ? file : `packages/server/${folder}/${file}`
 
@@ -96,13 +96,12 @@ const workspaceFilter = (tests: string) => (place: string) => {
 }
 
 /**
- * Statements with an id that may belong to another workspace. Statements that run only after such a
- * statement are not listed, because no test could notice a missing filter.
+ * Statements with an id that could belong to another workspace. Statements that run only after one
+ * of these are not listed, because no test could notice a missing filter.
  */
 const workspaceFilters = [
   "tasks/TasksRepo findWhere",
   "tasks/TasksRepo findForUpdate",
-  "tasks/TasksRepo remove",
   "accounts/api-keys/ApiKeyRepo find",
   "accounts/api-keys/ApiKeyRepo findForUpdate",
   "accounts/api-keys/ApiKeyRepo updateRevoked",
@@ -118,7 +117,7 @@ const workspaceFilters = [
   "accounts/members/InvitationsRepo remove"
 ].map(workspaceFilter("adversarial/foreignIds"))
 
-/** Statements with a channel id. A test runs each with a channel of another workspace. */
+/** Statements with a channel id. A test runs each of them with another workspace's channel. */
 const channelFilters = [
   "notifications/channels/ChannelsRepo confirmByLink",
   "notifications/sending/DeliveriesRepo cancel"
@@ -129,7 +128,7 @@ const calls = [
     "the fence of a lease": ["lease_owner IS DISTINCT", "TRUE"]
   }),
   guardsOf("packages/calls/src/egress/Egress", "packages/calls/test/egress/Egress", {
-    "the addresses that a name resolves to": ["guardedLookup: isAllowed", "true"],
+    "the addresses that a name resolves to": ["guardedLookup: isAddressAllowed", "true"],
     "addresses in URLs": ["isIP hostname 0", "true"]
   })
 ]
@@ -151,16 +150,21 @@ const requests = [
   guardsOf("http/fairness/UnsentResponses", flood, { "answers nobody reads": ["free 0", "false"] }),
   guardsOf("http/HttpServer", "adversarial/foreignPages", {
     "pages of other origins": ["pages refuses", ""],
-    "names of other hosts": ["isAllowedHost misdirectedRequest", ""]
+    "names of other hosts": ["isAllowedHost misdirectedRequestResponse", ""]
   }),
   guardsOf("http/request/RequestBody", "http/request/bodies", {
     "how much a body may hold": ["withinBounds: problem undefined", "true"],
     "the size of a body": ["lengthOf maxBodySize", "", "size maxBodySize", "false"]
   }),
   guardsOf("http/request/Idempotency", "adversarial/idempotency", {
-    "whose idempotency key it is": ["principalId", '"00000000-0000-7000-8000-000000000000"']
+    "whose idempotency key it is": [
+      "requesterOf",
+      '{ ...requesterOf(principal), id: "00000000-0000-7000-8000-000000000000" }'
+    ]
   }),
-  guardsOf("core/Logging", "adversarial/logs", { "log lines": ["inert title", 'title ?? ""'] })
+  guardsOf("core/Logging", "adversarial/logs", {
+    "log lines": ["escapeUnsafe title", 'title ?? ""']
+  })
 ]
 
 const others = [
@@ -171,16 +175,16 @@ const others = [
     "the version of notification settings": ["update: version", "TRUE"]
   }),
   guardsOf("notifications/settings/Settings", channels, {
-    "whether the channels of a rule are there": ["checked: checkChannels", ""]
+    "whether the channels of a rule are there": ["checkSettings: checkChannels", ""]
   }),
-  guardsOf("notifications/sending/updateNext", "notifications/foreignChannels", {
+  guardsOf("notifications/sending/updateNextDeliveries", "notifications/foreignChannels", {
     "whose deliveries a channel sends": ["deliveries channels workspace_id", "TRUE"]
   }),
   guardsOf("notifications/channels/ChannelsRepo", channels, {
     "whose channels a rule names": ["findIds: workspace_id", "TRUE"]
   }),
   guardsOf("panel/pageRequests", "panel/session", {
-    "the pages of the panel's session": ["ownPagesOnly: isOwnPage", "true"]
+    "the pages of the panel's session": ["rejectOtherPages: isOwnPage", "true"]
   }),
   guardsOf("billing/Provider", "billing/webhooks", {
     "the age of a bill's event": ["signedAt toleranceSeconds", ""]

@@ -1,13 +1,16 @@
 import { parseAst } from "rolldown/parseAst"
 
-/** A guard in a file, found by names in its code, independent of formatting. */
+/** A guard in a file. It is found by the names in its code, so formatting does not matter. */
 export interface Removal {
   /**
    * The function, method or property that contains the guard. Defaults to the first match in the
    * file.
    */
   readonly inside?: string
-  /** Names in the guard. The first of the smallest nodes that contain all names is changed. */
+  /**
+   * Names that locate the guard in the code. The smallest syntax node that contains all of the
+   * names is changed, or the first of them if there are several.
+   */
   readonly has: ReadonlyArray<string>
   /**
    * The replacement. `""` removes a statement or a property, `true` and `false` replace a

@@ -13,7 +13,10 @@ export interface Taken {
   readonly millis: number
 }
 
-/** Opens a persistent connection, so that an attacker measures only the server's response time. */
+/**
+ * Opens a persistent connection, so that the measured times contain only the server's response
+ * time.
+ */
 export const makeStopwatch = (url: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const take = ({ body, headers, method, path }: Timed) =>
@@ -56,7 +59,8 @@ export const race = async <Kind extends string>(
       taken[kind].push(millis)
     }
   }
-  // If the responses differ, their timing is irrelevant.
+  // Clients can already distinguish responses that differ, so their response times would prove
+  // nothing.
   if (answers.size !== 1) throw new Error(`the answers differ: ${[...answers].join(" | ")}`)
   return taken
 }

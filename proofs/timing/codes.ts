@@ -3,7 +3,10 @@ import { codeOfApp } from "../../packages/server/test/accounts/totp/totp.ts"
 import { newAccount, password, postRequest, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
-/** The number of accounts, because each account allows ten wrong codes in 15 minutes. */
+/**
+ * The number of accounts. A single account is not enough, because each account allows only ten
+ * wrong codes in 15 minutes.
+ */
 const accounts = 60
 const guesses = 480
 
@@ -21,7 +24,7 @@ const newProtectedAccount = async (server: ServerProcess) => {
   return { email, code: String(confirmed.body.recovery_codes?.[0]) }
 }
 
-/** Replaces the last character of the code with another valid one. */
+/** Replaces the last character of a code with a different valid character. */
 const replaceLastCodeCharacter = (code: string) =>
   code.slice(0, -1) + (code.endsWith("2") ? "3" : "2")
 

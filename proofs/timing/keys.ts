@@ -38,8 +38,8 @@ export const raceKeys = async (server: ServerProcess, { take }: Watch) => {
     "unknown key": () => use(unknownKey()),
     "nearly a key": (round: number) => use(replaceLastCharacter(one(live, round))),
     "revoked key": (round: number) => use(one(revoked, round)),
-    // A malformed key is rejected before the query, which is not a secret. The measurement must
-    // detect this difference, or it proves nothing.
+    // The response time reveals that a malformed key is rejected before the query, which is no
+    // secret. The measurement must detect this difference, or its other results prove nothing.
     "malformed key": () => use(`${unknownKey()}x`)
   }
   await race(200, runners)

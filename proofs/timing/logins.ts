@@ -2,10 +2,10 @@ import type { ServerProcess } from "../../packages/server/test/support/ServerPro
 import { newAccount, postRequest, somebodysEmail, type Watch } from "./senders.ts"
 import { race } from "./Stopwatch.ts"
 
-/** The number of logins. Each account allows ten failed logins in 15 minutes. */
+/** The number of logins. Each account allows only ten failed logins in 15 minutes. */
 const logins = 400
 
-/** The number of accounts. Each gets at most ten requests, which is below its throttle. */
+/** The number of accounts. Each receives at most ten requests, which its throttle permits. */
 const accounts = 50
 
 export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
@@ -15,7 +15,8 @@ export const raceLogins = async (server: ServerProcess, { take }: Watch) => {
     known.push((await newAccount(server)).email)
     unknown.push(somebodysEmail())
   }
-  // Both kinds of emails get the same number of requests, so that their throttles cost the same.
+  // Both kinds of email addresses receive the same number of requests, so that throttling takes the
+  // same time for both.
   const attempt = (emails: ReadonlyArray<string>) => (round: number) =>
     take(
       postRequest("/v1/auth/login", {

@@ -1,7 +1,8 @@
 /**
- * Checks that response times do not reveal what responses hide: `npm run timing`, or one part with
- * `npm run timing keys`, `logins`, `codes` or `links`. Uses the embedded store, or a database that
- * it creates and drops on the server of `TEST_DATABASE_URL`.
+ * Checks that response times do not reveal what the responses hide. `npm run timing` checks
+ * everything, and `npm run timing keys`, `logins`, `codes` or `links` checks one part. Uses the
+ * embedded store, or a database that it creates and drops on the server named by
+ * `TEST_DATABASE_URL`.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"

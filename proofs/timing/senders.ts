@@ -4,7 +4,7 @@ import type { makeStopwatch } from "./Stopwatch.ts"
 
 export type Watch = ReturnType<typeof makeStopwatch>
 
-/** Returns a header with a random client address, so that no per-address throttle applies. */
+/** Returns a header with a random client address, so that per-address limits do not apply. */
 const randomAddressHeader = () => ({ "x-forwarded-for": `100.${[...randomBytes(3)].join(".")}` })
 
 export const password = "correct horse battery staple"

@@ -1,18 +1,18 @@
-/** The difference between two kinds of requests, for a client that can only measure time. */
+/** The difference between two kinds of requests, as seen by a client that can only measure time. */
 export interface Difference {
   readonly medians: readonly [number, number]
-  /** The 99 % confidence interval of the difference of the medians. */
+  /** The 99 % confidence interval for the difference between the medians. */
   readonly interval: readonly [number, number]
   /**
-   * The probability that a request of the first kind takes longer than one of the second kind. One
-   * half if there is no difference.
+   * The probability that a request of the first kind takes longer than a request of the second
+   * kind. It is one half if there is no difference.
    */
   readonly odds: number
   /** The p-value of the Mann–Whitney U test. */
   readonly chance: number
   /**
    * The number of requests of each kind that an attacker needs for 99 % confidence with a power of
-   * 90 %, by Noether.
+   * 90 %, by Noether's formula.
    */
   readonly requestsToTell: number
 }

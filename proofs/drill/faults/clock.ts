@@ -6,20 +6,23 @@ import {
   eventually,
   temporaryFolder
 } from "../../../packages/server/test/support/ServerProcess.ts"
-import { type Node, runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { type Node, countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
 const preload = path.resolve(
   import.meta.dirname,
   "../../../packages/server/test/support/steppedClock.ts"
 )
 
-/** Longer than leases, slots and grace periods, but shorter than the life of an access token. */
+/**
+ * The size of a clock step. It is longer than leases, slots and grace periods, but shorter than an
+ * access token's lifetime.
+ */
 const stepMs = 600_000
 
 /**
- * Steps the clock of one of two nodes ahead, then back. While that clock is behind, the other node
- * is killed. The node with the wrong clock must notice.
+ * Steps one node's clock ahead and then back. While the clock is behind, the other node is killed.
+ * The node whose clock is wrong must detect this.
  */
 export const clock = Effect.gen(function* () {
   const offset = path.join(yield* temporaryFolder("clock"), "offset")
@@ -28,31 +31,31 @@ export const clock = Effect.gen(function* () {
     ...store,
     env: { ...store.env, NODE_OPTIONS: `--import ${preload}`, CLOCK_OFFSET_FILE: offset }
   }
-  const scene = yield* startScene({ nodes: [stepped, store], ask: store.ask })
-  const [victim, other] = scene.nodes
-  const load = yield* scene.load()
+  const fixture = yield* startFixture({ nodes: [stepped, store], ask: store.ask })
+  const [victim, other] = fixture.nodes
+  const load = yield* fixture.load()
 
   /** Steps the clock. Returns the seconds until both nodes work again. */
   const step = Effect.fnUntraced(function* (ms: number) {
     fs.writeFileSync(offset, String(ms))
     victim.kill("SIGUSR2")
     yield* eventually(`the clock to be ${ms} ms ahead`, async () => {
-      const aheadMs = (await clockOf(victim, scene.account)) - Date.now()
+      const aheadMs = (await clockOf(victim, fixture.account)) - Date.now()
       return Math.abs(aheadMs - ms) < stepMs / 10
     })
-    const seconds = yield* scene.recovered([victim, other])
+    const seconds = yield* fixture.recovered([victim, other])
     yield* Effect.sleep("3 seconds")
     return seconds
   })
   const ahead = yield* step(stepMs)
   const behind = yield* step(-stepMs)
-  const repeatedBefore = [...scene.sink.calls.values()].filter((count) => count > 1).length
+  const repeatedBefore = [...fixture.sink.calls.values()].filter((count) => count > 1).length
 
   other.kill("SIGKILL")
-  const inFlight = yield* store.ask(runningOn([other]))
-  const alone = yield* scene.recovered([victim])
+  const inFlight = yield* store.ask(countRunningRuns([other]))
+  const alone = yield* fixture.recovered([victim])
   yield* Effect.sleep("2 seconds")
-  return yield* scene.finish({
+  return yield* fixture.finish({
     load,
     alive: [victim],
     inFlight,
@@ -65,7 +68,10 @@ export const clock = Effect.gen(function* () {
   })
 })
 
-/** A preview begins at the clock of its node. Times of records come from the database. */
+/**
+ * Returns the time according to a node's clock, taken from the start of a schedule preview. Times
+ * in records cannot be used, because they come from the database.
+ */
 const clockOf = async (
   node: Node,
   account: { readonly workspace: string; readonly key: string }

@@ -1,37 +1,37 @@
 import { Effect } from "effect"
 import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
-import { runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
-/** How long a node may take to notice the cut: 35 s of silence, checked every 7 s. */
+/** How long a node can take to notice the cut: 35 s of silence, checked every 7 s. */
 const noticeCutWithinSeconds = 60
 
 /**
- * Silently cuts the network between one of two nodes and the database. No RST or FIN is sent, even
- * after the network is restored, as with a firewall that has forgotten the connections.
+ * Silently cuts the network between one node and the database. No RST or FIN is sent, even after
+ * the network is restored, as if a firewall had forgotten the connections.
  */
 export const cut = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const network = yield* startTcpProxy(postgres.url)
   const store = storeAt(postgres.url)
-  const scene = yield* startScene({
+  const fixture = yield* startFixture({
     nodes: [storeAt(network.url), store],
     ask: store.ask
   })
-  const [lonely, other] = scene.nodes
-  const load = yield* scene.load()
+  const [lonely, other] = fixture.nodes
+  const load = yield* fixture.load()
 
   yield* network.cut
-  const inFlight = yield* store.ask(runningOn([lonely]))
+  const inFlight = yield* store.ask(countRunningRuns([lonely]))
   const startedMs = performance.now()
-  const seconds = yield* scene.recovered([other])
+  const seconds = yield* fixture.recovered([other])
   yield* Effect.sleep("5 seconds")
   yield* network.heal("stay lost")
-  const healed = yield* scene.recovered([lonely, other])
+  const healed = yield* fixture.recovered([lonely, other])
   const lonelySeconds = (performance.now() - startedMs) / 1000
   yield* Effect.sleep("2 seconds")
-  const turnedAway = scene.ledger.answers(other).get("503") ?? 0
-  return yield* scene.finish({
+  const turnedAway = fixture.ledger.answers(other).get("503") ?? 0
+  return yield* fixture.finish({
     load,
     alive: [lonely, other],
     inFlight,

@@ -2,33 +2,37 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { steppableClock } from "../../../packages/server/test/support/PostgresCluster.ts"
 import { call, eventually } from "../../../packages/server/test/support/ServerProcess.ts"
-import { startScene } from "../scene/Scene.ts"
-import { startPostgresWith, storeAt } from "../scene/Store.ts"
+import { startFixture } from "../fixture/Fixture.ts"
+import { startPostgresWith, storeAt } from "../fixture/Store.ts"
 
 const hourMs = 3_600_000
 
-/** A clock step is noticed within 10 s and accepted 30 s later. */
+/**
+ * The time after which nodes accept a clock step. They notice it within 10 s and accept it 30 s
+ * later.
+ */
 const acceptedAfter = "45 seconds"
 
 const goesOnWithinMs = 60_000
 
 /**
- * Steps the clock of the database's host an hour ahead for 20 s under load, and an hour back for 20
- * s. No run may be lost or repeated. Then the clock stays ahead until the nodes accept it, and is
- * corrected. Within a minute, all tasks must fire at the correct time again, and no slot twice.
+ * Under load, steps the clock of the database's host an hour ahead for 20 s, and an hour back for
+ * 20 s. No run may be lost or repeated. Then the clock stays ahead until the nodes accept it, and
+ * is corrected. Within a minute, all tasks must fire at the correct times again, and no slot may
+ * fire twice.
  */
 export const databaseClock = Effect.gen(function* () {
   const { env, setAhead } = yield* steppableClock
   const store = storeAt((yield* startPostgresWith(env)).url)
-  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
-  const load = yield* scene.load()
+  const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
+  const load = yield* fixture.load()
 
   const allAnswer = (what: string, status: number) =>
     eventually(
       what,
       async () => {
         const answers = await Promise.all(
-          scene.nodes.map((node) => call(node, "GET", "/v1/ready?deep=1"))
+          fixture.nodes.map((node) => call(node, "GET", "/v1/ready?deep=1"))
         )
         return answers.every((answer) => answer.status === status)
       },
@@ -43,17 +47,18 @@ export const databaseClock = Effect.gen(function* () {
     yield* setAhead(0)
     const startedMs = performance.now()
     yield* allAnswer("nodes that are ready", 200)
-    yield* scene.recovered(scene.nodes)
+    yield* fixture.recovered(fixture.nodes)
     return (performance.now() - startedMs) / 1_000
   })
   const ahead = yield* stepBriefly(hourMs)
   const back = yield* stepBriefly(-hourMs)
-  const repeated = [...scene.sink.calls.values()].filter((count) => count > 1).length
-  const outcome = yield* scene.finish({
+  const repeated = [...fixture.sink.calls.values()].filter((count) => count > 1).length
+  const outcome = yield* fixture.finish({
     load,
-    alive: scene.nodes,
+    alive: fixture.nodes,
     inFlight: 0,
-    // Requests are served during the step. Due runs wait for the correct time.
+    // Requests are still served during the step, but due runs wait until the clock is correct
+    // again.
     recovery: { seconds: Math.max(ahead, back), withinSeconds: 20 },
     mayLog: "the database clock was stepped",
     broken: repeated === 0 ? [] : [`${repeated} calls were repeated because of a clock`],
@@ -106,7 +111,7 @@ const firedAhead = Effect.flatMap(
       AND scheduled_for > now() - interval '1 minute'`
 )
 
-/** Returns tasks that should fire every minute, but would not fire within the next minute. */
+/** Counts the tasks that should fire every minute but will not fire within the next minute. */
 const firesLate = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly tasks: number }>`

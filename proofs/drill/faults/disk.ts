@@ -6,18 +6,18 @@ import {
   type ServerProcess
 } from "../../../packages/server/test/support/ServerProcess.ts"
 import { noSmallDisk, smallDisk } from "../../../packages/server/test/support/smallDisk.ts"
-import { audit } from "../scene/Audit.ts"
-import { type Account, Ledger, openAccount, startLoad } from "../scene/Load.ts"
-import { delays, failures, hangs, unexpectedResponses } from "../scene/promises.ts"
-import { type Outcome, startNode } from "../scene/Scene.ts"
-import { embeddedStore } from "../scene/Store.ts"
+import { audit } from "../fixture/Audit.ts"
+import { type Account, Ledger, openAccount, startLoad } from "../fixture/Load.ts"
+import { delays, failures, findHangs, unexpectedResponses } from "../fixture/promises.ts"
+import { type DrillResult, startNode } from "../fixture/Fixture.ts"
+import { embeddedStore } from "../fixture/Store.ts"
 
 /** The size of the disk. The embedded store uses 60 to 100 MB. */
 const diskMegabytes = 200
 
 const fullForSeconds = 5
 
-/** Fills the disk of the embedded store completely for a while, and then frees space. */
+/** Completely fills the embedded store's disk for a while, and then frees space. */
 export const disk = Effect.gen(function* () {
   if (noSmallDisk !== undefined) return noSmallDisk
   const { fill, folder, free } = yield* smallDisk(diskMegabytes)
@@ -47,7 +47,7 @@ export const disk = Effect.gen(function* () {
   node.kill("SIGTERM")
   const exitCode = yield* node.exited
   const recovery = { seconds, withinSeconds: 20, awaySeconds }
-  const outcome: Outcome = {
+  const outcome: DrillResult = {
     ledger,
     audit: yield* audit(store.ask, account, ledger, sink.calls, until),
     inFlight: 0,
@@ -58,7 +58,7 @@ export const disk = Effect.gen(function* () {
     ],
     broken: [
       ...delays(ledger, recovery),
-      ...hangs(ledger),
+      ...findHangs(ledger),
       ...unexpectedResponses(ledger),
       ...broken,
       ...(exitCode === 0 ? [] : [`the node exited with ${exitCode}`])

@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import { makeStandby } from "../../../packages/server/test/support/PostgresCluster.ts"
 import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
 import { startTcpProxy } from "../../../packages/server/test/support/TcpProxy.ts"
-import { runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
 /**
- * Loses the primary with its machine, and promotes its synchronous standby. The nodes know a single
- * address, which moves like a virtual IP.
+ * Loses the primary together with its machine, and promotes its synchronous standby. The nodes know
+ * only one address, which moves to the standby like a virtual IP.
  */
 export const failover = Effect.gen(function* () {
   const primary = yield* startPostgres
@@ -23,7 +23,7 @@ export const failover = Effect.gen(function* () {
   })
   const address = yield* startTcpProxy(primary.url)
   const store = storeAt(address.url)
-  const { finish, load, nodes, recovered } = yield* startScene({
+  const { finish, load, nodes, recovered } = yield* startFixture({
     nodes: [store, store],
     ask: store.ask
   })
@@ -35,7 +35,7 @@ export const failover = Effect.gen(function* () {
   yield* standby.promote
   yield* address.leadTo(standby.url)
   const awaySeconds = (performance.now() - startedMs) / 1000
-  const inFlight = yield* store.ask(runningOn(nodes))
+  const inFlight = yield* store.ask(countRunningRuns(nodes))
   const seconds = yield* recovered(nodes)
   yield* Effect.sleep("2 seconds")
   return yield* finish({

@@ -1,24 +1,24 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../../../packages/server/test/support/ServerProcess.ts"
-import { type Node, runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { type Node, countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
 /**
- * Freezes one of two nodes for longer than its lease of 15 s, and then continues it. By then, the
- * responses to its calls wait in its sockets, and the other node has repeated the calls. Results
- * that the thawed node writes must not count.
+ * Freezes one of two nodes for longer than its 15 s lease, and then lets it continue. By then, the
+ * responses to its calls are waiting in its sockets, and the other node has repeated the calls. The
+ * results that the thawed node writes must not count.
  */
 export const freeze = Effect.gen(function* () {
   const store = storeAt((yield* startPostgres).url)
-  const scene = yield* startScene({ nodes: [store, store], ask: store.ask })
-  const [frozen, other] = scene.nodes
-  const load = yield* scene.load()
+  const fixture = yield* startFixture({ nodes: [store, store], ask: store.ask })
+  const [frozen, other] = fixture.nodes
+  const load = yield* fixture.load()
 
   frozen.kill("SIGSTOP")
   const startedMs = performance.now()
-  const inFlight = yield* store.ask(runningOn([frozen]))
-  yield* scene.letCallsTake(repeatedCallMs)
+  const inFlight = yield* store.ask(countRunningRuns([frozen]))
+  yield* fixture.letCallsTake(repeatedCallMs)
   const repeated = yield* eventually("a node that repeats the calls", async () => {
     const runs = await Effect.runPromise(store.ask(repeatedBy(other)))
     return runs.length > 0 && runs
@@ -28,10 +28,10 @@ export const freeze = Effect.gen(function* () {
   yield* Effect.sleep(lateWriteMs)
   const kept = new Set(yield* store.ask(repeatedBy(other)))
   const endedWithoutLease = repeated.filter((id) => !kept.has(id))
-  yield* scene.letCallsTake()
-  const thawed = yield* scene.recovered([frozen, other])
+  yield* fixture.letCallsTake()
+  const thawed = yield* fixture.recovered([frozen, other])
   yield* Effect.sleep("2 seconds")
-  return yield* scene.finish({
+  return yield* fixture.finish({
     load,
     alive: [frozen, other],
     inFlight,
@@ -49,7 +49,10 @@ export const freeze = Effect.gen(function* () {
   })
 })
 
-/** How long a thawed node may take to write stale results. No run may finish before that. */
+/**
+ * How long to wait for a thawed node to write outdated results. No run is allowed to finish during
+ * this time.
+ */
 const lateWriteMs = 3_000
 const repeatedCallMs = 2 * lateWriteMs
 

@@ -1,18 +1,19 @@
 import { Effect } from "effect"
-import { runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
 /**
- * Other clients take all free PostgreSQL connections, while the nodes keep their own. Then the
- * database also closes the nodes' connections, and rejects new ones like a full server.
+ * Other clients take all free PostgreSQL connections, while the nodes keep theirs. Then the
+ * database also closes the nodes' connections, and rejects new ones like a server with no free
+ * connections.
  */
 export const pool = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const store = storeAt(postgres.url)
   const { ask } = storeAt(postgres.ownerUrl)
-  const scene = yield* startScene({ nodes: [store, store], ask })
-  const { ledger, nodes } = scene
-  const load = yield* scene.load()
+  const fixture = yield* startFixture({ nodes: [store, store], ask })
+  const { ledger, nodes } = fixture
+  const load = yield* fixture.load()
 
   const full = yield* Effect.scoped(
     Effect.gen(function* () {
@@ -26,16 +27,16 @@ export const pool = Effect.gen(function* () {
   const inFlight = yield* Effect.scoped(
     Effect.gen(function* () {
       yield* postgres.refuseConnections
-      const running = yield* ask(runningOn(nodes))
+      const running = yield* ask(countRunningRuns(nodes))
       yield* Effect.sleep("5 seconds")
       return running
     })
   )
   const awaySeconds = (performance.now() - startedMs) / 1000
-  const seconds = yield* scene.recovered(nodes)
+  const seconds = yield* fixture.recovered(nodes)
   yield* Effect.sleep("2 seconds")
   const turnedAway = ledger.answers().get("503") ?? 0
-  return yield* scene.finish({
+  return yield* fixture.finish({
     load,
     alive: nodes,
     inFlight,

@@ -1,12 +1,14 @@
 import { Effect } from "effect"
-import { runningOn, startScene } from "../scene/Scene.ts"
-import { startPostgres, storeAt } from "../scene/Store.ts"
+import { countRunningRuns, startFixture } from "../fixture/Fixture.ts"
+import { startPostgres, storeAt } from "../fixture/Store.ts"
 
-/** Restarts PostgreSQL under load, first with a clean shutdown, then as after a power failure. */
+/**
+ * Restarts PostgreSQL under load, first with a clean shutdown, then as if after a power failure.
+ */
 export const restart = Effect.gen(function* () {
   const postgres = yield* startPostgres
   const store = storeAt(postgres.url)
-  const { finish, load, nodes, recovered } = yield* startScene({
+  const { finish, load, nodes, recovered } = yield* startFixture({
     nodes: [store, store],
     ask: store.ask
   })
@@ -18,7 +20,7 @@ export const restart = Effect.gen(function* () {
     yield* Effect.sleep("2 seconds")
     yield* postgres.start
     const awaySeconds = (performance.now() - startedMs) / 1000
-    const inFlight = yield* store.ask(runningOn(nodes))
+    const inFlight = yield* store.ask(countRunningRuns(nodes))
     const seconds = yield* recovered(nodes)
     yield* Effect.sleep("2 seconds")
     return { awaySeconds, inFlight, seconds }

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Person, type Reply } from "./Person.ts"
 
-export interface Seen {
-  /** How late the calls were. */
+export interface NeighbourObservations {
+  /** The delays between the time at which each call was due and the time at which it arrived. */
   readonly latenessMs: ReadonlyArray<number>
   readonly answerMs: ReadonlyArray<number>
   readonly errors: ReadonlyArray<string>
@@ -12,10 +12,16 @@ export interface Seen {
 
 const nowMs = () => performance.timeOrigin + performance.now()
 
-/** How far ahead tasks are due, so that the time to create them does not count as lateness. */
+/**
+ * How far ahead tasks are scheduled, so that a slow creation request does not make the task's call
+ * late.
+ */
 const aheadMs = 1_500
 
-/** The time after which a missing call counts as lost, and as this late. */
+/**
+ * The time after which a missing call is considered lost. This time is then recorded as the call's
+ * lateness.
+ */
 const lostAfterMs = 30_000
 
 /** A modest tenant, which occasionally creates a delayed task, reads a list and calls `/whoami`. */
@@ -46,7 +52,7 @@ export class Neighbour {
     return neighbour
   }
 
-  async live(forMs: number, everyMs: number): Promise<Seen> {
+  async live(forMs: number, everyMs: number): Promise<NeighbourObservations> {
     this.#seen = empty()
     // Log in again, because a session would expire during a long drill.
     await this.#timed("login", () => this.#person.login())

@@ -8,7 +8,10 @@ export interface Reply {
 
 export const password = "correct horse battery staple"
 
-/** A client with its own address. All of 127.0.0.0/8 is this machine. */
+/**
+ * A client with its own IP address. This is possible because every address in 127.0.0.0/8 belongs
+ * to this machine.
+ */
 export class Person {
   readonly address: string
   readonly url: string

@@ -1,13 +1,13 @@
 // A hostile tenant as a separate process: `node attacker.ts <url> <addresses> <attack>...`, where
 // `addresses` is the number of its client addresses. It prints `ready` once it is set up, and
-// starts when it reads a line from standard input. On SIGTERM it deletes its accounts.
+// starts when it reads a line from standard input. On SIGTERM, it deletes its accounts.
 import { once } from "node:events"
 import { setPriority } from "node:os"
 import { attacks, type AttackName } from "./attacks.ts"
 import { Person } from "./Person.ts"
 import { startTargets } from "./targets.ts"
 
-// Run at low priority, because a real attacker uses no CPU time of the service's machine.
+// Run at low priority, because a real attacker would not use the CPU of the service's machine.
 setPriority(10)
 
 const [url = "", addresses = "1", ...names] = process.argv.slice(2)

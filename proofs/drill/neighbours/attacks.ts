@@ -3,19 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Person, Reply } from "./Person.ts"
 import type { Targets } from "./targets.ts"
 
-export interface Surroundings {
+export interface AttackContext {
   readonly url: string
   readonly targets: Targets
   readonly newcomer: (connections?: number) => Person
 }
 
-/** An attack by one tenant within the limits. It continues until the process ends. */
-export type Attack = (surroundings: Surroundings) => Promise<{ readonly goOn: () => Promise<void> }>
+/** An attack by one tenant that stays within its limits. It continues until the process ends. */
+export type Attack = (context: AttackContext) => Promise<{ readonly goOn: () => Promise<void> }>
 
 const forever = async (work: (round: number) => Promise<unknown>): Promise<never> => {
   for (let round = 0; ; round++) {
-    // The attack provokes error responses. The pause keeps the attacker from being busier than the
-    // service.
+    // The attack can cause error responses. The pause keeps the attacker from using more CPU than
+    // the service.
     await work(round).catch(() => sleep(20))
   }
 }
@@ -66,7 +66,7 @@ const hugeChain: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Delayed tasks with the longest allowed body, a thousand of them due at one instant. */
+/** Delayed tasks with the largest allowed body. A thousand of them are due at the same instant. */
 const hugeBodies: Attack = async ({ newcomer, targets }) => {
   const person = await newcomer(4).join()
   const task = { url: targets.slow, body: "x".repeat(255_000) }
@@ -84,7 +84,9 @@ const hugeBodies: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Many workspaces, because they cost nothing. Each has runs that hang for as long as possible. */
+/**
+ * Creates many workspaces, because they are free. Each has runs that hang for as long as possible.
+ */
 const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
   const people = await Promise.all(times(10, () => newcomer(2).join()))
   const task = { name: "hangs", url: targets.hanging, timeout_seconds: 900, schedule: daily }
@@ -108,7 +110,7 @@ const manyWorkspaces: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Thousands of tasks, all due at each full minute. */
+/** Thousands of tasks that are all due at the start of each minute. */
 const fullMinute: Attack = async ({ newcomer, targets }) => {
   const people = await Promise.all(times(12, () => newcomer(1).join()))
   const task = { name: "each minute", url: targets.quick, schedule: "* * * * *" }
@@ -143,7 +145,10 @@ const runawayQueue: Attack = async ({ newcomer, targets }) => {
   }
 }
 
-/** Requests responses of two megabytes, leaves them unread, and then reads them byte by byte. */
+/**
+ * Requests two-megabyte responses, leaves them unread for a while, and then reads them byte by
+ * byte.
+ */
 const unreadAnswers: Attack = async ({ newcomer, targets, url }) => {
   const person = await newcomer(4).join()
   const task = { name: "large", url: targets.quick, schedule: daily, body: "x".repeat(200_000) }

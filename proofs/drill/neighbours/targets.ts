@@ -9,11 +9,11 @@ import {
 
 export interface Targets {
   readonly quick: string
-  /** Responds after ten seconds. */
+  /** The URL of a target that responds after ten seconds. */
   readonly slow: string
-  /** Accepts a request and never responds. */
+  /** The URL of a target that accepts a request and never responds. */
   readonly hanging: string
-  /** Sends interim (1xx) responses for as long as they are read. */
+  /** The URL of a target that sends interim (1xx) responses for as long as they are read. */
   readonly endless: string
 }
 

@@ -13,7 +13,7 @@ export interface Part {
   readonly encode: (value: unknown) => unknown
 }
 
-/** An endpoint as described by the contract. */
+/** An endpoint as the contract describes it. */
 export interface Target {
   readonly name: string
   readonly method: string
@@ -52,14 +52,14 @@ const expectedError = (error: Pick<ErrorClass, "code" | "status">): [code: strin
 const byCode = (...errors: ReadonlyArray<Pick<ErrorClass, "code" | "status">>) =>
   new Map(errors.map(expectedError))
 
-/** The error responses to invalid HTTP. */
+/** The error responses to requests that are not valid HTTP. */
 export const unreadErrors = byCode(
   ApiErrors.MalformedRequest,
   ApiErrors.HeadersTooLarge,
   ApiErrors.MisdirectedRequest
 )
 
-/** The error responses to a request that, in the fuzzer's own routing, matches no endpoint. */
+/** The error responses to requests whose path matches no endpoint. */
 export const unroutedErrors = byCode(
   ApiErrors.NotFound,
   ApiErrors.MethodNotAllowed,
@@ -115,7 +115,9 @@ export const makeTargets = (
   return targets
 }
 
-/** Returns a schema for the values that a batch can contain, since batches accept invalid items. */
+/**
+ * Returns a schema for the values that a batch can contain, because batches accept invalid items.
+ */
 const readable = (schema: Schema.Top): Schema.Top => {
   const item = SchemaAST.resolve(schema.ast)?.[batchOf]
   return Schema.isSchema(item)
@@ -124,7 +126,7 @@ const readable = (schema: Schema.Top): Schema.Top => {
 }
 
 /**
- * Returns a function that finds the endpoints of a path, one per method. Literal segments take
+ * Returns a function that finds a path's endpoints, one per method. Literal segments take
  * precedence over ids.
  */
 export const targetsAt = (targets: ReadonlyArray<Target>) => {
@@ -153,8 +155,8 @@ const isOneSpelling = (path: string): boolean => {
 }
 
 /**
- * Characters that need no percent-encoding but have it, and characters that other programs treat as
- * the end of a path. The service rejects such a path.
+ * Matches characters that are percent-encoded unnecessarily, and characters that other programs
+ * treat as the end of a path. The service rejects paths that contain any of them.
  */
 const respelled = /[;#]|%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 

@@ -5,14 +5,14 @@ import { filtersOf, isSubset, knownSchemas } from "./KnownValues.ts"
 /** Generates values of a schema's decoded type, always in the same order. */
 export type Generator = () => unknown
 
-/** The sizes of strings and lists, by batch. */
+/** The sizes of strings and lists. Successive batches of values cycle through these sizes. */
 const sizes = [2, 8, 24, 80]
 const batchLength = 24
 
 export interface GeneratorOptions {
   readonly seed: string
   readonly sink: string
-  /** Generated times are near this time, in milliseconds. */
+  /** The time that generated times are close to, in milliseconds since the epoch. */
   readonly now: number
 }
 
@@ -39,14 +39,12 @@ export const makeGenerators = ({ now, seed, sink }: GeneratorOptions) => {
   }
 }
 
-// ---------------------------------------------------------------------------
-
 type Values = Arbitrary.Arbitrary<unknown>
 
 /**
- * Effect generates most values, but no strings that pass our own filters, such as URLs and
- * schedules. Generators for these are here. Filters without a generator use the examples of the
- * contract.
+ * Returns a function that finds a schema's generator. Effect generates most values, but cannot
+ * generate strings that pass the contract's filters, such as URLs and schedules, so these have
+ * their own generators here. For filters without a generator, the contract's examples are used.
  */
 const arbitraries = (sink: string, now: number) => {
   const known = knownSchemas(sink, now)
@@ -72,17 +70,22 @@ const arbitraries = (sink: string, now: number) => {
       )
     }
     const [item] = SchemaAST.isArrays(ast) && ast.elements.length === 0 ? ast.rest : []
-    return item === undefined ? undefined : lists(ast, arbitraryOf(item))
+    return item === undefined ? undefined : lists(ast, item, arbitraryOf(item))
   }
 
   return arbitraryOf
 }
 
 /** Generates lists with uniqueness or length constraints, using Effect where possible. */
-const lists = (ast: SchemaAST.AST, items: Values): Values =>
-  isSampled(Arbitrary.schema(Schema.make(ast)))
-    ? Arbitrary.schema(Schema.make(ast))
-    : Arbitrary.array(items, { minLength: 1, maxLength: 6 })
+const lists = (ast: SchemaAST.AST, item: SchemaAST.AST, items: Values): Values => {
+  const { examples } = SchemaAST.resolve(item) ?? {}
+  const ofEffect = Arbitrary.schema(Schema.make(ast))
+  // If items are rarely valid, lists of generated items would almost never be valid.
+  if (Array.isArray(examples) && !isSampled(items, { count: 5, maxDiscards: 5 })) {
+    return Arbitrary.array(oneOf(examples), { minLength: 1, maxLength: examples.length })
+  }
+  return isSampled(ofEffect) ? ofEffect : Arbitrary.array(items, { minLength: 1, maxLength: 6 })
+}
 
 const derived = (ast: SchemaAST.AST): Values => {
   const arbitrary = Arbitrary.schema(Schema.make(ast))
@@ -96,9 +99,11 @@ const derived = (ast: SchemaAST.AST): Values => {
   return oneOf(examples)
 }
 
-const isSampled = (arbitrary: Values) =>
+const isSampled = (arbitrary: Values, { count = 1, maxDiscards = 200 } = {}) =>
   Result.isSuccess(
-    Effect.runSync(Effect.result(Arbitrary.sampleEffect(arbitrary, { seed: 1, maxDiscards: 200 })))
+    Effect.runSync(
+      Effect.result(Arbitrary.sampleEffect(arbitrary, { seed: 1, count, maxDiscards }))
+    )
   )
 
 const satisfying = (ast: SchemaAST.AST, values: Values): Values =>

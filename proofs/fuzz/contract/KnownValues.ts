@@ -47,8 +47,8 @@ export const knownSchemas = (sink: string, now: number) => {
 }
 
 /**
- * Generates URLs. The path of a sink URL determines the response. Calls to other URLs fail because
- * of egress rules, the kernel or DNS.
+ * Generates URLs. A sink URL's path determines the response. Calls to other URLs fail because of
+ * egress rules, the kernel or DNS.
  */
 const callUrl = (sink: string) =>
   Arbitrary.all([
@@ -170,7 +170,7 @@ const headers = Arbitrary.array(
   )
 )
 
-/** Generates steps with unique names and references only to earlier steps. */
+/** Generates steps with unique names that refer only to earlier steps. */
 const steps = (url: Values) => {
   const call = Arbitrary.all({
     url: url as Arbitrary.Arbitrary<string>,
@@ -188,12 +188,20 @@ const steps = (url: Values) => {
       '{{ steps.NAME.body["odd key"] }}',
       "{{ '{{' }}"
     ]),
-    place: oneOf(["url", "header", "body"])
+    place: oneOf(["url", "header", "body"]),
+    pause: oneOf<Readonly<Record<string, unknown>> | undefined>([
+      ...Array<undefined>(6).fill(undefined),
+      { kind: "wait", seconds: 1 },
+      { kind: "wait", until: "2026-01-31T09:30:00Z" },
+      { kind: "approve", timeout_seconds: 1 },
+      { kind: "approve", timeout_seconds: 60, message: "Release {{ input.version }}?" }
+    ])
   })
   return Arbitrary.array(call, { minLength: 1, maxLength: 8 }).pipe(
     Arbitrary.map((calls) =>
       calls.map((one, at): Readonly<Record<string, unknown>> => {
-        const { earlier, place, reference, url, ...rest } = one
+        const { earlier, pause, place, reference, url, ...rest } = one
+        if (pause !== undefined) return { ...pause, name: nameOf(at) }
         const isPossible = at > 0 || !reference.includes("NAME")
         const text = isPossible ? reference.replace("NAME", nameOf(earlier % Math.max(1, at))) : ""
         const base = url.replace(/#.*/, "")
@@ -218,7 +226,7 @@ const nameOf = (at: number) => (at % 3 === 0 ? `step${at}` : `S-${at}_x`)
 
 type Filters = ReadonlySet<unknown>
 
-/** Returns the filters of a schema, by which schemas are compared. */
+/** Returns a schema's filters. Schemas are compared by their filters. */
 export const filtersOf = (ast: SchemaAST.AST): Filters => {
   const runs = (checks: ReadonlyArray<SchemaAST.Check<never>> = []): ReadonlyArray<unknown> =>
     checks.flatMap((check) => (check._tag === "Filter" ? [check.run] : runs(check.checks)))

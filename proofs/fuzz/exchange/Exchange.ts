@@ -1,17 +1,17 @@
 import { Option, Predicate } from "effect"
 import type { Target } from "../contract/Contract.ts"
-import type { Draft } from "./Draft.ts"
+import type { RequestDraft } from "./RequestDraft.ts"
 import type { WireResponse, WireRequest } from "./Wire.ts"
 
 export interface Exchange {
-  readonly draft: Draft
+  readonly draft: RequestDraft
   readonly request: WireRequest
   readonly answer: WireResponse
-  /** The endpoints of the path by method. Empty if the path is not in the contract. */
+  /** The path's endpoints, by method. Empty if the path is not in the contract. */
   readonly here: ReadonlyMap<string, Target>
 }
 
-/** Returns the endpoint that handled the request. The GET endpoint handles HEAD. */
+/** Returns the endpoint that handled the request. HEAD requests are handled by the GET endpoint. */
 export const targetOf = ({
   here,
   request

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { writeFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 
-/** A request as sent on the wire, without a library that would correct it. Strings are Latin-1. */
+/** A request as it is sent, without a library that would correct it. Strings are Latin-1. */
 export interface WireRequest {
   readonly method: string
   readonly target: string
@@ -23,10 +23,13 @@ export interface WireResponse {
 /** Thrown if the server closes the connection or does not respond in time. */
 export class NoResponse extends Error {}
 
-/** The response timeout, longer than the limit of requests that wait for an execution. */
+/**
+ * The response timeout. It is longer than the longest time that a request can wait for an
+ * execution.
+ */
 const patienceMs = 45_000
 
-/** A persistent connection for one request at a time. */
+/** A persistent connection that sends one request at a time. */
 export class Connection {
   #socket: Socket | undefined
   readonly #hostname: string
@@ -72,7 +75,7 @@ const exchange = (socket: Socket, request: WireRequest) =>
         new NoResponse(`${why} after ${received.length} bytes: ${received.toString("latin1")}`)
       )
     }
-    // The error was emitted before there was a listener, so waiting for it would never finish.
+    // The error event occurred before there was a listener, so waiting for it would never end.
     if (!socket.writable) return fail("closed, although it should be persistent")
     socket
       .setTimeout(patienceMs, () => fail("silence"))
@@ -155,8 +158,8 @@ const bodyOf = (bytes: Buffer, headers: ReadonlyMap<string, string>): Buffer | u
 }
 
 /**
- * Returns the request as a `curl` command, as exact as possible. A long or binary body is written
- * to a file.
+ * Returns the request as a `curl` command that matches it as closely as possible. A long or binary
+ * body is written to a file.
  */
 export const toCurl = (url: string, request: WireRequest, label: string): string => {
   const { body, headers, isChunked, method, target } = request

@@ -1,7 +1,7 @@
 import { type Exchange, targetOf } from "../exchange/Exchange.ts"
 import type { World } from "../world/World.ts"
 
-/** Finds successful responses to clients without access. */
+/** Finds requests that succeeded although the client has no access. */
 export const judgeAccess = (exchange: Exchange, world: World): ReadonlyArray<string> => {
   const { answer, request } = exchange
   const target = targetOf(exchange)

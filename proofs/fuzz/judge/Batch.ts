@@ -1,6 +1,9 @@
 import { bodyOf, type Exchange, jsonObject, jsonObjects, targetOf } from "../exchange/Exchange.ts"
 
-/** Returns the items of a batch as separate exchanges, so that the rules for a create apply to them. */
+/**
+ * Returns the items of a batch as separate exchanges, so that the rules for creating one record
+ * apply to each.
+ */
 export const itemsOf = (exchange: Exchange): ReadonlyArray<Exchange> => {
   const { answer, draft, request } = exchange
   const batch = targetOf(exchange)

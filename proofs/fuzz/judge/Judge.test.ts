@@ -3,7 +3,7 @@ import { InvalidToken } from "@scheduling/domain/auth/AuthErrors"
 import { CronTask } from "@scheduling/domain/cron/CronTask"
 import * as ApiErrors from "@scheduling/domain/shared/Errors"
 import { makeTargets, targetsAt } from "../contract/Contract.ts"
-import type { Draft } from "../exchange/Draft.ts"
+import type { RequestDraft } from "../exchange/RequestDraft.ts"
 import type { Exchange } from "../exchange/Exchange.ts"
 import { makeGenerators } from "../contract/Generate.ts"
 import { learn } from "../Learn.ts"
@@ -65,9 +65,9 @@ const exchangeOf = (asked: Asked, answer: WireResponse): Exchange => {
   const target = targets.find((one) => one.name === name)
   if (target === undefined) throw new Error(`no ${name}`)
   const method = asked.method ?? target.method
-  const headers: Draft["headers"] = [["authorization", `Bearer ${as.token}`]]
+  const headers: RequestDraft["headers"] = [["authorization", `Bearer ${as.token}`]]
   if (asked.requestId !== undefined) headers.push(["x-request-id", asked.requestId])
-  const draft: Draft = {
+  const draft: RequestDraft = {
     target,
     credential: as,
     method,

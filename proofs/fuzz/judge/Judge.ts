@@ -1,53 +1,148 @@
 import { sections } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
-import { shownOnceInText } from "@scheduling/domain/auth/secretForms"
+import { secretsInText } from "@scheduling/domain/auth/secretPatterns"
 import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
-import { ownRequestId } from "../exchange/Draft.ts"
+import { ownRequestId } from "../exchange/RequestDraft.ts"
 import { bodyOf, errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
 import { judgeAccess } from "./Access.ts"
 import { itemsOf, judgeCount } from "./Batch.ts"
-import { judgeFacts } from "./Facts.ts"
+import { judgeContent } from "./Content.ts"
 import type { WireResponse } from "../exchange/Wire.ts"
 import type { World } from "../world/World.ts"
 
 const timing = ["schedule", "every", "anchor"]
 
 /**
- * Fields with rules about other fields or the current time, which no schema expresses. A valid
- * request may break such a rule.
+ * Fields that must also satisfy rules about other fields or the current time, which schemas cannot
+ * express. The server can reject a request with these fields even if the request is valid according
+ * to its schema.
  */
 const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "auth.register": ["password"],
   "auth.changePassword": ["new_password"],
+  "auth.deleteMe": ["current_password"],
   "auth.updateMe": ["current_password"],
-  "chains.create": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "cron.create": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "chains.update": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "cron.update": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "chains.upsert": [...timing, "ends_at", "queue_id", "queue_key", "timeout_seconds"],
+  "chains.create": [
+    ...timing,
+    "depends_on",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "cron.create": [
+    ...timing,
+    "depends_on",
+    "retry",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "chains.update": [
+    ...timing,
+    "depends_on",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "cron.update": [
+    ...timing,
+    "depends_on",
+    "auth",
+    "retry",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "chains.upsert": [
+    ...timing,
+    "depends_on",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
   "cron.preview": timing,
-  "cron.upsert": [...timing, "retry", "ends_at", "queue_id", "queue_key", "timeout_seconds"],
-  "delayed.create": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
-  "delayed.update": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
-  "delayed.upsert": ["run_at", "retry", "queue_id", "queue_key", "timeout_seconds"],
+  "cron.upsert": [
+    ...timing,
+    "depends_on",
+    "retry",
+    "ends_at",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "delayed.create": ["run_at", "retry", "flow", "queue_id", "queue_key", "timeout_seconds"],
+  "delayed.update": [
+    "auth",
+    "body",
+    "run_at",
+    "retry",
+    "flow",
+    "queue_id",
+    "queue_key",
+    "timeout_seconds"
+  ],
+  "delayed.upsert": ["run_at", "retry", "flow", "queue_id", "queue_key", "timeout_seconds"],
   "queues.create": ["max_concurrency"],
   "queues.update": ["max_concurrency"],
-  "processMonitors.create": ["worker_id", "max_count"],
-  "processMonitors.update": ["worker_id", "max_count"],
-  "processMonitors.upsert": ["worker_id", "max_count"],
+  "processMonitors.create": ["depends_on", "worker_id", "max_count"],
+  "processMonitors.update": ["depends_on", "worker_id", "max_count"],
+  "processMonitors.upsert": ["depends_on", "worker_id", "max_count"],
+  "cron.listExecutions": ["from"],
   "executions.list": ["from"],
   "executions.rerunMany": ["from"],
   "executions.getStats": ["from"],
+  "chains.backfill": ["from", "to"],
+  "cron.backfill": ["from", "to"],
   "incidents.list": ["from"],
   "workspaces.listAuditEvents": ["from"],
   "forecast.get": ["from", "to"],
-  "heartbeatMonitors.create": ["min_interval_seconds", "max_duration_seconds"],
-  "heartbeatMonitors.upsert": ["min_interval_seconds", "max_duration_seconds"],
-  "heartbeatMonitors.update": ["timezone", "min_interval_seconds", "max_duration_seconds"],
+  "activity.timeline": ["from", "to"],
+  "heartbeatMonitors.create": ["depends_on", "min_interval_seconds", "max_duration_seconds"],
+  "heartbeatMonitors.upsert": [
+    "depends_on",
+    "ping_id",
+    "min_interval_seconds",
+    "max_duration_seconds"
+  ],
+  "heartbeatMonitors.update": [
+    "depends_on",
+    "timezone",
+    "min_interval_seconds",
+    "max_duration_seconds"
+  ],
+  // The records that these fields refer to must exist in the workspace.
+  "sslMonitors.create": ["depends_on"],
+  "sslMonitors.update": ["depends_on"],
+  "sslMonitors.upsert": ["depends_on"],
+  "httpMonitors.create": ["depends_on"],
+  "httpMonitors.update": ["depends_on"],
+  "httpMonitors.upsert": ["depends_on"],
+  "tcpMonitors.create": ["depends_on"],
+  "tcpMonitors.update": ["depends_on"],
+  "tcpMonitors.upsert": ["depends_on"],
+  "dnsMonitors.create": ["depends_on"],
+  "dnsMonitors.update": ["depends_on"],
+  "dnsMonitors.upsert": ["depends_on"],
   // A channel's configuration depends on its kind and on the operator's settings.
   "notifications.createChannel": ["kind", "config"],
   "notifications.updateChannel": ["config"],
   "notifications.upsertChannel": ["kind", "config"],
+  // The records that these fields refer to must exist in the workspace.
+  "maintenance.upsert": ["monitor_ids", "monitor_keys", "task_ids", "task_keys"],
+  "escalations.upsert": ["steps"],
+  "notifications.replaceSettings": ["rules"],
+  "statusPages.upsert": ["groups"],
   // A document must satisfy the rules of all its records.
   "definitions.apply": ["owner", ...sections, "notification_settings"]
 }
@@ -60,15 +155,13 @@ export const judge = (exchange: Exchange, world: World): ReadonlyArray<string> =
         ...judgeSecrecy(exchange, world),
         ...(exchange.answer.status < 400 ? judgeSuccess(exchange) : judgeError(exchange)),
         ...judgeAccess(exchange, world),
-        ...judgeFacts(exchange),
+        ...judgeContent(exchange),
         ...judgeResult(exchange),
         ...judgeCount(exchange),
-        ...itemsOf(exchange).flatMap((item) => [...judgeFacts(item), ...judgeResult(item)])
+        ...itemsOf(exchange).flatMap((item) => [...judgeContent(item), ...judgeResult(item)])
       ]
 
-// ---------------------------------------------------------------------------
-
-/** Returns whether the response is the panel's page for unknown paths. */
+/** Returns whether the response is the page that the panel serves for unknown paths. */
 const isUnknownPage = ({ answer, here, request }: Exchange): boolean =>
   answer.status === 404 &&
   here.size === 0 &&
@@ -101,7 +194,7 @@ const isUnread = (answer: WireResponse) =>
     ? [...unreadErrors.values()].some(({ status }) => status === answer.status)
     : unreadErrors.has(errorOf(answer)?.error ?? "")
 
-/** Error codes about a password or a code in the body, not about the credential. */
+/** Error codes that concern a password or a code in the body, not the request's credential. */
 const inBody = new Set(["invalid_credentials", "invalid_code"])
 
 /** Matches fields that contain a secret in plain text, by their names in the contract. */
@@ -111,7 +204,7 @@ const secretFields = new RegExp(
 
 const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> => {
   const { answer, draft, request } = exchange
-  const shown = (answer.text.match(shownOnceInText) ?? []).filter((secret) =>
+  const shown = (answer.text.match(secretsInText) ?? []).filter((secret) =>
     world.shownOnce.has(secret)
   )
   const said = [
@@ -189,10 +282,10 @@ const judgeBody = (
   }
 }
 
-/** A field for which most generated URLs do not serve a calendar. */
+/** A field that requires the URL of a calendar. Most generated URLs do not serve one. */
 const calendarUrlField = "excluded_calendar"
 
-/** Checks requests without flaws, and requests with a flaw that must not be accepted. */
+/** Checks the responses to requests without flaws, and to requests that must be rejected. */
 const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, draft } = exchange
   const { credential, flaws, hopeless, target } = draft
@@ -205,6 +298,8 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
   }
   const code = errorOf(answer)?.error
   if (code === "origin_refused") return []
+  // The required scopes depend on the document's sections.
+  if (code === "insufficient_scope" && target.access.kind === "any_scope") return []
   if (status === 422) {
     const wrong = issuesOf(answer).filter(
       (field) =>
@@ -220,8 +315,8 @@ const judgeResult = (exchange: Exchange): ReadonlyArray<string> => {
 }
 
 /**
- * Returns the invalid fields that a response reports, except fields that depend on the server's
- * network.
+ * Returns the fields that a response reports as invalid, except for fields whose validity depends
+ * on the server's network.
  */
 const issuesOf = (answer: WireResponse): ReadonlyArray<string> => {
   const issues = errorOf(answer)?.["issues"]

@@ -1,14 +1,14 @@
-import type { Draft } from "../exchange/Draft.ts"
-import { alterJson, jsonText } from "./JsonText.ts"
-import { flaw, type Mutation, setHeader } from "./Mutation.ts"
+import type { RequestDraft } from "../exchange/RequestDraft.ts"
+import { mutateJson, jsonText } from "./JsonText.ts"
+import { addFlaw, type Mutation, setHeader } from "./Mutation.ts"
 
 export const json: Mutation = (draft, dice) => {
-  const { how, isHopeless, value } = alterJson(draft.payload ?? {}, dice)
+  const { how, isHopeless, value } = mutateJson(draft.payload ?? {}, dice)
   setBody(draft, Buffer.from(jsonText(value)))
-  flaw(draft, how, isHopeless && draft.target.payload !== undefined ? "body" : undefined)
+  addFlaw(draft, how, isHopeless && draft.target.payload !== undefined ? "body" : undefined)
 }
 
-const setBody = (draft: Draft, body: Buffer | undefined) => {
+const setBody = (draft: RequestDraft, body: Buffer | undefined) => {
   draft.body = body
   draft.hopeless.delete("body")
   if (!draft.headers.some(([name]) => name === "content-type")) {
@@ -38,7 +38,7 @@ export const bytes: Mutation = (draft, dice) => {
     ]
   ])
   setBody(draft, spoiled())
-  flaw(draft, `body: ${how}`)
+  addFlaw(draft, `body: ${how}`)
 }
 
 const flipped = (body: Buffer, at: number, bit: number) => {

@@ -1,4 +1,4 @@
-import { flaw, type Mutation, setHeader } from "./Mutation.ts"
+import { addFlaw, type Mutation, setHeader } from "./Mutation.ts"
 
 export const method: Mutation = (draft, dice) => {
   draft.method = dice.pick([
@@ -13,7 +13,7 @@ export const method: Mutation = (draft, dice) => {
     "QUERY",
     "PROPFIND"
   ])
-  flaw(draft, `method ${draft.method}`)
+  addFlaw(draft, `method ${draft.method}`)
 }
 
 export const contentType: Mutation = (draft, dice) => {
@@ -31,7 +31,7 @@ export const contentType: Mutation = (draft, dice) => {
     "\xff"
   ])
   setHeader(draft, "content-type", type)
-  flaw(draft, `content-type ${type}`)
+  addFlaw(draft, `content-type ${type}`)
 }
 
 export const authorization: Mutation = (draft, dice, world) => {
@@ -64,7 +64,7 @@ export const authorization: Mutation = (draft, dice, world) => {
     [`Bearer ${dice.pickLate(world.sessions)?.refreshToken ?? "x"}`]
   ])
   setHeader(draft, "authorization", ...values)
-  flaw(draft, "authorization")
+  addFlaw(draft, "authorization")
 }
 
 /** Adds headers that keep a request valid and do not change its meaning. */
@@ -122,12 +122,12 @@ export const idempotencyKey: Mutation = (draft, dice) => {
     ["__proto__"]
   ])
   setHeader(draft, "idempotency-key", ...values)
-  flaw(draft, "idempotency-key")
+  addFlaw(draft, "idempotency-key")
 }
 
 /** Adds headers beyond the limits of HTTP parsing. */
 export const addOversizedHeaders: Mutation = (draft, dice) => {
   if (dice.chance(0.5)) setHeader(draft, "x-long", "a".repeat(17_000))
   else draft.query.push(`long=${"a".repeat(17_000)}`)
-  flaw(draft, "too long for HTTP", "size")
+  addFlaw(draft, "too long for HTTP", "size")
 }

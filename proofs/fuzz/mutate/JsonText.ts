@@ -1,6 +1,8 @@
 import type { Dice } from "../Dice.ts"
 
-/** Raw JSON, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair. */
+/**
+ * Raw JSON text, for values that JavaScript cannot express: `-0`, `1e999`, half a surrogate pair.
+ */
 export class Verbatim {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +10,7 @@ export class Verbatim {
   }
 }
 
-/** An object as raw JSON. Names can be duplicated, and `__proto__` is an ordinary name. */
+/** An object as raw JSON text. Names can be repeated, and `__proto__` is an ordinary name. */
 class Members {
   readonly entries: ReadonlyArray<readonly [name: string, value: unknown]>
   constructor(entries: ReadonlyArray<readonly [name: string, value: unknown]>) {
@@ -25,7 +27,7 @@ export const jsonText = (value: unknown): string => {
     : `{${entries.map(([name, one]) => `${JSON.stringify(name)}:${jsonText(one)}`).join(",")}}`
 }
 
-export interface AlteredJson {
+export interface MutatedJson {
   readonly value: unknown
   readonly how: string
   /** True if the contract never accepts the value. */
@@ -33,9 +35,9 @@ export interface AlteredJson {
 }
 
 /** Makes one random change to a value. */
-export const alterJson = (value: unknown, dice: Dice): AlteredJson => {
+export const mutateJson = (value: unknown, dice: Dice): MutatedJson => {
   const entries = entriesOf(value)
-  if (entries !== undefined && dice.chance(0.35)) return alterMembers(entries, dice)
+  if (entries !== undefined && dice.chance(0.35)) return mutateMembers(entries, dice)
   const children: ReadonlyArray<readonly [at: string | number, inner: unknown]> = Array.isArray(
     value
   )
@@ -47,7 +49,7 @@ export const alterJson = (value: unknown, dice: Dice): AlteredJson => {
     return { value: odd(dice), how: `${how} for a value`, isHopeless: false }
   }
   const [at, inner] = child
-  const altered = alterJson(inner, dice)
+  const altered = mutateJson(inner, dice)
   return {
     value: Array.isArray(value)
       ? value.with(Number(at), altered.value)
@@ -55,12 +57,12 @@ export const alterJson = (value: unknown, dice: Dice): AlteredJson => {
           (entries ?? []).map(([name, one]) => [name, name === at ? altered.value : one])
         ),
     how: `${altered.how} at ${at}`,
-    // Unknown names are rejected in objects of the contract, but not in maps such as `headers`.
+    // The contract rejects unknown names in objects, but not in maps such as `headers`.
     isHopeless: false
   }
 }
 
-const alterMembers = (entries: Members["entries"], dice: Dice): AlteredJson => {
+const mutateMembers = (entries: Members["entries"], dice: Dice): MutatedJson => {
   const [name = "x", value] = dice.pickLate(entries) ?? []
   const [, odd] = dice.pick(oddValues)
   const unknown = dice.pick(unknownNames)
@@ -77,13 +79,13 @@ const alterMembers = (entries: Members["entries"], dice: Dice): AlteredJson => {
     default:
       return {
         ...altered([...entries, [unknown, value]], `with ${JSON.stringify(unknown)}`),
-        // The filter of a rerun has a `status`.
+        // `status` is a valid field in the filter for reruns.
         isHopeless: unknown !== "status"
       }
   }
 }
 
-const altered = (entries: Members["entries"], how: string): AlteredJson => ({
+const altered = (entries: Members["entries"], how: string): MutatedJson => ({
   value: new Members(entries),
   how,
   isHopeless: false

@@ -1,5 +1,5 @@
 import type { Dice } from "../Dice.ts"
-import type { Draft } from "../exchange/Draft.ts"
+import type { RequestDraft } from "../exchange/RequestDraft.ts"
 import { bytes, json } from "./Body.ts"
 import {
   authorization,
@@ -14,7 +14,7 @@ import type { Mutation } from "./Mutation.ts"
 import type { World } from "../world/World.ts"
 
 /** Adds one to three flaws to the draft and records them. */
-export const mutate = (draft: Draft, dice: Dice, world: World): void => {
+export const mutate = (draft: RequestDraft, dice: Dice, world: World): void => {
   const count = dice.pick([1, 1, 1, 2, 3])
   for (let index = 0; index < count; index++) {
     const mutation = dice.pick(mutations)

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { flaw, type Mutation, type Texts } from "./Mutation.ts"
+import { addFlaw, type Mutation, type Texts } from "./Mutation.ts"
 
 export const query: Mutation = (draft, dice, world) => {
   const own =
     draft.query.length > 0 && dice.chance(0.4)
       ? draft.query[dice.below(draft.query.length)]
       : undefined
-  // A parameter without a value could not be duplicated with a different value.
+  // A parameter must have a value before it can be repeated with a different one.
   const repeated = own ?? `limit=${1 + dice.below(100)}`
   const added = dice.pick<string>([
     `limit=${dice.pick(oddNumbers)}`,
@@ -22,7 +22,7 @@ export const query: Mutation = (draft, dice, world) => {
     dice.pick(oddQueries)
   ])
   draft.query = dice.chance(0.3) ? [...draft.query, repeated, repeated] : [...draft.query, added]
-  flaw(draft, "query")
+  addFlaw(draft, "query")
 }
 
 const oddNumbers: Texts = [
@@ -130,7 +130,7 @@ export const path: Mutation = (draft, dice, world) => {
     ["twice", () => [segment, segment]]
   ])
   draft.segments = segments.toSpliced(at, 1, ...replacement())
-  flaw(draft, `path: ${how}`)
+  addFlaw(draft, `path: ${how}`)
 }
 
 const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16)}`

@@ -1,13 +1,16 @@
 import { scopes } from "@scheduling/domain/api-keys/Scope"
 import { call } from "../../../packages/server/test/support/ServerProcess.ts"
-import { type Account, World } from "./World.ts"
+import { type Account, approvalsOf, World } from "./World.ts"
 
 const founders = 4
 const workspacesEach = 2
+/** The number of steps per workspace that are waiting for approval when the attack starts. */
+const approvalsEach = 8
 
 /**
- * Creates the initial world: lasting accounts with workspaces, each workspace with a key that has
- * all scopes.
+ * Creates the initial world: permanent accounts with workspaces. Each workspace has a key with all
+ * scopes, and steps that are waiting for approval. A generated chain's step has rarely reached that
+ * state by the time a request tries to approve it.
  */
 export const foundWorld = async (url: string): Promise<World> => {
   const world = new World()
@@ -46,6 +49,13 @@ const found = async (url: string, world: World) => {
       isLasting: true,
       key: { workspace: id, scopes }
     })
+    const approve = { kind: "approve", name: "release", timeout_seconds: 86_400 }
+    const chains = `/v1/workspaces/${id}/chains`
+    const chain = await send(chains, { name: "approvals", steps: [approve] }, token)
+    for (let run = 0; run < approvalsEach; run++) {
+      const { id: execution } = await send(`${chains}/${chain.id}/run`, {}, token)
+      world.addId(approvalsOf(id), String(execution))
+    }
   }
 }
 

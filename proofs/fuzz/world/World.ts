@@ -3,7 +3,10 @@ import type { Dice } from "../Dice.ts"
 export interface Account {
   email: string
   password: string
-  /** True if the attacker never deletes the account or logs out, so that its credentials stay valid. */
+  /**
+   * True if the attacker never deletes the account or logs out, so that the account's credentials
+   * stay valid.
+   */
   readonly isLasting: boolean
   readonly workspaces: Array<string>
 }
@@ -18,9 +21,12 @@ export interface Credential {
   readonly key?: { readonly workspace: string; readonly scopes: ReadonlyArray<string> }
 }
 
-/** The maximum number of remembered ids per kind, and of collections. */
+/** The maximum number of ids to remember per kind, and the maximum number of collections. */
 const memory = 48
 const maxCollections = 2_000
+
+/** Returns the collection of a workspace's executions that are waiting for approval. */
+export const approvalsOf = (workspace: string) => `/v1/workspaces/${workspace}/approvals`
 
 /** What the attacker knows about the server, learned from responses. */
 export class World {
@@ -30,11 +36,11 @@ export class World {
   /** Secrets that the API returns only once. None may appear again. */
   readonly shownOnce = new Set<string>()
   /**
-   * The ids of lasting credentials. No request may use them, because it could revoke the
-   * credentials.
+   * Lasting credentials' ids. They are kept out of requests, because a request with such an id
+   * could revoke the credential.
    */
   readonly hidden = new Set<string>()
-  /** Revoked credentials, to be tried again. */
+  /** Revoked credentials, which later requests try to use again. */
   readonly ended: Array<string> = []
   readonly #ids = new Map<string, Array<string>>()
   readonly #cursors = new Map<string, string>()
@@ -116,7 +122,7 @@ export class World {
     return dice.pickLate(dice.pickLate([...this.#ids.values()]) ?? [])
   }
 
-  /** Remembers a cursor. It is only valid for the sort order of its page. */
+  /** Remembers a cursor. It is valid only for its page's sort order. */
   addCursor(path: string, sort: string | null, cursor: string) {
     this.#cursors.set(`${path} ${sort ?? ""}`, cursor)
   }
@@ -126,7 +132,7 @@ export class World {
   }
 }
 
-/** Adds an item. Beyond the limit, removes the oldest item that is not lasting. */
+/** Adds an item. If the list is full, removes the oldest item that is not lasting. */
 const remember = <A extends { readonly isLasting: boolean }>(list: Array<A>, one: A) => {
   list.push(one)
   if (list.length <= memory) return

@@ -16,12 +16,12 @@ import {
 import { isBatch } from "./Batch.ts"
 
 /** Finds values in a successful response that cannot be correct, although its shape is valid. */
-export const judgeFacts = (exchange: Exchange): ReadonlyArray<string> => {
+export const judgeContent = (exchange: Exchange): ReadonlyArray<string> => {
   const { answer, request } = exchange
   if (answer.status >= 300 || request.method === "HEAD" || targetOf(exchange) === undefined) {
     return []
   }
-  // The items of a batch are checked one by one.
+  // The items of a batch are checked individually.
   if (isBatch(exchange)) return []
   const body = bodyOf(answer)
   return [
@@ -31,13 +31,13 @@ export const judgeFacts = (exchange: Exchange): ReadonlyArray<string> => {
   ]
 }
 
-/** Checks that the response has the ids of the path, compared case-insensitively. */
+/** Checks that the response contains the ids from the path, compared case-insensitively. */
 const judgeIds = (exchange: Exchange, body: Json): ReadonlyArray<string> => {
   const names = targetOf(exchange)?.segments ?? []
   const segments = exchange.request.target.split("?")[0]?.split("/").slice(1) ?? []
   const asked = new Map(names.map((name, at) => [name, segments[at]?.toLowerCase()]))
   const last = names.at(-1) ?? ""
-  const said = body[last === ":key" ? "key" : "id"]
+  const said = body[last === ":key" || last === ":slug" ? last.slice(1) : "id"]
   const isAnother = last.startsWith(":") && String(said).toLowerCase() !== asked.get(last)
   const own = isAnother ? [`a different ${last}`] : []
   const records = [body, ...jsonObjects(body["data"])]
@@ -53,7 +53,7 @@ const judgeIds = (exchange: Exchange, body: Json): ReadonlyArray<string> => {
   ]
 }
 
-/** List filters that are also fields of the records. */
+/** Query parameters that filter a list by the field with the same name. */
 const filters = ["status", "kind", "task_id"]
 
 const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => {
@@ -94,7 +94,7 @@ const spellings: Readonly<Record<string, (asked: string) => string>> = {
   server_name: inAscii
 }
 
-/** The values that responses have for options that are set to null. */
+/** The values that a response contains for options that were set to null. */
 const unset: Readonly<Record<string, unknown>> = {
   ...retryDefaults,
   ...callOptions.unset,
@@ -102,7 +102,7 @@ const unset: Readonly<Record<string, unknown>> = {
   ...callbacks.unset
 }
 
-/** True if the value is the headers of a call. Responses mask credentials in them. */
+/** True if the value is a map of request headers. Responses mask the credentials in them. */
 const areHeaders = Schema.is(Schema.Record(Schema.String, Schema.String))
 
 const keptSpelling = (name: string, asked: unknown): unknown => {
@@ -132,7 +132,7 @@ const matchesRequest = (said: unknown, asked: unknown): boolean =>
     : Predicate.isObject(asked)
       ? Object.entries(asked).every(
           ([name, one]) =>
-            // Within an option, null means the default.
+            // Within an option, null represents the default.
             one === null || matchesRequest(jsonObject(said)[name], keptSpelling(name, one))
         )
       : said === asked

@@ -16,14 +16,14 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-export interface Copy extends Disposable {
+export interface ProjectCopy extends Disposable {
   readonly read: (file: string) => string
   readonly write: (file: string, text: string) => void
-  /** Returns the names of failing tests in the file, stopping at the first failure. */
+  /** Returns the names of the file's failing tests, stopping at the first failure. */
   readonly failuresOf: (testFile: string) => Promise<ReadonlyArray<string>>
 }
 
-export const makeCopy = (): Copy => {
+export const makeProjectCopy = (): ProjectCopy => {
   const folder = mkdtempSync(join(tmpdir(), "scheduling-guards-"))
   for (const name of ["packages", "scripts", "package.json", "tsconfig.json", "vitest.config.ts"]) {
     cpSync(join(root, name), join(folder, name), {
@@ -40,8 +40,6 @@ export const makeCopy = (): Copy => {
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true })
   }
 }
-
-// ---------------------------------------------------------------------------
 
 /** Links the installed packages. The project's own packages link to the copies. */
 const linkPackages = (folder: string) => {

@@ -3,10 +3,10 @@ import type { Target } from "../contract/Contract.ts"
 import type { Dice } from "../Dice.ts"
 import { secretsIn } from "../contract/Generate.ts"
 import type { WireRequest } from "./Wire.ts"
-import type { Credential, World } from "../world/World.ts"
+import { approvalsOf, type Credential, type World } from "../world/World.ts"
 
 /** An unfinished request. It is valid according to the contract until mutations add flaws. */
-export interface Draft {
+export interface RequestDraft {
   readonly target: Target
   readonly credential: Credential | undefined
   method: string
@@ -20,7 +20,7 @@ export interface Draft {
   readonly secrets: ReadonlyArray<string>
   /** The reasons why the server may reject the request. */
   readonly flaws: Array<string>
-  /** The flaws that the server must not accept. */
+  /** The flaws that the server must always reject. */
   readonly hopeless: Set<"body" | "size">
 }
 
@@ -32,7 +32,7 @@ export const revokingEndpoints: ReadonlySet<string> = new Set([
   "workspaces.delete"
 ])
 
-export const draftOf = (target: Target, dice: Dice, world: World): Draft => {
+export const draftOf = (target: Target, dice: Dice, world: World): RequestDraft => {
   const flaws: Array<string> = []
   const credential = credentialFor(target, dice.fork("credential"), world)
   if (credential === undefined && target.access.kind !== "public") flaws.push("no credential")
@@ -41,7 +41,8 @@ export const draftOf = (target: Target, dice: Dice, world: World): Draft => {
   const { cursor: madeUp, ...others } = Object(target.query?.generate())
   const { sort = null } = others
   const cursor = dice.chance(0.7) ? world.cursor(path, sort) : undefined
-  // A made-up cursor is rejected by a list with a different sort order.
+  // In a sorted list, a cursor also contains the sort value, so an invented cursor would be
+  // rejected.
   const takesCursor = madeUp !== undefined && (sort === null || cursor !== undefined)
   const query = withKnown(takesCursor ? { ...others, cursor: madeUp } : others, {
     cursor,
@@ -66,17 +67,15 @@ export const draftOf = (target: Target, dice: Dice, world: World): Draft => {
   }
 }
 
-export const pathOf = ({ segments }: Pick<Draft, "segments">) => `/${segments.join("/")}`
+export const pathOf = ({ segments }: Pick<RequestDraft, "segments">) => `/${segments.join("/")}`
 
-export const requestOf = (draft: Draft, host: string): WireRequest => ({
+export const requestOf = (draft: RequestDraft, host: string): WireRequest => ({
   method: draft.method,
   target: pathOf(draft) + (draft.query.length === 0 ? "" : `?${draft.query.join("&")}`),
   headers: [["host", host], ...draft.headers],
   body: draft.body,
   isChunked: draft.isChunked
 })
-
-// ---------------------------------------------------------------------------
 
 const credentialFor = ({ access, name, segments }: Target, dice: Dice, world: World) => {
   const sessions = world.sessions.filter(
@@ -113,12 +112,12 @@ const segmentsOf = (
     const known =
       segment === ":workspace_id"
         ? workspacesOf(credential)
-        : world.idsIn(collectionOf(made, credential))
-    // Prefer workspaces that contain the records that the rest of the path needs.
+        : world.idsIn(collectionFor(segments, made, credential))
+    // Prefer workspaces that contain the records required by the rest of the path.
     const rest = segments.slice(at + 1)
     const inside = rest.slice(0, Math.max(0, rest.findIndex(isParameter)))
     const leading = known.filter(
-      (id) => world.idsIn(collectionOf([...made, id, ...inside], credential)).length > 0
+      (id) => world.idsIn(collectionFor(segments, [...made, id, ...inside], credential)).length > 0
     )
     const id = dice.fork(segment).pickLate(leading.length > 0 ? leading : known)
     if (id === undefined) flaws.push(`no ${segment.slice(1)}`)
@@ -126,6 +125,16 @@ const segmentsOf = (
   }
   return made
 }
+
+/** Returns the collection for the ids that follow `made` in an endpoint's path. */
+const collectionFor = (
+  segments: ReadonlyArray<string>,
+  made: ReadonlyArray<string>,
+  credential: Credential | undefined
+) =>
+  ["approve", "reject"].includes(segments.at(-1) ?? "") && made.at(-1) === "executions"
+    ? approvalsOf(made[2] ?? "")
+    : collectionOf(made, credential)
 
 /** A small set of caller-chosen keys, so that some of them already exist. */
 const callerChosenKeys = ["nightly", "hourly", "reports", "cleanup"]
@@ -137,7 +146,10 @@ const workspacesOf = (credential: Credential | undefined): ReadonlyArray<string>
     ? (credential?.account.workspaces ?? [])
     : [credential.key.workspace]
 
-/** Returns the collection of the ids in a path, within its workspace or else within the account. */
+/**
+ * Returns the collection of a path's ids, within its workspace or, if there is none, within the
+ * account.
+ */
 export const collectionOf = (
   segments: ReadonlyArray<string>,
   credential: Credential | undefined
@@ -170,7 +182,7 @@ const payloadOf = (
   const made = payload.generate()
   const known = knownFields(name, credential, dice, world)
   const { queue_key, ...others } = Object(payload.encode(made))
-  // A made-up key matches no queue.
+  // An invented key matches no queue, so it is rarely sent.
   const takesKey = queue_key !== undefined && dice.chance(0.2)
   const encoded = withKnown(takesKey ? { ...others, queue_key } : others, known)
   const needsPassword = name === "auth.updateMe" && Object.hasOwn(Object(encoded), "email")
