@@ -1,6 +1,7 @@
 /**
- * The program of the GitHub Action (`action.yml`). On a pull request it plans the definitions, and
- * writes the plan into one comment, which it updates. On a push to the branch it applies them.
+ * The GitHub Action's program (`action.yml`). On a pull request, it plans the changes that the
+ * definitions make and posts the plan as a comment, which it updates later. On a push to the
+ * branch, it applies the definitions.
  */
 import { spawnSync } from "node:child_process"
 import { appendFileSync, readFileSync } from "node:fs"
@@ -10,17 +11,18 @@ import { fileURLToPath } from "node:url"
 const built = fileURLToPath(new URL("../packages/cli/dist/scheduling.js", import.meta.url))
 const cli = env["ACTION_CLI"] ?? built
 
-/** Marks the comment, so that the next plan replaces it. */
+/** Identifies the comment, so that the next plan replaces it. */
 const marker = "<!-- plan of the Scheduling Service -->"
 
-/** A comment has at most 65,536 characters. */
+/** A plan's maximum length. GitHub limits comments to 65,536 characters. */
 const maxPlanLength = 60_000
 
 const files = (env["ACTION_FILES"] ?? "").split(/\s+/).filter((file) => file !== "")
 const prune = env["ACTION_PRUNE"] === "true" ? ["--prune"] : []
 
 const scheduling = (...words: ReadonlyArray<string>) => {
-  // A file name may not be taken for an option.
+  // The `./` prevents the command line from parsing a file name that starts with a hyphen as an
+  // option.
   const named = files.map((file) => (file.startsWith("-") ? `./${file}` : file))
   const result = spawnSync(process.execPath, [cli, ...words, ...prune, ...named], {
     encoding: "utf8",
@@ -37,7 +39,10 @@ const titles: Readonly<Record<number, string>> = {
   2: "Merging this changes definitions:"
 }
 
-/** The plan as Markdown. The fence is longer than any in the plan, which has texts of people. */
+/**
+ * Returns the plan as Markdown. The plan can contain user input, so its code fence is longer than
+ * any fence in the plan.
+ */
 const markdownOf = (status: number, text: string): string => {
   const shown =
     text.length > maxPlanLength
@@ -102,7 +107,7 @@ const plan = async (): Promise<number> => {
   try {
     await comment(numberOfPullRequest(), markdown)
   } catch (error) {
-    // The token of a pull request from a fork may not comment.
+    // A token for a pull request from a fork cannot write comments.
     process.stdout.write(
       `::warning::The plan was not written into a comment: ${(error as Error).message}\n`
     )

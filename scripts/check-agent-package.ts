@@ -1,13 +1,13 @@
 /**
- * Checks the agent's package before it is published: builds and packs it, installs the tarball into
- * an empty folder, and runs it there, including against a real service.
+ * Checks the agent's package before it is published. Builds and packs it, installs the tarball in
+ * an empty folder, and runs it there, including with a real service.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { run, say, writeFiles } from "../packages/sdk/scripts/command.ts"
+import { run, printLine, writeFiles } from "../packages/sdk/scripts/command.ts"
 import { startServer } from "../packages/sdk/test/support/server.ts"
 import { workerToken } from "./workerToken.ts"
 
@@ -18,7 +18,7 @@ const install = async () => {
   run("The build", process.execPath, [join(agent, "scripts/build.ts")], agent)
   const pack = ["pack", "--json", "--pack-destination", project]
   const [tarball] = JSON.parse(run("npm pack", "npm", pack, join(agent, "dist")))
-  say(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
+  printLine(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
   await writeFiles(project, { "package.json": { private: true } })
   const options = ["--offline", "--no-audit", "--no-fund"]
   run("npm install", "npm", ["install", ...options, tarball.filename], project)
@@ -41,7 +41,7 @@ const expectOf = (args: ReadonlyArray<string>, code: number, ...texts: ReadonlyA
   if (status !== code || missing.length > 0) {
     throw new Error(`scheduling-agent ${args.join(" ")} ended with ${status} and said:\n${said}`)
   }
-  say(`scheduling-agent ${args[0]}: ${code}`)
+  printLine(`scheduling-agent ${args[0]}: ${code}`)
 }
 
 try {

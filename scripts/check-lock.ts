@@ -1,9 +1,9 @@
 /**
- * Checks that the lock file works on all platforms. A lock file that was created beside an
- * installed `node_modules` lists only the native packages of this machine. So every package must
- * have a hash, every optional package must be listed, and a dry run of npm must succeed for other
- * platforms. To create a lock file, copy the `package.json` files into an empty folder and run `npm
- * install --package-lock-only` there.
+ * Checks that the lock file works on all platforms. If `node_modules` is already installed when npm
+ * creates the lock file, the file lists native packages only for this machine. So every package
+ * must have a hash, every optional package must be listed, and a dry run of npm must succeed for
+ * other platforms. To create a lock file, copy the `package.json` files into an empty folder and
+ * run `npm install --package-lock-only` there.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -13,7 +13,7 @@ import { join, posix } from "node:path"
 interface Package {
   readonly version?: string
   readonly link?: boolean
-  /** True if the package is bundled in another package whose hash covers it. */
+  /** True if the package is bundled with another package, whose hash covers it. */
   readonly inBundle?: boolean
   readonly integrity?: string
   readonly os?: string | ReadonlyArray<string>
@@ -32,7 +32,7 @@ const platforms = [
 const packagesOf = (lock: string): Readonly<Record<string, Package>> =>
   JSON.parse(readFileSync(join(root, lock), "utf8")).packages
 
-/** Resolves a package like Node: in the importing package, then in each parent folder. */
+/** Resolves a package as Node does: in the importing package, then in each parent folder. */
 const locate = (isThere: (path: string) => boolean, from: string, name: string) => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf("/"), 0))) {
     const path = posix.join(folder, "node_modules", name)
@@ -60,7 +60,7 @@ const packages = packagesOf("package-lock.json")
 
 const inLock = (from: string, name: string) => locate((path) => path in packages, from, name)
 
-/** Packages that have one native package per platform, and the paths of those native packages. */
+/** Packages with one native package per platform, and the paths of those native packages. */
 const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   const parts = Object.keys(one.optionalDependencies ?? {})
     .map((name) => inLock(path, name) ?? "")
@@ -68,7 +68,7 @@ const nativeFamilies = Object.entries(packages).flatMap(([path, one]) => {
   return parts.length > 1 ? [{ path, parts }] : []
 })
 
-/** Returns the line that npm prints for a package that it would install. */
+/** Returns the line that npm prints when it would install a package. */
 const lineOf = (path: string) =>
   `add ${path.replace(/^.*node_modules\//, "")} ${packages[path]?.version}`
 

@@ -1,8 +1,8 @@
 /**
- * Checks the package of the service before it is published: builds and packs it, and starts it with
- * `npx` in an empty folder, without a registry, on the embedded store, and on PostgreSQL if
- * `CI_POSTGRES_URL` names a server. Prints the processor time of the start. With `CI_WHOLE` also on
- * the oldest Node that is supported.
+ * Checks the server package before it is published. Builds and packs it, and starts it with `npx`
+ * in an empty folder, without a registry: on the embedded store, and on PostgreSQL if
+ * `CI_POSTGRES_URL` names a server. Prints how much CPU time starting takes. With `CI_WHOLE`, also
+ * starts the package on the oldest supported version of Node.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -14,7 +14,7 @@ import { basename, delimiter, dirname, join } from "node:path"
 import { env } from "node:process"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { npmInstall, run, say, writeFiles } from "../packages/sdk/scripts/command.ts"
+import { npmInstall, run, printLine, writeFiles } from "../packages/sdk/scripts/command.ts"
 import { SchedulingClient } from "../packages/sdk/src/index.ts"
 import { freePort } from "../packages/sdk/test/support/server.ts"
 
@@ -27,11 +27,11 @@ const pack = (): string => {
   run("The build", process.execPath, [join(root, "packages/server/scripts/build.ts")], root)
   const args = ["pack", "--json", "--pack-destination", folder]
   const [tarball] = JSON.parse(run("npm pack", "npm", args, join(root, "packages/server/dist")))
-  say(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
+  printLine(`packed ${tarball.entryCount} files, ${tarball.size} bytes`)
   return join(folder, tarball.filename)
 }
 
-/** The environment of a machine that has Node and npm, an empty cache, and no network. */
+/** Returns an environment with Node and npm, an empty cache and no network. */
 const emptyMachine = async (node: string, settings: NodeJS.ProcessEnv) => {
   const home = await mkdtemp(join(folder, "home-"))
   return {
@@ -61,8 +61,8 @@ const until = async (what: string, condition: () => Promise<boolean>, output: ()
   throw new Error(`${what} did not happen. The output:\n${output()}`)
 }
 
-/** Returns the processor time of all processes of the group, in seconds. */
-const processorSeconds = async (group: number): Promise<number> => {
+/** Returns the CPU time in seconds of all processes in the group. */
+const cpuSeconds = async (group: number): Promise<number> => {
   let ticks = 0
   for (const pid of await readdir("/proc")) {
     if (!/^\d+$/.test(pid)) continue
@@ -71,7 +71,7 @@ const processorSeconds = async (group: number): Promise<number> => {
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
       if (Number(fields[2]) === group) ticks += Number(fields[11]) + Number(fields[12])
     } catch {
-      // The process has ended meanwhile.
+      // The process has exited since the list was read.
     }
   }
   return ticks / 100
@@ -81,11 +81,11 @@ const killGroup = (child: ChildProcess): void => {
   try {
     process.kill(-(child.pid ?? 0), "SIGKILL")
   } catch {
-    // The group has ended already.
+    // The group has already exited.
   }
 }
 
-/** Checks what needs a thread or a file of the package. */
+/** Uses the features that require a thread or a file from the package. */
 const use = async (url: string): Promise<void> => {
   const account = { email: "package@example.com", password: "a password for tests" }
   const client = await SchedulingClient.register({ ...account, baseUrl: url })
@@ -141,7 +141,7 @@ const check = async (tarball: string, node: string, settings: NodeJS.ProcessEnv)
       () => output
     )
     if (child.exitCode !== null) throw new Error(`npx ended with ${child.exitCode}:\n${output}`)
-    const seconds = await processorSeconds(child.pid ?? 0)
+    const seconds = await cpuSeconds(child.pid ?? 0)
     await use(url)
     const command = (...words: ReadonlyArray<string>) =>
       execFileSync("npx", ["--yes", program, ...words], { cwd, encoding: "utf8", env: machine.env })
@@ -155,13 +155,13 @@ const check = async (tarball: string, node: string, settings: NodeJS.ProcessEnv)
       async () => !(await isReady(url)),
       () => output
     )
-    // The store is closed after the socket.
-    const isGone = async () => (await processorSeconds(child.pid ?? 0)) === 0
+    // The process exits only after its store is closed, which happens after the socket is closed.
+    const isGone = async () => (await cpuSeconds(child.pid ?? 0)) === 0
     await until("the end of all processes", isGone, () => output)
     if (settings["DATABASE_URL"] === undefined) command("restore", join(machine.home, "backup"))
     const store = settings["DATABASE_URL"] === undefined ? "the embedded store" : "PostgreSQL"
     const version = execFileSync(node, ["--version"], { encoding: "utf8" }).trim()
-    say(`Node ${version}, ${store}: started with ${seconds.toFixed(1)} s of processor time`)
+    printLine(`Node ${version}, ${store}: started with ${seconds.toFixed(1)} s of CPU time`)
   } finally {
     killGroup(child)
   }

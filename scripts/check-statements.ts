@@ -49,7 +49,7 @@ const templatesIn = (file: string): ReadonlyArray<Template> => {
 
 type Frame = readonly [open: string, close: string]
 
-/** Characters that mark the start and the end of a statement, because no statement contains them. */
+/** Characters that mark a statement's start and end. No statement contains them. */
 const edges: Frame = ["\u0002", "\u0003"]
 const nothing: Frame = ["", ""]
 const inner: ReadonlyArray<Frame> = ["(", "UNION ALL "].flatMap((open) =>
@@ -61,7 +61,7 @@ const isIn = (text: string, parts: ReadonlyArray<string>, [open, close]: Frame) 
   for (const [index, part] of parts.entries()) {
     const isFirst = index === 0
     const isLast = index === parts.length - 1
-    // A fragment between two parts may be empty, which collapses the spaces around it.
+    // A fragment between two parts can be empty, which collapses the spaces around it.
     const wanted = (isFirst ? open : "") + part.trim() + (isLast ? close : "")
     const at = text.indexOf(wanted, end)
     if (at === -1) return false

@@ -28,8 +28,8 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   engine: ["core", "store", "events", "http", "plans"],
   accounts: ["core", "store", "events", "http", "plans", "mail", "engine"],
   secrets: ["core", "store", "http", "plans", "accounts", "engine"],
-  tasks: ["core", "store", "events", "http", "plans", "engine", "accounts"],
   incidents: ["core", "store", "events", "http", "engine", "accounts"],
+  tasks: ["core", "store", "events", "http", "plans", "engine", "accounts", "incidents"],
   monitoring: ["core", "store", "events", "http", "plans", "engine", "accounts", "incidents"],
   notifications: [
     "core",
@@ -40,6 +40,7 @@ export const serverImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "mail",
     "engine",
     "accounts",
+    "tasks",
     "incidents"
   ],
   workers: ["core", "store", "events", "http", "plans", "engine", "accounts", "monitoring"],
@@ -68,25 +69,46 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
   // The session and the API data.
   data: ["ui"],
   "sign-in": ["data", "ui"],
-  // The layout of every page, with the navigation.
+  // The layout that all pages share, including the navigation.
   app: ["data", "sign-in", "ui"],
-  // The pages, by noun.
-  executions: ["data", "ui"],
-  queues: ["data", "ui"],
+  // The pages, by kind of record.
   versions: ["data", "ui"],
+  executions: ["data", "ui", "versions"],
+  recipients: ["data", "ui"],
+  queues: ["data", "ui", "versions"],
   workers: ["data", "ui"],
-  secrets: ["data", "ui"],
-  tasks: ["data", "executions", "queues", "secrets", "ui", "versions", "workers"],
-  incidents: ["data", "ui"],
-  monitors: ["data", "incidents", "tasks", "ui", "workers"],
-  notifications: ["data", "tasks", "ui"],
-  maintenance: ["data", "notifications", "tasks", "ui"],
-  "status-pages": ["data", "notifications", "ui"],
+  secrets: ["data", "ui", "versions"],
+  incidents: ["data", "executions", "ui", "versions"],
+  tasks: [
+    "data",
+    "executions",
+    "incidents",
+    "queues",
+    "recipients",
+    "secrets",
+    "ui",
+    "versions",
+    "workers"
+  ],
+  monitors: ["data", "incidents", "recipients", "tasks", "ui", "versions", "workers"],
+  notifications: ["data", "recipients", "tasks", "ui", "versions"],
+  maintenance: ["data", "tasks", "ui"],
+  "status-pages": ["data", "ui"],
   forecast: ["data", "executions", "ui"],
-  overview: ["data", "executions", "forecast", "monitors", "ui"],
+  timeline: ["data", "ui", "workers"],
+  overview: [
+    "data",
+    "executions",
+    "forecast",
+    "monitors",
+    "notifications",
+    "queues",
+    "ui",
+    "workers"
+  ],
   "api-keys": ["data", "ui"],
   members: ["data", "ui"],
   billing: ["data", "ui"],
   settings: ["data", "ui"],
-  account: ["data", "ui"]
+  account: ["data", "sign-in", "ui"]
 }

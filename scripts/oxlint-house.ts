@@ -1,4 +1,4 @@
-/** Lint rules of this project for which oxlint has no option. Loaded by `.oxlintrc.json`. */
+/** Lint rules for this project that oxlint does not have. Loaded by `.oxlintrc.json`. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 import { packageImports, panelImports, serverImports } from "./modules.ts"
@@ -21,7 +21,10 @@ interface Context {
   readonly report: (problem: { readonly node: Node; readonly message: string }) => void
 }
 
-/** Forbids `Date.now`, `Date()` and `new Date()`. Allows `new Date(value)`, which only converts. */
+/**
+ * Forbids `Date.now`, `Date()` and `new Date()`. Allows `new Date(value)`, which only converts a
+ * value.
+ */
 const noMachineClock = {
   create: (context: Context) => {
     const report = (node: Node) =>
@@ -48,7 +51,7 @@ const noMachineClock = {
 const testFunctions = new Set<unknown>(["it", "test", "describe"])
 const parked = new Set<unknown>(["only", "skip", "todo", "fails"])
 
-/** Forbids `it.effect.only` and the like, because oxlint's own rules find only `it.only`. */
+/** Forbids `it.effect.only` and similar calls, because oxlint's own rules find only `it.only`. */
 const noParkedTests = {
   create: (context: Context) => ({
     MemberExpression: (node: Node) => {
@@ -97,7 +100,7 @@ const whyNot = (file: string, specifier: string): string | undefined => {
     : undefined
 }
 
-// An entry lists only entries above it. Otherwise two entries could import each other.
+// An entry lists only entries above it. Otherwise, two entries could import each other.
 for (const table of [packageImports, serverImports, panelImports]) {
   const above = new Set<string>()
   for (const [entry, imports] of Object.entries(table)) {
@@ -167,7 +170,10 @@ const borders = {
 const writesRuns = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+runs\b/i
 const transitions = "packages/server/src/engine/transitions/"
 
-/** Lets only `engine/transitions/` write `runs`, so that a run's life cycle is in one folder. */
+/**
+ * Allows only `engine/transitions/` to write to the `runs` table, so that all changes to a run's
+ * status are in one folder.
+ */
 const onlyTransitionsWriteRuns = {
   create: (context: Context) => {
     const file = relative(context.cwd, context.filename)

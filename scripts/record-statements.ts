@@ -1,6 +1,6 @@
 /**
- * Vitest loads this file before the tests. If `STATEMENTS_RUN` is set, writes all statements that
- * the database accepted into that folder, for `check-statements.ts`.
+ * Vitest loads this file before the tests. If `STATEMENTS_RUN` is set, it writes all statements
+ * that the database accepted into that folder, for `check-statements.ts`.
  */
 import { Exit } from "effect"
 import { NativeSpan } from "effect/Tracer"
@@ -11,7 +11,7 @@ import { threadId } from "node:worker_threads"
 const folder = process.env["STATEMENTS_RUN"]
 const isRecording = Symbol.for("scheduling/record-statements")
 
-// This file is loaded for each test file, but the test files of one Vitest worker share modules.
+// This file is loaded for each test file, but all test files in a Vitest worker share modules.
 if (folder !== undefined && !(isRecording in NativeSpan.prototype)) {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${process.pid}-${threadId}.jsonl`)

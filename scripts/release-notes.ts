@@ -1,7 +1,7 @@
 /**
- * Prints the notes of a release from the changelog: `node scripts/release-notes.ts v1.2.3`. Fails
- * if the tag, the package versions and the changelog do not match, so that nothing is published
- * under a wrong version.
+ * Prints a release's notes from the changelog: `node scripts/release-notes.ts v1.2.3`. Fails if the
+ * tag, the package versions and the changelog do not match, so that nothing is published with a
+ * wrong version.
  */
 import { readFile } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
@@ -11,7 +11,7 @@ const manifests = ["", ...packages.map((name) => `packages/${name}/`)].map(
   (folder) => `${folder}package.json`
 )
 
-/** Returns the notes of a version, or why it cannot be released. */
+/** Returns a version's notes, or why the version cannot be released. */
 export const releaseNotes = (
   tag: string,
   versions: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /**
- * Builds both container images without Docker and starts them: the server on its embedded store,
- * and the agent for a worker of that server. Checks the server's health endpoint and its panel. The
+ * Builds both container images without Docker and starts them: the server with its embedded store,
+ * and the agent for a worker on that server. Checks the server's health endpoint and panel. The
  * argument is the project folder, `.` by default.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { say } from "../packages/sdk/scripts/command.ts"
+import { printLine } from "../packages/sdk/scripts/command.ts"
 import { freePort } from "../packages/sdk/test/support/server.ts"
 import { buildImage, environmentOf, type Image } from "./image/buildImage.ts"
 import { workerToken } from "./workerToken.ts"
@@ -45,7 +45,7 @@ class Container implements AsyncDisposable {
     throw new Error(`the container is not healthy. It said:\n${this.#said}`)
   }
 
-  /** Stops the program like a container engine, and checks that it exits with 0. */
+  /** Stops the program as a container engine does, and checks that it exits with 0. */
   async stop(): Promise<void> {
     this.#process.kill("SIGTERM")
     const [code] = await once(this.#process, "exit", { signal: AbortSignal.timeout(40_000) })
@@ -66,16 +66,16 @@ const get = async (url: string): Promise<string> => {
   return text
 }
 
-/** Fetches the panel's page and every file that it refers to. */
+/** Fetches the panel's page and all files that it refers to. */
 const checkPanel = async (url: string): Promise<void> => {
   const page = await get(`${url}/`)
   const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file = ""]) => file)
   if (!files.some((file) => file.endsWith(".js"))) throw new Error(`this is no panel:\n${page}`)
   for (const file of files) await get(url + file)
-  say(`the panel and its ${files.length} files are there`)
+  printLine(`the panel and its ${files.length} files are there`)
 }
 
-/** Runs another command of the image beside the container. */
+/** Runs another command from the image while the container is running. */
 const checkCommand = (
   { entrypoint, ...image }: Image,
   args: ReadonlyArray<string>,
@@ -98,7 +98,7 @@ try {
   const url = `http://127.0.0.1:${port}`
   await using running = new Container(server, { PORT: port, HOST: "127.0.0.1" })
   await running.untilHealthy()
-  say(`the server is healthy: ${await get(`${url}/v1/health`)}`)
+  printLine(`the server is healthy: ${await get(`${url}/v1/health`)}`)
   await checkPanel(url)
   await get(`${url}/docs`)
   checkCommand(server, ["node", "start.cjs", "account", "list"], {})
@@ -108,7 +108,7 @@ try {
   await using worker = new Container(agent, settings)
   await worker.untilHealthy()
   await worker.stop()
-  say("the agent takes runs of that server")
+  printLine("the agent takes runs of that server")
   await running.stop()
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -1,7 +1,7 @@
 /**
- * Creates or drops the database of one test run, without requiring `psql`: `node
- * scripts/test-database.ts create|drop <name>`, on the server of `CI_POSTGRES_URL`. `create` prints
- * the URL of the new database.
+ * Creates or drops a test run's database, without requiring `psql`: `node scripts/test-database.ts
+ * create|drop <name>`, on the server named by `CI_POSTGRES_URL`. `create` prints the new database's
+ * URL.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -14,7 +14,7 @@ const server = Config.Redacted("CI_POSTGRES_URL")
 
 const run = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // FORCE, because a failed test may have left a connection open.
+  // Uses FORCE, because a failed test may have left a connection open.
   if (action === "drop") return yield* sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`
   yield* sql`CREATE DATABASE ${sql(name)}`
   const url = new URL(Redacted.value(yield* server))

@@ -1,7 +1,7 @@
 /**
- * Sums up Vitest's JSON reports and prints `<passed> <failed>`. Lists failed tests on standard
- * error. A file that failed before it could declare a test (a syntax error, a failed import) has no
- * failed test in the report, so the file itself counts as a failed test.
+ * Adds up Vitest's JSON reports and prints `<passed> <failed>`. Lists failed tests on standard
+ * error. A file that failed before declaring a test (a syntax error, a failed import) has no failed
+ * test in the report, so the file itself counts as a failed test.
  */
 import { readFileSync } from "node:fs"
 import { basename, relative } from "node:path"

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 const database = "packages/server/test/support/TestDatabase.ts"
 
 /**
- * Divides test files by whether they use the test database, directly or through an import. The
- * other files behave the same on every store.
+ * Separates the test files that use the test database, directly or through an import, from the
+ * others, which behave the same on every store.
  */
 export const testsByStore = (patterns: ReadonlyArray<string>) => {
   const known = new Map<string, ReadonlyArray<string>>()

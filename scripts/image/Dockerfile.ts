@@ -1,4 +1,4 @@
-/** An instruction of a Dockerfile. Flags such as `--from=build` are separate. */
+/** A Dockerfile instruction. Flags such as `--from=build` are separate. */
 export interface Instruction {
   readonly name: string
   readonly flags: Pairs
@@ -15,7 +15,7 @@ type Pairs = Readonly<Record<string, string>>
 
 /**
  * Parses the subset of the Dockerfile language that this project uses. Build arguments come before
- * the first `FROM` and have a default. Everything else is an error, so that nothing is replayed
+ * the first `FROM` and have a default. Throws on everything else, so that nothing is replayed
  * incorrectly.
  */
 export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
@@ -37,7 +37,7 @@ export const parseDockerfile = (text: string): ReadonlyArray<Stage> => {
   return stages
 }
 
-/** Parses the arguments of `ENV`: `NAME=value NAME=value`, without spaces in values. */
+/** Parses the arguments to `ENV`: `NAME=value NAME=value`, without spaces in values. */
 export const pairsIn = (text: string): Pairs =>
   Object.fromEntries(
     text
@@ -58,8 +58,6 @@ export const wordsOf = (command: string): ReadonlyArray<string> => {
   }
   return words
 }
-
-// ---------------------------------------------------------------------------
 
 /** Splits a Dockerfile into instructions. Removes comments and joins continued lines. */
 const instructionsIn = (text: string): ReadonlyArray<Instruction> =>

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs"
 import { cp, mkdir } from "node:fs/promises"
 import { basename, join, matchesGlob, relative } from "node:path"
-import { run, say } from "../../packages/sdk/scripts/command.ts"
+import { run, printLine } from "../../packages/sdk/scripts/command.ts"
 import { type Instruction, pairsIn, parseDockerfile, type Stage, wordsOf } from "./Dockerfile.ts"
 
 /** A replayed stage: the folder with its files, and the command that starts it. */
@@ -15,10 +15,10 @@ export interface Image {
 }
 
 /**
- * Replays a Dockerfile without Docker. Each stage is a subfolder of `folder`, with the same files
- * copied into it and the same commands run in it. Returns the last stage. A replay finds missing
- * files, failing commands, and a program that does not start. It does not find problems with users,
- * or with programs that the base image lacks.
+ * Replays a Dockerfile without Docker. Each stage becomes a subfolder of `folder`, with the same
+ * files copied into it and the same commands run in it. Returns the last stage. A replay detects
+ * missing files, failing commands, and a program that does not start. It does not detect problems
+ * with user permissions, or programs that are missing from the base image.
  */
 export const buildImage = async (
   context: string,
@@ -31,7 +31,7 @@ export const buildImage = async (
     readFileSync(join(context, dockerfile), "utf8")
   ).entries()) {
     const name = stage.name ?? String(index)
-    say(`${dockerfile}: stage ${name}`)
+    printLine(`${dockerfile}: stage ${name}`)
     image = await buildStage(stage, join(folder, name), context, stages)
     stages.set(name, image)
   }
@@ -39,7 +39,7 @@ export const buildImage = async (
   return image
 }
 
-/** Returns the environment for a program of the image, with image paths mapped to its folder. */
+/** Returns the environment for a program in the image, with image paths mapped to its folder. */
 export const environmentOf = (image: Image): Record<string, string> => ({
   PATH: [
     join(image.folder, "usr/local/bin"),
@@ -49,8 +49,6 @@ export const environmentOf = (image: Image): Record<string, string> => ({
   HOME: process.env["HOME"] ?? "",
   ...image.env
 })
-
-// ---------------------------------------------------------------------------
 
 const buildStage = async (
   { base, instructions }: Stage,
@@ -99,10 +97,10 @@ const buildStage = async (
   return image
 }
 
-/** Instructions that do not affect the files of the image. */
+/** Instructions that do not change the image's files. */
 const withoutEffect = new Set(["USER", "VOLUME", "EXPOSE", "STOPSIGNAL"])
 
-/** Checks that this machine can replace the base image: it must have the same version of Node. */
+/** Checks that this machine can replace the base image, which requires the same version of Node. */
 const checkBase = (base: string): void => {
   const [, version = ""] = /^node:(\d+\.\d+)-slim$/.exec(base) ?? []
   if (!process.version.startsWith(`v${version}.`)) {
@@ -110,7 +108,10 @@ const checkBase = (base: string): void => {
   }
 }
 
-/** Rewrites a command: image paths are mapped to the folder, owned by the current user. */
+/**
+ * Rewrites a command for this machine: maps image paths to the folder, and makes the current user
+ * the owner.
+ */
 const onThisMachine = (command: string, folder: string): string =>
   command
     .replaceAll(/(?<=\s)\/(?=\w)/g, `${folder}/`)
@@ -137,7 +138,7 @@ const copy = async (
     if (!existsSync(path) || excluded(path)) {
       throw new Error(`COPY ${rest}: ${word} is not there, or .dockerignore excludes it`)
     }
-    // A folder's content is copied into the target. A file is copied into a target that ends with
+    // A folder's contents are copied into the target. A file is copied into a target that ends with
     // `/`.
     const isInto = target.endsWith("/") && lstatSync(path).isFile()
     await cp(path, isInto ? join(to, basename(path)) : to, {
