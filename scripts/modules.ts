@@ -100,6 +100,7 @@ export const panelImports: Readonly<Record<string, ReadonlyArray<string>>> = {
     "data",
     "executions",
     "forecast",
+    "incidents",
     "monitors",
     "notifications",
     "queues",

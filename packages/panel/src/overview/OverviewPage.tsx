@@ -8,12 +8,11 @@ import { openIncidentsOptions } from "../data/incidents.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
-import { Empty, Page, Section } from "../ui/layout/Page.tsx"
+import { Empty, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { RoleGate } from "../ui/role.tsx"
-import { FailingTasks } from "./FailingTasks.tsx"
+import { CurrentProblems } from "./CurrentProblems.tsx"
 import { FirstSteps, firstSteps } from "./FirstSteps.tsx"
-import { OpenIncidents } from "./OpenIncidents.tsx"
 import { LastTwoDaysSection } from "./LastTwoDaysSection.tsx"
 import { failingOptions, lastDay, latestFailures } from "./prefetchOverview.ts"
 import { TrendSection } from "./TrendSection.tsx"
@@ -28,11 +27,11 @@ export const OverviewPage = () => {
   const upcoming = useQuery(upcomingOptions(workspaceId))
   const failing = useQuery(failingOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
-  // The sections below wait for these queries, because their results would push the sections down.
-  const isReady = [stats, failing, incidents].every(({ isPending }) => !isPending)
+  // The sections wait for these queries, because the result of one would push the others down.
+  const isReady = [stats, upcoming, failing, incidents].every(({ isPending }) => !isPending)
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
-  const isNew = counts !== undefined && upcoming.data?.length === 0 && !hasRun
+  const isNew = isReady && counts !== undefined && upcoming.data?.length === 0 && !hasRun
   const hasBegun = useMemo(() => firstSteps.get(workspaceId) === "begun", [workspaceId])
   const failures = {
     ...latestFailures,
@@ -49,12 +48,9 @@ export const OverviewPage = () => {
             <FirstSteps key={workspaceId} />
           </RoleGate>
         )}
-        <div className="grid items-start gap-x-6 gap-y-8 lg:grid-cols-2">
-          <FailingTasks hasRun={hasRun} />
-          <OpenIncidents />
-        </div>
-        {isReady && (
+        {isReady ? (
           <>
+            <CurrentProblems hasRun={hasRun} />
             {(hasRun || period.from !== undefined) && (
               <LastTwoDaysSection period={period} onPeriod={setPeriod} />
             )}
@@ -94,6 +90,8 @@ export const OverviewPage = () => {
               </aside>
             </div>
           </>
+        ) : (
+          <Skeleton className="h-40" />
         )}
       </div>
     </Page>

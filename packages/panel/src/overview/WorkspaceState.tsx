@@ -28,7 +28,7 @@ export const WorkspaceState = ({
   const failing = useQuery(failingOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
   const { error, parts: others, refetch } = useOtherParts()
-  // Failing tasks and open incidents show their own errors below.
+  // The list of current problems shows the errors of these queries.
   if (failing.data === undefined || incidents.data === undefined) {
     return failing.error === null && incidents.error === null && <Skeleton className="h-6 w-64" />
   }
