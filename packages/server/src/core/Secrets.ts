@@ -26,7 +26,7 @@ export class Secrets extends Context.Service<
      * Returns the keys, newest first. The first key signs and encrypts; all keys verify and
      * decrypt.
      */
-    readonly keys: (purpose: Purpose) => KeyRing
+    readonly keys: (purpose: KeyPurpose) => KeyRing
   }
 >()("@scheduling/server/core/Secrets") {
   static readonly layer: Layer.Layer<Secrets, AppSecretUnreadable, AppConfig> = Layer.effect(
@@ -42,7 +42,7 @@ export class Secrets extends Context.Service<
     Layer.succeed(Secrets, makeSecrets(secrets))
 }
 
-export type Purpose =
+export type KeyPurpose =
   | "check"
   | "api-key"
   | "client-secret"
@@ -184,7 +184,7 @@ const derive = (secret: Redacted.Redacted, info: string, length: number) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", `scheduling-service/${info}`, length))
 
 export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
-  const ring = (purpose: Purpose): KeyRing => {
+  const ring = (purpose: KeyPurpose): KeyRing => {
     const key = (secret: Redacted.Redacted): DerivedKey => ({
       id: derive(secret, `${purpose}/id`, 6).toString("hex"),
       secret: createSecretKey(derive(secret, purpose, 32))
@@ -192,7 +192,7 @@ export const makeSecrets = (secrets: KeyRingOf<Redacted.Redacted>) => {
     const [current, ...retired] = secrets
     return [key(current), ...retired.map(key)]
   }
-  const rings: Record<Purpose, KeyRing> = {
+  const rings: Record<KeyPurpose, KeyRing> = {
     check: ring("check"),
     "api-key": ring("api-key"),
     "client-secret": ring("client-secret"),

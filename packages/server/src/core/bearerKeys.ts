@@ -27,9 +27,9 @@ export const shownPrefixOf = (key: Redacted.Redacted): string =>
  * Returns the hash under which a key is stored. It is an HMAC whose key is not in the database, so
  * nobody can verify guessed keys with a dump of the database.
  */
-export const hashKey = ([current]: KeyRing, key: Redacted.Redacted): string =>
+export const hashBearerKey = ([current]: KeyRing, key: Redacted.Redacted): string =>
   mac(current, Redacted.value(key))
 
 /** Returns the possible stored hashes of a key: with the current secret and with retired ones. */
-export const hashesOf = (ring: KeyRing, key: string): ReadonlyArray<string> =>
+export const bearerKeyHashes = (ring: KeyRing, key: string): ReadonlyArray<string> =>
   ring.map((pepper) => mac(pepper, key))

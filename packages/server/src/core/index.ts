@@ -33,7 +33,7 @@ export {
   isSameSecret,
   isSameText,
   mac,
-  type Purpose,
+  type KeyPurpose,
   seal,
   sealExpiringValue,
   Secrets,
@@ -51,7 +51,7 @@ export {
   type Tracer,
   Tracing
 } from "./Tracing.ts"
-export { bearerKeys, hashesOf, hashKey, shownPrefixOf } from "./bearerKeys.ts"
+export { bearerKeys, bearerKeyHashes, hashBearerKey, shownPrefixOf } from "./bearerKeys.ts"
 export {
   retryOnConflict,
   checkVersion,
@@ -61,10 +61,10 @@ export {
   upsertByKey,
   type UpsertResult
 } from "./byKey.ts"
-export { AppConfig, InvalidConfig, isMetered, settingNames } from "./config/Config.ts"
+export { AppConfig, InvalidConfig, exportsMetrics, settingNames } from "./config/Config.ts"
 export type { OidcSettings, RoleOfClaim } from "./config/oidc.ts"
 export { isLoopback } from "./config/hostNames.ts"
-export { maxTaskRuns, type PlanCatalog, plansByPrice } from "./config/plans.ts"
+export { maxUnfinishedRunsPerTask, type PlanCatalog, plansByPrice } from "./config/plans.ts"
 export { withSecretFiles } from "./config/secretFiles.ts"
 export { unknownSettings } from "./config/unknownSettings.ts"
 export { elapsedMs } from "./elapsedMs.ts"
@@ -91,7 +91,7 @@ export {
   disableMentions
 } from "./text.ts"
 export { version } from "./version.ts"
-export { runnerNodeLayer } from "./runnerNodeLayer.ts"
+export { onlyOnRunnerNodes } from "./onlyOnRunnerNodes.ts"
 
 /**
  * Provides the loop health, the metrics and the tracer of one node. A process may have several

@@ -3,7 +3,7 @@ import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import { QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import { Clock, Effect, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { maxTaskRuns } from "../core/index.ts"
+import { maxUnfinishedRunsPerTask } from "../core/index.ts"
 import { Limits } from "../plans/index.ts"
 import { LiveChanges, Signals } from "../events/index.ts"
 import type { TaskOfRun } from "./Run.ts"
@@ -30,7 +30,7 @@ export const makeAddRuns = Effect.gen(function* () {
   const tooManyOfTask = Effect.fnUntraced(function* (workspaceId: AuthorizedWorkspaceId) {
     const { id: plan } = yield* limits.planOf(workspaceId)
     const quota = "unfinished_runs_of_a_task"
-    return yield* new QuotaExceeded({ quota, limit: maxTaskRuns, plan })
+    return yield* new QuotaExceeded({ quota, limit: maxUnfinishedRunsPerTask, plan })
   })
 
   const insert = Effect.fnUntraced(function* (run: TaskOfRun & Parameters<typeof enqueue>[1]) {
@@ -68,7 +68,7 @@ export const makeAddRuns = Effect.gen(function* () {
             FOR UPDATE`,
           // A statement that waits for the lock does not see rows that other statements insert
           // during the wait, so it leaves room for them.
-          most: maxTaskRuns - atTheSameTime
+          most: maxUnfinishedRunsPerTask - atTheSameTime
         })
         if (inserted !== null) yield* announce(inserted)
         return inserted

@@ -5,7 +5,8 @@ import { Signals } from "./Signals.ts"
 import { WatchedIds } from "./WatchedIds.ts"
 
 /**
- * Wakes requests on any node when a run has finished. Nodes do not announce every finished run,
+ * Wakes requests on any node when the run or chain run that they wait for has finished, when their
+ * workspace was deleted, or when the membership of their user has ended. Nodes do not announce every finished run,
  * because a commit with NOTIFY takes a lock that all databases of the server share. Instead, a node
  * announces the runs that its requests wait for (`want <node> <ids>`), and the other nodes reply
  * with the runs that have finished (`ended <node> <ids>`). Announcements and replies are batched
@@ -25,7 +26,7 @@ export class EndSignals extends Context.Service<
      */
     readonly send: (ids: ReadonlyArray<string>) => void
     /** Watches ids until the scope closes. The waker wakes when one of them may have ended. */
-    readonly watch: (ids: ReadonlyArray<string>) => Effect.Effect<Watch, never, Scope.Scope>
+    readonly watch: (ids: ReadonlyArray<string>) => Effect.Effect<EndWatch, never, Scope.Scope>
   }
 >()("@scheduling/server/events/EndSignals") {
   static readonly layer: Layer.Layer<EndSignals, never, Signals> = Layer.effect(
@@ -121,7 +122,7 @@ export class EndSignals extends Context.Service<
   )
 }
 
-export interface Watch {
+export interface EndWatch {
   readonly waker: Waker
   /** Asks the other nodes to reply when one of the ids ends. */
   readonly announce: () => void

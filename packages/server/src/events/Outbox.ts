@@ -6,8 +6,8 @@ import { SqlClient } from "effect/sql"
 import { Signals } from "./Signals.ts"
 import { OutboxWaker } from "./OutboxWaker.ts"
 
-/** An event about which users may be notified. */
-export interface Announcement {
+/** An event to store in the outbox. Users may be notified of it. */
+export interface NewOutboxEvent {
   readonly workspace_id: string
   readonly event: NotificationEvent
   /**
@@ -18,24 +18,23 @@ export interface Announcement {
   readonly tags?: ReadonlyArray<string>
   readonly at: Date
   /** The content of the message. It must not contain secrets. */
-  readonly data: AnnouncementData
+  readonly data: OutboxEventData
 }
 
 /** The content of the message. It contains no secrets. */
-export type AnnouncementData = MessageText &
+export type OutboxEventData = MessageText &
   (
     | { readonly about: EventData; readonly run?: undefined }
     /** Written by the statement that settles the run. */
     | { readonly about?: undefined; readonly run: RunData }
   )
 
-/** The human-readable parts of the message. */
+/** The texts of the message, and the channels that get it in addition to those of the rules. */
 interface MessageText {
   readonly name?: string
   readonly reason?: string | null
   /** Details that the message shows below the reason, in this order. */
   readonly facts?: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  /** Channels that are notified in addition to the channels of the rules. */
   readonly channel_ids?: ReadonlyArray<string>
 }
 
@@ -74,7 +73,7 @@ export const subjectRemoved = "subject.removed"
 export class Outbox extends Context.Service<
   Outbox,
   {
-    readonly announce: (...events: ReadonlyArray<Announcement>) => Effect.Effect<void>
+    readonly announce: (...events: ReadonlyArray<NewOutboxEvent>) => Effect.Effect<void>
     /**
      * Clears the problem of a subject that was deleted or paused. Nobody is notified of a recovery,
      * but channels that track incidents close the incident.

@@ -36,11 +36,11 @@ interface Kept {
  * changes is bounded: a workspace with very many changes keeps only its last ones.
  */
 export class RecentChanges {
-  readonly #limits: RecentLimits
+  readonly #limits: RecentChangesLimits
   /** The followed workspaces, ordered by their last announcement, oldest first. */
   readonly #workspaces = new Map<string, Kept>()
 
-  constructor(limits: RecentLimits = defaultLimits) {
+  constructor(limits: RecentChangesLimits = defaultLimits) {
     this.#limits = limits
   }
 
@@ -119,7 +119,7 @@ const timeOf = (id: string): number | undefined => {
 
 const isTimestamp = Schema.is(Timestamp)
 
-export interface RecentLimits {
+export interface RecentChangesLimits {
   readonly workspaces: number
   /** Maximum number of events of all workspaces together. */
   readonly events: number
@@ -137,7 +137,7 @@ export interface RecentLimits {
   readonly clockSlackMs: number
 }
 
-const defaultLimits: RecentLimits = {
+const defaultLimits: RecentChangesLimits = {
   workspaces: 5_000,
   events: 50_000,
   eventsOfOne: 2_000,

@@ -13,10 +13,10 @@ interface Gathered {
  * limit, they are replaced by one `reset`, because no subscriber could follow so many.
  */
 export class UnsentChanges {
-  readonly #limits: UnsentLimits
+  readonly #limits: UnsentChangesLimits
   readonly #gathered = new Map<string, Gathered>()
 
-  constructor(limits: UnsentLimits = defaultLimits) {
+  constructor(limits: UnsentChangesLimits = defaultLimits) {
     this.#limits = limits
   }
 
@@ -69,9 +69,9 @@ export class UnsentChanges {
   }
 }
 
-export interface UnsentLimits {
+export interface UnsentChangesLimits {
   /** Maximum number of changes per second, workspace and node. */
   readonly perSecond: number
 }
 
-const defaultLimits: UnsentLimits = { perSecond: 200 }
+const defaultLimits: UnsentChangesLimits = { perSecond: 200 }

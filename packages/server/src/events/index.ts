@@ -10,11 +10,11 @@ import { OutboxWaker, WatchedWaker } from "./OutboxWaker.ts"
 import { Signals } from "./Signals.ts"
 
 export { type Changes, LiveChanges } from "./Changes.ts"
-export { EndSignals, type Watch } from "./EndSignals.ts"
+export { EndSignals, type EndWatch } from "./EndSignals.ts"
 export { listenForSignals, SignalListenerLayer } from "./SignalListener.ts"
 export {
-  type Announcement,
-  type AnnouncementData,
+  type NewOutboxEvent,
+  type OutboxEventData,
   type EventData,
   Outbox,
   type RunData,

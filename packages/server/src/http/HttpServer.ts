@@ -1,7 +1,7 @@
 import { NodeHttpPlatform, NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AppConfig, isMetered } from "../core/index.ts"
+import { AppConfig, exportsMetrics } from "../core/index.ts"
 import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
 import {
@@ -79,7 +79,7 @@ export const serveRoutes = <E, R>(
         allowedMethods: routes.allowedMethods,
         capacity: new Capacity(yield* CapacityLimits),
         records: yield* requestRecords({
-          isMetered: isMetered(config),
+          isMetered: exportsMetrics(config),
           isLogged: config.logRequests === "on"
         }),
         isAllowedHost: hostCheck(allowedHosts),

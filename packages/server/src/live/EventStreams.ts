@@ -18,7 +18,7 @@ import {
   LiveChanges,
   resetChange,
   type SentChange,
-  type Watch
+  type EndWatch
 } from "../events/index.ts"
 import { heartbeatText, positionText, eventText, greetingText, maySeeEvent } from "./eventText.ts"
 
@@ -65,7 +65,7 @@ export class EventStreams extends Context.Service<
       const limits = yield* StreamLimits
       const stopping = yield* Shutdown
       const permits = makeWaitPermits(limits)
-      const watchesOfStreams = new Set<Watch>()
+      const watchesOfStreams = new Set<EndWatch>()
       const announceAll = Effect.sync(() => {
         for (const { announce } of watchesOfStreams) announce()
       })
@@ -76,7 +76,7 @@ export class EventStreams extends Context.Service<
       const heartbeats = Effect.fnUntraced(function* (
         messages: Messages,
         { isAdmitted }: StreamRequest,
-        { waker }: Watch
+        { waker }: EndWatch
       ) {
         do {
           yield* Effect.raceFirst(waker.wait(streamCommentSeconds * 1_000), stopping.begun)

@@ -3,7 +3,7 @@ import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { IncidentId } from "@scheduling/domain/shared/Ids"
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Announcement, Outbox } from "../events/index.ts"
+import { type NewOutboxEvent, Outbox } from "../events/index.ts"
 import { makeIdAt } from "./makeIdAt.ts"
 import {
   IncidentsRepo,
@@ -186,7 +186,7 @@ export const toAnnouncement = (
   { at, cause, endsFormerProblem = false, from, kind, monitor_id, to, workspace_id }: StatusChange,
   monitor: KnownMonitor | undefined,
   incident: EventIncident | undefined
-): ReadonlyArray<Announcement> => {
+): ReadonlyArray<NewOutboxEvent> => {
   const recovers = from === "down" || endsFormerProblem
   const event = to === "down" ? "incident.opened" : recovers ? "incident.closed" : undefined
   if (event === undefined || to === "paused" || to === "new" || monitor === undefined) return []

@@ -5,7 +5,7 @@
  */
 import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
 import { Layer } from "effect"
-import { runnerNodeLayer } from "../core/index.ts"
+import { onlyOnRunnerNodes } from "../core/index.ts"
 import { stopAtShutdown } from "../http/index.ts"
 import { MonitorCleanupLayer } from "./MonitorCleanup.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
@@ -47,7 +47,7 @@ export const MonitoringLayer = Layer.mergeAll(
   checkingLayer(makeProbers).pipe(Layer.provide(TargetChecks.layer)),
   ListLayer,
   MonitorCleanupLayer,
-  runnerNodeLayer(
+  onlyOnRunnerNodes(
     stopAtShutdown(WithheldIncidentsLayer.pipe(Layer.provide(WithheldIncidents.layer)))
   )
 ).pipe(

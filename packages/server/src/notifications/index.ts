@@ -17,7 +17,7 @@
  * hours.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { AppConfig, dayMs, loop, runnerNodeLayer, runAllInSequence } from "../core/index.ts"
+import { AppConfig, dayMs, loop, onlyOnRunnerNodes, runAllInSequence } from "../core/index.ts"
 import { stopAtShutdown } from "../http/index.ts"
 import { Channels } from "./channels/Channels.ts"
 import { ChannelsRepo } from "./channels/ChannelsRepo.ts"
@@ -75,7 +75,7 @@ const cleanUp = Effect.gen(function* () {
 })
 
 /** Nodes with `RUNNER=off` send nothing. */
-const RunnerLayer = runnerNodeLayer(
+const RunnerLayer = onlyOnRunnerNodes(
   stopAtShutdown(NotifierLayer.pipe(Layer.provide([Sender.layer, Router.layer])))
 )
 

@@ -3,7 +3,7 @@ import { AuditChain } from "../accounts/index.ts"
 import {
   loop,
   mac,
-  type Purpose,
+  type KeyPurpose,
   runAllInSequence,
   seal,
   Secrets,
@@ -14,10 +14,10 @@ import { type SealedColumn, SealedRepo, type SealedRow } from "./SealedRepo.ts"
 interface Sealed extends SealedColumn {
   /** The name of these values in the log. */
   readonly name: string
-  readonly purpose: Purpose
+  readonly purpose: KeyPurpose
   readonly contextOf: (row: SealedRow) => string
   /** The purpose of the key with which `hash` is computed. */
-  readonly hashedFor?: Purpose
+  readonly hashedFor?: KeyPurpose
 }
 
 /** All encrypted values. They exist nowhere in plain text. */

@@ -1,7 +1,7 @@
 /** Health, metrics, documentation pages, housekeeping, and the operator's commands. */
 import { Api } from "@scheduling/domain/Api"
 import { Layer } from "effect"
-import { runnerNodeLayer } from "../core/index.ts"
+import { onlyOnRunnerNodes } from "../core/index.ts"
 import { HousekeepingLayer } from "./Housekeeping.ts"
 import { HousekeepingRepo } from "./HousekeepingRepo.ts"
 import { ResealerLayer } from "./Resealer.ts"
@@ -21,7 +21,7 @@ export { runCommand } from "./operator/runCommand.ts"
 export { MetricsServerLayer } from "./metrics.ts"
 
 /** Nodes with `RUNNER=off` report a stepped clock, but do not correct times. */
-const RunnerLayer = runnerNodeLayer(TimeCorrectorLayer)
+const RunnerLayer = onlyOnRunnerNodes(TimeCorrectorLayer)
 
 export const OperationsLayer = Layer.mergeAll(
   SystemHandlers,

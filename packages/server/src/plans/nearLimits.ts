@@ -1,5 +1,5 @@
 import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
-import type { Announcement } from "../events/index.ts"
+import type { NewOutboxEvent } from "../events/index.ts"
 
 const percents = [100, 80] as const
 export type Percent = (typeof percents)[number]
@@ -35,7 +35,7 @@ export interface NearLimit {
   readonly percent: Percent
 }
 
-export const nearLimitAnnouncement = (near: NearLimit, at: Date): Announcement => ({
+export const nearLimitAnnouncement = (near: NearLimit, at: Date): NewOutboxEvent => ({
   workspace_id: near.workspaceId,
   event: "quota.near",
   subject_id: near.workspaceId,

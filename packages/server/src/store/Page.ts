@@ -90,7 +90,9 @@ const idOfCursor = (cursor: string) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
 /** Decodes the id and the sort value of the last row of a page. */
-export const positionOf = (cursor: string): { readonly id: string; readonly value: string } => ({
+export const positionOfCursor = (
+  cursor: string
+): { readonly id: string; readonly value: string } => ({
   id: idOfCursor(cursor),
   value: Buffer.from(cursor, "base64url").subarray(idBytes).toString()
 })

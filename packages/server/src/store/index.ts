@@ -2,7 +2,7 @@
  * The database: the client and its pool, transactions, pages and batches, migrations, the embedded
  * PostgreSQL, and moving a store to another database.
  */
-export { DatabaseClock, DatabaseClockLayer, type DbClock } from "./DbClock.ts"
+export { DatabaseClock, DatabaseClockLayer, type DatabaseClockEstimate } from "./DatabaseClock.ts"
 export {
   countedPage,
   countRows,

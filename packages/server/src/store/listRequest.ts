@@ -1,7 +1,7 @@
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { type PageRequest, pageRequest, positionOf } from "./Page.ts"
+import { type PageRequest, pageRequest, positionOfCursor } from "./Page.ts"
 
 /** A value by which rows can be sorted. `sql` is an expression that is never null. */
 interface SortValue {
@@ -48,7 +48,7 @@ export const listRequest = (
 ): Effect.Effect<ListRequest, ValidationFailed> => {
   const { cursor, sort = "-created_at" } = query
   const by = values[sort.replace(/^-/, "")]
-  const after = cursor === undefined ? undefined : positionOf(cursor)
+  const after = cursor === undefined ? undefined : positionOfCursor(cursor)
   return after === undefined || isOf(by, after)
     ? Effect.succeed({
         ...pageRequest(query),

@@ -3,7 +3,7 @@
  * executions and the forecast.
  */
 import { Layer } from "effect"
-import { runnerNodeLayer } from "../core/index.ts"
+import { onlyOnRunnerNodes } from "../core/index.ts"
 import { Activities } from "./activity/Activities.ts"
 import { ActivityRepo } from "./activity/ActivityRepo.ts"
 import { ActivityTimelineRepo } from "./activity/ActivityTimelineRepo.ts"
@@ -90,7 +90,7 @@ const Repositories = Layer.mergeAll(
 )
 
 /** Nodes with `RUNNER=off` read no calendars. */
-const RunnerLayer = runnerNodeLayer(CalendarsLayer)
+const RunnerLayer = onlyOnRunnerNodes(CalendarsLayer)
 
 export const TasksLayer = Layer.mergeAll(
   Handlers,

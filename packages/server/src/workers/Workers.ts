@@ -22,7 +22,14 @@ import {
 } from "../accounts/index.ts"
 import { Limits, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefixOf } from "../core/index.ts"
+import {
+  bearerKeyHashes,
+  hashBearerKey,
+  Ids,
+  orNotFound,
+  Secrets,
+  shownPrefixOf
+} from "../core/index.ts"
 import { pageRequest, toPage, transactionOf } from "../store/index.ts"
 import { toWorker, type WorkerRow, WorkersRepo } from "./WorkersRepo.ts"
 import { isWellFormed, makeToken } from "./workerToken.ts"
@@ -140,7 +147,7 @@ export class Workers extends Context.Service<
         yield* repo.insertToken(
           {
             worker_id,
-            token_hash: hashKey(ring, token),
+            token_hash: hashBearerKey(ring, token),
             token_prefix: shownPrefixOf(token),
             created_at: now
           },
@@ -215,7 +222,7 @@ export class Workers extends Context.Service<
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              const expired = yield* repo.expireToken(hashesOf(ring, token), now)
+              const expired = yield* repo.expireToken(bearerKeyHashes(ring, token), now)
               if (Option.isNone(expired)) return
               const { id, workspace_id } = expired.value
               yield* repo.endSession(workspace_id, id)

@@ -2,7 +2,7 @@
 import { RoutedWorkerApi } from "@scheduling/domain/workers/WorkerProtocolApi"
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { runnerNodeLayer } from "../core/index.ts"
+import { onlyOnRunnerNodes } from "../core/index.ts"
 import { Workers } from "./Workers.ts"
 import { WorkersRepo } from "./WorkersRepo.ts"
 import { WorkersHandlers } from "./http.ts"
@@ -24,7 +24,7 @@ const ProtocolRoutes = HttpApiBuilder.layer(RoutedWorkerApi).pipe(
 )
 
 /** Nodes with `RUNNER=off` do not announce offline workers. */
-const RunnerLayer = runnerNodeLayer(OfflineWorkersLayer)
+const RunnerLayer = onlyOnRunnerNodes(OfflineWorkersLayer)
 
 export const WorkersLayer = Layer.mergeAll(WorkersHandlers, ProtocolRoutes, RunnerLayer).pipe(
   Layer.provide([Workers.layer, Results.layer]),

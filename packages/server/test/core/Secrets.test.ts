@@ -4,10 +4,10 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { AppConfig } from "../../src/core/config/Config.ts"
-import { type Purpose, seal, Secrets, unseal } from "../../src/core/Secrets.ts"
+import { type KeyPurpose, seal, Secrets, unseal } from "../../src/core/Secrets.ts"
 import { testConfig } from "../support/TestApp.ts"
 
-const purposes: ReadonlyArray<Purpose> = ["api-key", "jwt", "signing-secret", "login-throttle"]
+const purposes: ReadonlyArray<KeyPurpose> = ["api-key", "jwt", "signing-secret", "login-throttle"]
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "scheduling-secrets-"))),
@@ -20,7 +20,7 @@ const secretsIn = (dataDir: string, overrides: Partial<AppConfig["Service"]> = {
     Effect.provideService(AppConfig, { ...testConfig, appSecret: undefined, dataDir, ...overrides })
   )
 
-const keyBytes = (secrets: Secrets["Service"], purpose: Purpose) =>
+const keyBytes = (secrets: Secrets["Service"], purpose: KeyPurpose) =>
   secrets.keys(purpose).map(({ secret }) => secret.export().toString("hex"))
 
 const redacted = (name: string) => Redacted.make(name.padEnd(32, "."))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { maxTaskRuns } from "../../src/core/config/plans.ts"
+import { maxUnfinishedRunsPerTask } from "../../src/core/config/plans.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
 import { QueueLayer } from "./runner/support/engine.ts"
 import { enqueueMany, insertTask, insertWorkspace, unfinished } from "./runner/support/tasks.ts"
@@ -42,10 +42,10 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         for (const [name, attempt] of Object.entries(attempts)) {
           assert.isNull(yield* queue.enqueueInOneStatement(attempt), name)
         }
-        yield* enqueueMany(task, maxTaskRuns - 1_000)
+        yield* enqueueMany(task, maxUnfinishedRunsPerTask - 1_000)
         assert.isNull(yield* queue.enqueueInOneStatement(task), "nearly full")
         yield* queue.enqueue(task)
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 998)
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask - 998)
       })
     )
 

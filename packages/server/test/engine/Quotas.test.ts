@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { maxTaskRuns, selfHostedPlan } from "../../src/core/config/plans.ts"
+import { maxUnfinishedRunsPerTask, selfHostedPlan } from "../../src/core/config/plans.ts"
 import { fire } from "../../src/engine/transitions/fire.ts"
 import { Partitions } from "../../src/engine/Partitions.ts"
 import { RunQueue } from "../../src/engine/RunQueue.ts"
@@ -29,12 +29,15 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const workspace_id = yield* insertWorkspace
         const task = { workspace_id, task_id: yield* insertTask(workspace_id) }
         const other = { workspace_id, task_id: yield* insertTask(workspace_id) }
-        yield* enqueueMany(task, maxTaskRuns - 1)
+        yield* enqueueMany(task, maxUnfinishedRunsPerTask - 1)
         yield* queue.enqueue({ ...task, kind: "cron" })
         const refused = yield* Effect.flip(queue.enqueue({ ...task, kind: "cron" }))
-        assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
+        assert.deepInclude(refused, {
+          quota: "unfinished_runs_of_a_task",
+          limit: maxUnfinishedRunsPerTask
+        })
         yield* queue.enqueue({ ...other, kind: "cron" })
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns + 1)
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask + 1)
       })
     )
 
@@ -46,10 +49,13 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const run = { id: randomUUID(), scheduled_for: new Date(0) }
         const other = { ...run, task_id: yield* insertTask(workspace_id) }
         const ended = { ...run, ...task }
-        yield* enqueueMany(task, maxTaskRuns - 1)
+        yield* enqueueMany(task, maxUnfinishedRunsPerTask - 1)
         const refused = yield* Effect.flip(queue.rerun(workspace_id, [other, ended, ended]))
-        assert.deepInclude(refused, { quota: "unfinished_runs_of_a_task", limit: maxTaskRuns })
-        assert.strictEqual((yield* unfinished(workspace_id)).length, maxTaskRuns - 1)
+        assert.deepInclude(refused, {
+          quota: "unfinished_runs_of_a_task",
+          limit: maxUnfinishedRunsPerTask
+        })
+        assert.strictEqual((yield* unfinished(workspace_id)).length, maxUnfinishedRunsPerTask - 1)
         const runs = yield* queue.rerun(workspace_id, [other, ended])
         assert.strictEqual(runs.length, 2)
         assert.isEmpty(yield* queue.rerun(workspace_id, []))
@@ -64,7 +70,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
         const fires = { overlap: "allow", fires_in: 0 } as const
         const task = { workspace_id, task_id: yield* insertTask(workspace_id, fires) }
         const other = yield* insertTask(workspace_id, fires)
-        yield* enqueueMany(task, maxTaskRuns)
+        yield* enqueueMany(task, maxUnfinishedRunsPerTask)
         yield* fire(sql, {
           node: 0,
           limit: 10,
@@ -81,7 +87,7 @@ layer(TestLayer, { excludeTestServices: true, timeout: "60 seconds" })(
           error: "too_many_runs: the task has reached its limit of 10000 unfinished runs"
         })
         const runs = yield* unfinished(workspace_id)
-        assert.strictEqual(runs.length, maxTaskRuns + 1)
+        assert.strictEqual(runs.length, maxUnfinishedRunsPerTask + 1)
         assert.strictEqual(runs.filter(({ task_id }) => task_id === other).length, 1)
         // The schedule continues nevertheless.
         const [row] = yield* sql`

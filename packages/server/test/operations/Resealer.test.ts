@@ -4,7 +4,7 @@ import { Array as Arr, Effect, Logger, Redacted, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
-import { makeSecrets, type Purpose, seal, unseal } from "../../src/core/Secrets.ts"
+import { makeSecrets, type KeyPurpose, seal, unseal } from "../../src/core/Secrets.ts"
 import { SealedRepo } from "../../src/operations/SealedRepo.ts"
 import { cronOf } from "../tasks/cron/tasks.ts"
 import { pathOf, senders } from "../tasks/triggers/triggers.ts"
@@ -19,7 +19,7 @@ import { checkValueOf, testSecret } from "../support/testSecret.ts"
 const old = testSecret
 const renewed = Redacted.make("the secret of the day after, thirty-two bytes")
 
-const keyOf = (purpose: Purpose, secret = old) => makeSecrets([secret]).keys(purpose)
+const keyOf = (purpose: KeyPurpose, secret = old) => makeSecrets([secret]).keys(purpose)
 
 /** Starts a node with other secrets on the same database, and records the node's log. */
 const nodeWith = Effect.fnUntraced(function* (

@@ -4,7 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Duplex } from "node:stream"
-import { maxUnreadBytes } from "../../src/store/embedded/channel.ts"
+import { maxUnreadResultBytes } from "../../src/store/embedded/channel.ts"
 import { Connection } from "../../src/store/embedded/Connection.ts"
 import { openEmbeddedPostgres } from "../../src/store/embedded/EmbeddedPostgres.ts"
 import { InputReader, queryMessage, syncMessage } from "../../src/store/embedded/protocol.ts"
@@ -134,11 +134,11 @@ layer(Connect.layer, {
       assert.instanceOf(deaf, Connection)
       deaf.write(PgProtocol.encodeStartupMessage({ user: "postgres" }))
       deaf.write(queryMessage("SELECT repeat('x', 1000000) FROM generate_series(1, 40)"))
-      yield* eventually(Effect.sync(() => deaf.unreadBytes > maxUnreadBytes))
+      yield* eventually(Effect.sync(() => deaf.unreadBytes > maxUnreadResultBytes))
       const waiting = yield* Effect.forkChild(Effect.provide(one, clientOf(stream)))
       deaf.read()
-      yield* eventually(Effect.sync(() => deaf.unreadBytes > maxUnreadBytes))
-      assert.isAtMost(deaf.unreadBytes, maxUnreadBytes + 64 * 1024)
+      yield* eventually(Effect.sync(() => deaf.unreadBytes > maxUnreadResultBytes))
+      assert.isAtMost(deaf.unreadBytes, maxUnreadResultBytes + 64 * 1024)
       assert.isUndefined(waiting.pollUnsafe())
       deaf.destroy()
       assert.deepStrictEqual(yield* Fiber.join(waiting), [{ n: 1 }])

@@ -22,8 +22,8 @@ import type { Actor } from "../audit/currentActor.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import {
   dayMs,
-  hashesOf,
-  hashKey,
+  bearerKeyHashes,
+  hashBearerKey,
   Ids,
   orNotFound,
   Secrets,
@@ -147,7 +147,7 @@ export class ApiKeys extends Context.Service<
         const secret = makeKey()
         const row: ApiKeyRow = {
           ...key,
-          key_hash: hashKey(ring, secret),
+          key_hash: hashBearerKey(ring, secret),
           key_prefix: shownPrefixOf(secret),
           created_by: user_id,
           revoked_at: null,
@@ -231,7 +231,7 @@ export class ApiKeys extends Context.Service<
           yield* transaction(
             Effect.gen(function* () {
               const now = yield* DateTime.nowAsDate
-              const revoked = yield* repo.updateRevokedByHash(hashesOf(ring, key), now)
+              const revoked = yield* repo.updateRevokedByHash(bearerKeyHashes(ring, key), now)
               if (Option.isNone(revoked)) return
               const finder = { origin, user_id: null }
               yield* record("api_key.revoked", revoked.value, finder, { was_leaked: true })

@@ -6,7 +6,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { authorize } from "../access/authorize.ts"
 import { ApiKeyRepo, isActive, type VerifiedRow } from "../api-keys/ApiKeyRepo.ts"
 import { isWellFormed } from "../api-keys/ApiKeySecret.ts"
-import { hashesOf, Secrets } from "../../core/index.ts"
+import { bearerKeyHashes, Secrets } from "../../core/index.ts"
 import { isAllowedFrom } from "../api-keys/isAllowedFrom.ts"
 import { KeyUses } from "../api-keys/KeyUses.ts"
 import { networkOf } from "../../http/index.ts"
@@ -55,7 +55,7 @@ export class Auth extends Context.Service<
         ip: string | null
       ): Effect.Effect<ApiKeyPrincipal, InvalidApiKey> => {
         if (!isWellFormed(key)) return Effect.fail(new InvalidApiKey())
-        const hashes = hashesOf(ring, key)
+        const hashes = bearerKeyHashes(ring, key)
         const found = Effect.zip(keys.findByHash(hashes), DateTime.nowAsDate)
         return Effect.flatMap(found, ([row, now]) => {
           if (Option.isNone(row) || !isActive(row.value, now)) {

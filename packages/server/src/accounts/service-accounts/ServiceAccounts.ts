@@ -14,7 +14,14 @@ import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"
 import type { AuditEvent } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { hashesOf, hashKey, Ids, orNotFound, Secrets, shownPrefixOf } from "../../core/index.ts"
+import {
+  bearerKeyHashes,
+  hashBearerKey,
+  Ids,
+  orNotFound,
+  Secrets,
+  shownPrefixOf
+} from "../../core/index.ts"
 import { EndSignals } from "../../events/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
 import { Limits, UsageRepo } from "../../plans/index.ts"
@@ -146,7 +153,7 @@ export class ServiceAccounts extends Context.Service<
         const secret = makeClientSecret()
         return {
           secret,
-          hashed: { secret_hash: hashKey(ring, secret), secret_prefix: shownPrefixOf(secret) }
+          hashed: { secret_hash: hashBearerKey(ring, secret), secret_prefix: shownPrefixOf(secret) }
         }
       }
 
@@ -171,7 +178,7 @@ export class ServiceAccounts extends Context.Service<
       ) {
         const row = Option.getOrUndefined(yield* repo.findSecretsForUpdate(id))
         const now = yield* DateTime.nowAsDate
-        const hashes = hashesOf(ring, Redacted.value(secret))
+        const hashes = bearerKeyHashes(ring, Redacted.value(secret))
         const isCurrent = row !== undefined && hashes.includes(row.secret_hash)
         const endsAt = isCurrent ? Infinity : (row?.old_secret_expires_at?.getTime() ?? 0)
         const isOld = row?.old_secret_hash != null && hashes.includes(row.old_secret_hash)

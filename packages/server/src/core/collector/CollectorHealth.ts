@@ -1,23 +1,23 @@
 import { Clock, Context, Effect } from "effect"
 import { HttpClient } from "effect/http"
 
-export const signals = ["traces", "metrics", "logs"] as const
-export type Signal = (typeof signals)[number]
+export const telemetrySignals = ["traces", "metrics", "logs"] as const
+export type TelemetrySignal = (typeof telemetrySignals)[number]
 
-export class Collector {
-  readonly #problems = new Map<Signal, string>()
+export class CollectorState {
+  readonly #problems = new Map<TelemetrySignal, string>()
 
   /**
    * The number of failed requests by signal. An export can count up to four failures, because it is
    * retried.
    */
-  readonly failed: Record<Signal, number> = { traces: 0, metrics: 0, logs: 0 }
+  readonly failed: Record<TelemetrySignal, number> = { traces: 0, metrics: 0, logs: 0 }
 
-  succeed(signal: Signal): void {
+  succeed(signal: TelemetrySignal): void {
     this.#problems.delete(signal)
   }
 
-  fail(signal: Signal, problem: string): void {
+  fail(signal: TelemetrySignal, problem: string): void {
     this.failed[signal]++
     this.#problems.set(signal, problem)
   }
@@ -32,15 +32,16 @@ export class Collector {
  * The state of the collector as one node sees it. A process has one such state, unless each of its
  * nodes provides its own.
  */
-export const CollectorHealth = Context.Reference<Collector>(
+export const CollectorHealth = Context.Reference<CollectorState>(
   "@scheduling/server/core/collector/CollectorHealth",
-  { defaultValue: () => new Collector() }
+  { defaultValue: () => new CollectorState() }
 )
 
-const signalOf = (url: string): Signal | undefined => signals.find((one) => url.endsWith(`/${one}`))
+const signalOf = (url: string): TelemetrySignal | undefined =>
+  telemetrySignals.find((one) => url.endsWith(`/${one}`))
 
 /** Records the result of each request, because the exporters do not report their failures. */
-export const recordResults = (client: HttpClient.HttpClient, collector: Collector) =>
+export const recordResults = (client: HttpClient.HttpClient, collector: CollectorState) =>
   HttpClient.transform(client, (answer, { url }) => {
     const signal = signalOf(url)
     if (signal === undefined) return answer
@@ -69,7 +70,7 @@ const reportEveryMs = 60_000
  * Logs when the collector starts to reject data, then once per minute, and when it recovers. The
  * exporters do not do this themselves, because the exporter of logs cannot log its own failure.
  */
-export const reportCollector = Effect.gen(function* () {
+export const logCollectorProblems = Effect.gen(function* () {
   const collector = yield* CollectorHealth
   let reportedMs: number | undefined
   for (;;) {

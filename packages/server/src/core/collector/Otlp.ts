@@ -11,9 +11,9 @@ import { AppConfig } from "../config/Config.ts"
 import {
   CollectorHealth,
   recordResults,
-  reportCollector,
-  type Signal,
-  signals
+  logCollectorProblems,
+  type TelemetrySignal,
+  telemetrySignals
 } from "./CollectorHealth.ts"
 import { Meters } from "../Meters.ts"
 import { version } from "../version.ts"
@@ -59,7 +59,7 @@ const collector = Effect.map(AppConfig, ({ otlpEndpoint, otlpHeaders, otlpServic
   otlpEndpoint === undefined
     ? undefined
     : {
-        urlOf: (signal: Signal) => `${otlpEndpoint}/v1/${signal}`,
+        urlOf: (signal: TelemetrySignal) => `${otlpEndpoint}/v1/${signal}`,
         headers: otlpHeaders === undefined ? undefined : Redacted.value(otlpHeaders),
         resource: { serviceName: otlpServiceName, serviceVersion: version }
       }
@@ -123,7 +123,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
     if (to === undefined) return
     const meters = yield* Meters
     const { failed } = yield* CollectorHealth
-    for (const signal of signals) {
+    for (const signal of telemetrySignals) {
       meters.counter(
         "scheduling_export_failures_total",
         "Requests that the collector did not accept.",
@@ -131,7 +131,7 @@ export const MetricsExportLayer: Layer.Layer<never, never, AppConfig> = Layer.ef
         { signal }
       )
     }
-    yield* Effect.forkScoped(reportCollector)
+    yield* Effect.forkScoped(logCollectorProblems)
     yield* OtlpMetrics.make({
       url: to.urlOf("metrics"),
       headers: to.headers,

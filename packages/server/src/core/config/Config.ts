@@ -183,7 +183,8 @@ export const settingNames: Effect.Effect<ReadonlySet<string>> = Effect.suspend((
   return environment.parse(withSecretFiles(recording)).pipe(Effect.as(names), Effect.orDie)
 })
 
-export const isMetered = ({
+/** Returns whether anybody can read the metrics of this node: a scraper or a collector. */
+export const exportsMetrics = ({
   metricsPort,
   metricsToken,
   otlpEndpoint

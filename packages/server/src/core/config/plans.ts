@@ -47,7 +47,7 @@ export const selfHostedPlan: Plan = {
 /**
  * The limit of unfinished runs per task, in every plan. The statement that fires tasks checks it.
  */
-export const maxTaskRuns = 10_000
+export const maxUnfinishedRunsPerTask = 10_000
 
 export const selfHostedCatalog: PlanCatalog = {
   plans: new Map([[selfHostedPlan.id, selfHostedPlan]]),

@@ -6,7 +6,7 @@ import type { CallRequest } from "@scheduling/calls/CallRequest"
 import type { CallResult } from "@scheduling/calls/CallResult"
 import { maxResponseSeconds } from "@scheduling/domain/calls/CallOptions"
 import { hasCompletionUrl, type CompletionUrls } from "../completions/CompletionUrls.ts"
-import type { DbClock } from "../../store/index.ts"
+import type { DatabaseClockEstimate } from "../../store/index.ts"
 import {
   failWithoutCall,
   fillSynchronously,
@@ -28,7 +28,7 @@ import { type RunCall, type Settlement, makeSettlement, type StartedRun } from "
 /** The node that executes a run, and the resources it uses. */
 export interface Execution {
   readonly node: number
-  readonly clock: DbClock
+  readonly clock: DatabaseClockEstimate
   readonly allowance: ByteReservation
   readonly loads: Semaphore.Semaphore
   /** When the attempt started. Null until the run is due. */

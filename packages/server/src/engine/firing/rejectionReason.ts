@@ -1,6 +1,6 @@
 import { errorLine, executionError } from "@scheduling/domain/executions/ExecutionError"
 import type { SqlClient } from "effect/sql"
-import { maxTaskRuns } from "../../core/index.ts"
+import { maxUnfinishedRunsPerTask } from "../../core/index.ts"
 import { isFull } from "../transitions/enqueue.ts"
 import { isInPhase } from "../RunState.ts"
 import { isInStoppedWorkspace } from "../stoppedWorkspace.ts"
@@ -21,10 +21,10 @@ const isAlreadyWaiting = `EXISTS (
   OFFSET (
     SELECT
       CASE
-        WHEN ${catchesUp("fires.slot_at")} THEN ${maxTaskRuns}
+        WHEN ${catchesUp("fires.slot_at")} THEN ${maxUnfinishedRunsPerTask}
         WHEN overlap = 'skip' THEN 0
         WHEN overlap = 'queue' THEN ${maxWaiting - 1}
-        ELSE ${maxTaskRuns}
+        ELSE ${maxUnfinishedRunsPerTask}
       END
     FROM tasks
     WHERE tasks.id = fires.task_id
@@ -67,7 +67,7 @@ export const rejectionReason = (sql: SqlClient.SqlClient) => sql`
 const fullQueue = errorLine(
   executionError(
     "too_many_runs",
-    `the task has reached its limit of ${maxTaskRuns} unfinished runs`
+    `the task has reached its limit of ${maxUnfinishedRunsPerTask} unfinished runs`
   )
 )
 

@@ -12,11 +12,11 @@ import { RunnerOptions } from "../RunnerOptions.ts"
 import type { RunnerCounts } from "./RunnerStats.ts"
 import type { SettleResult } from "../SettleResult.ts"
 import { type ClaimResult, emptyClaimResult } from "../transitions/claim.ts"
-import { DatabaseClock, type DbClock } from "../../store/index.ts"
+import { DatabaseClock, type DatabaseClockEstimate } from "../../store/index.ts"
 
 interface Parts {
   readonly options: RunnerOptions
-  readonly clock: DbClock
+  readonly clock: DatabaseClockEstimate
   readonly intake: Intake
   /**
    * The memory for large calls, which are limited by their total size as well as by their number.
@@ -33,7 +33,7 @@ interface Parts {
 /** The state that the loops of one node share. */
 export class Engine {
   readonly options: RunnerOptions
-  readonly clock: DbClock
+  readonly clock: DatabaseClockEstimate
   readonly intake: Intake
   readonly budget: ByteBudget
   readonly loads: Semaphore.Semaphore
@@ -61,7 +61,7 @@ export class Engine {
   /** The id of this node. 0 means that it has no id yet, because ids begin at 1. */
   #node = 0
   /**
-   * When the lease ends, on `DbClock.elapsedMs`. The embedded store has one node, which needs no
+   * When the lease ends, on `DatabaseClockEstimate.elapsedMs`. The embedded store has one node, which needs no
    * lease.
    */
   #leasedUntilMs = Number.POSITIVE_INFINITY

@@ -1,6 +1,6 @@
 import { Clock, Effect, type Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { maxTaskRuns } from "../../core/index.ts"
+import { maxUnfinishedRunsPerTask } from "../../core/index.ts"
 import type { QueuedRun } from "../Run.ts"
 import { makeRunId } from "../RunId.ts"
 import { enterFlow, flowKeyOfRun, flowQueueSql } from "../queues/flows.ts"
@@ -14,7 +14,7 @@ type Json = Schema.Json
 export const isFull = (
   sql: SqlClient.SqlClient,
   taskId: Statement.Fragment,
-  most = maxTaskRuns
+  most = maxUnfinishedRunsPerTask
 ) => sql`
   EXISTS (
     SELECT

@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { maxTaskRuns } from "../../core/index.ts"
+import { maxUnfinishedRunsPerTask } from "../../core/index.ts"
 import { columnsOf } from "../../store/index.ts"
 import type { InsertedRun } from "./enqueue.ts"
 import type { QueuedRun } from "../Run.ts"
@@ -96,7 +96,7 @@ export const isSomeTaskOverLimit = Effect.fnUntraced(function* (
       SELECT
       FROM runs
       WHERE runs.task_id = task.id
-      OFFSET ${maxTaskRuns}
+      OFFSET ${maxUnfinishedRunsPerTask}
       LIMIT 1
     )
     LIMIT 1`

@@ -4,7 +4,7 @@
  */
 import { type Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { runnerNodeLayer } from "../../core/index.ts"
+import { onlyOnRunnerNodes } from "../../core/index.ts"
 import { PlaceChecks } from "../places/PlaceChecks.ts"
 import { Checks, ChecksLayer, Probers } from "./Checks.ts"
 import { ChecksRepo } from "./ChecksRepo.ts"
@@ -14,7 +14,7 @@ export type { DueRow } from "./ChecksRepo.ts"
 
 /** The layer that checks the targets of all kinds. */
 export const checkingLayer = <R>(probers: Effect.Effect<Probers["Service"], never, R>) =>
-  runnerNodeLayer(
+  onlyOnRunnerNodes(
     ChecksLayer.pipe(
       Layer.provide(Checks.layer),
       Layer.provide(PlaceChecks.layer),

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { runnerNodeLayer } from "../../core/index.ts"
+import { onlyOnRunnerNodes } from "../../core/index.ts"
 import { Deadlines, DeadlinesLayer } from "./Deadlines.ts"
 import { heartbeatTable } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
@@ -11,7 +11,7 @@ import { PingUrls } from "./PingUrls.ts"
 
 export const heartbeatMonitors = {
   table: heartbeatTable,
-  layer: Layer.mergeAll(HeartbeatMonitorsHandlers, runnerNodeLayer(DeadlinesLayer)).pipe(
+  layer: Layer.mergeAll(HeartbeatMonitorsHandlers, onlyOnRunnerNodes(DeadlinesLayer)).pipe(
     Layer.provideMerge(Layer.mergeAll(Deadlines.layer, PingKeys.layer, Pings.layer)),
     Layer.provide([HeartbeatsRepo.layer, PingKeysRepo.layer, PingUrls.layer])
   )

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { runnerNodeLayer } from "../../core/index.ts"
+import { onlyOnRunnerNodes } from "../../core/index.ts"
 import { isAheadOfClock } from "../../store/index.ts"
 import { ProcessMonitorsHandlers } from "./http.ts"
 import { Processes, ProcessChecksLayer } from "./Processes.ts"
@@ -10,7 +10,7 @@ import { processTable } from "./ProcessRow.ts"
 
 export const processMonitors = {
   table: processTable,
-  layer: Layer.mergeAll(ProcessMonitorsHandlers, runnerNodeLayer(ProcessChecksLayer)).pipe(
+  layer: Layer.mergeAll(ProcessMonitorsHandlers, onlyOnRunnerNodes(ProcessChecksLayer)).pipe(
     Layer.provideMerge(Processes.layer),
     Layer.provide([ProcessMonitorsRepo.layer, ProcessReportsRepo.layer])
   ),

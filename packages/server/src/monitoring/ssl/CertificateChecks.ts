@@ -5,7 +5,7 @@ import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor
 import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { elapsedMs, loop, Waker } from "../../core/index.ts"
-import { type Announcement, Outbox } from "../../events/index.ts"
+import { type NewOutboxEvent, Outbox } from "../../events/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import { type CheckDecision, decideCheck } from "./decideCheck.ts"
@@ -206,7 +206,7 @@ const toAnnouncements = (
   { host, id, name, tags, workspace_id }: SslRow,
   { expiringDays, isChanged, state: { certificate, status } }: CheckDecision,
   at: Date
-): ReadonlyArray<Announcement> => {
+): ReadonlyArray<NewOutboxEvent> => {
   if (certificate === null) return []
   const base = { workspace_id, subject_id: id, tags, at }
   const about = { monitor: { id: MonitorId.make(id), kind: "ssl", status } } as const
@@ -219,12 +219,12 @@ const toAnnouncements = (
     { name: "Issuer", value: certificate.issuer },
     { name: "Expires", value: new Date(first.valid_to).toISOString() }
   ]
-  const changed: Announcement = {
+  const changed: NewOutboxEvent = {
     ...base,
     event: "certificate.changed",
     data: { name, reason: `${host} presents a new certificate.`, facts, about }
   }
-  const expiring: Announcement = {
+  const expiring: NewOutboxEvent = {
     ...base,
     event: "certificate.expiring",
     data: {

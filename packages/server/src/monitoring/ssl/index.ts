@@ -1,14 +1,14 @@
 import { TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { runnerNodeLayer } from "../../core/index.ts"
+import { onlyOnRunnerNodes } from "../../core/index.ts"
 import { isAheadOfClock } from "../../store/index.ts"
 import { CertificateChecks, CertificateChecksLayer } from "./CertificateChecks.ts"
 import { SslMonitorsHandlers } from "./http.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { sslTable } from "./SslRow.ts"
 
-const CheckingLayer = runnerNodeLayer(
+const CheckingLayer = onlyOnRunnerNodes(
   CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer), Layer.provide(TlsProbe.layer))
 )
 

@@ -3,7 +3,7 @@ import type {
   NotificationEvent
 } from "@scheduling/domain/notifications/NotificationEvent"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { AnnouncementData, subjectRemoved } from "../../events/index.ts"
+import type { OutboxEventData, subjectRemoved } from "../../events/index.ts"
 
 /** A step of an escalation policy that is due for a problem. */
 export interface DueStep {
@@ -22,7 +22,7 @@ export interface OutboxEvent {
   readonly subject_id: string
   readonly tags: ReadonlyArray<string>
   readonly at: Date
-  readonly data: AnnouncementData & {
+  readonly data: OutboxEventData & {
     readonly reminder?: boolean
     /** True if the event repeats a withheld problem, which is now routed again. */
     readonly resumed?: boolean

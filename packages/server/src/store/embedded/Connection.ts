@@ -1,8 +1,8 @@
 import { Duplex } from "node:stream"
 import { MessageChannel } from "node:worker_threads"
 import type { MessagePort, Worker } from "node:worker_threads"
-import type { Chunk, ToWorker } from "./channel.ts"
-import { flowClosed, flowUnread, makeFlowCounter } from "./channel.ts"
+import type { Chunk, ToStoreThread } from "./channel.ts"
+import { isClosedIndex, unreadBytesIndex, makeFlowControl } from "./channel.ts"
 
 /** The client side of a connection to the store, which the driver uses as a socket. */
 export class Connection extends Duplex {
@@ -14,7 +14,7 @@ export class Connection extends Duplex {
   constructor(worker: Worker) {
     super({ allowHalfOpen: false })
     const { port1, port2 } = new MessageChannel()
-    const flow = makeFlowCounter()
+    const flow = makeFlowControl()
     this.#port = port1
     this.#flow = new Int32Array(flow)
     port1.on("message", (chunk: Chunk) => {
@@ -24,13 +24,13 @@ export class Connection extends Duplex {
       // then, so this reads.
       if (chunk === null) this.read(0)
     })
-    const connect: ToWorker = { _tag: "Connect", port: port2, flow }
+    const connect: ToStoreThread = { _tag: "Connect", port: port2, flow }
     worker.postMessage(connect, [port2])
   }
 
   /** The number of bytes that the store has sent and the driver has not read. */
   get unreadBytes(): number {
-    return Atomics.load(this.#flow, flowUnread)
+    return Atomics.load(this.#flow, unreadBytesIndex)
   }
 
   override _read(): void {
@@ -53,11 +53,11 @@ export class Connection extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#inbox.length = 0
-    Atomics.store(this.#flow, flowClosed, 1)
-    // The change of `flowUnread` ensures that a store that is about to wait on it does not miss the
-    // wake-up.
-    Atomics.store(this.#flow, flowUnread, 0)
-    Atomics.notify(this.#flow, flowUnread)
+    Atomics.store(this.#flow, isClosedIndex, 1)
+    // Changing the number first ensures that the store's thread does not miss the wake-up if it is
+    // just about to wait.
+    Atomics.store(this.#flow, unreadBytesIndex, 0)
+    Atomics.notify(this.#flow, unreadBytesIndex)
     this.#port.close()
     done(error)
   }
@@ -71,8 +71,8 @@ export class Connection extends Duplex {
         this.read(0)
         break
       }
-      Atomics.sub(this.#flow, flowUnread, chunk.length)
-      Atomics.notify(this.#flow, flowUnread)
+      Atomics.sub(this.#flow, unreadBytesIndex, chunk.length)
+      Atomics.notify(this.#flow, unreadBytesIndex)
     }
     this.#inbox.splice(0, taken)
   }

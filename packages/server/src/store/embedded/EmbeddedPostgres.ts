@@ -4,7 +4,7 @@ import * as path from "node:path"
 import type { Duplex } from "node:stream"
 import { Worker } from "node:worker_threads"
 import { makeFolder } from "../../core/index.ts"
-import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
+import type { FromStoreThread, ToStoreThread, StoreThreadOptions } from "./channel.ts"
 import { Connection } from "./Connection.ts"
 import { DataDirInUse, lockDataDir } from "./DataDirLock.ts"
 import { EmbeddedStoreError } from "./EmbeddedStoreError.ts"
@@ -115,7 +115,7 @@ const initialize = async (
   dataDir: string | undefined,
   template: string | undefined,
   signal: AbortSignal
-): Promise<WorkerOptions["files"]> => {
+): Promise<StoreThreadOptions["files"]> => {
   if (dataDir === undefined) {
     return { _tag: "Template", path: template ?? (await initializeTemplate(signal)) }
   }
@@ -126,12 +126,12 @@ const initialize = async (
 }
 
 class Store {
-  readonly #options: WorkerOptions
+  readonly #options: StoreThreadOptions
   readonly #onFailure: (reason: string) => void
   #running: Running | undefined
   #closed = false
 
-  constructor(options: WorkerOptions, onFailure: (reason: string) => void) {
+  constructor(options: StoreThreadOptions, onFailure: (reason: string) => void) {
     this.#options = options
     this.#onFailure = onFailure
   }
@@ -152,7 +152,7 @@ class Store {
   async close(): Promise<void> {
     this.#closed = true
     if (this.#running === undefined) return
-    const message: ToWorker = { _tag: "Close" }
+    const message: ToStoreThread = { _tag: "Close" }
     this.#running.worker.postMessage(message)
     await this.#running.exit
   }
@@ -175,7 +175,7 @@ class Store {
     ready.catch(() => {})
     let reason = "its thread ended"
     let opened = false
-    worker.on("message", (message: FromWorker) => {
+    worker.on("message", (message: FromStoreThread) => {
       if (message._tag === "Failed") {
         reason = message.reason
       } else {

@@ -2,7 +2,7 @@ import type { PGlite } from "@electric-sql/pglite"
 import type { MessagePort } from "node:worker_threads"
 import { receiveMessageOnPort } from "node:worker_threads"
 import type { Chunk } from "./channel.ts"
-import { flowClosed, flowUnread, maxUnreadBytes } from "./channel.ts"
+import { isClosedIndex, unreadBytesIndex, maxUnreadResultBytes } from "./channel.ts"
 import type { DurableFs } from "./DurableFs.ts"
 import type { Input } from "./protocol.ts"
 import {
@@ -219,14 +219,14 @@ class Client {
     this.#flow = new Int32Array(flow)
   }
 
-  /** Sends a chunk. Then sleeps while the client has more than `maxUnreadBytes` unread bytes. */
+  /** Sends a chunk. Then sleeps while the client has more than `maxUnreadResultBytes` unread bytes. */
   post(chunk: Uint8Array<ArrayBuffer>): void {
-    if (Atomics.load(this.#flow, flowClosed) === 1) return
-    let unread = Atomics.add(this.#flow, flowUnread, chunk.length) + chunk.length
+    if (Atomics.load(this.#flow, isClosedIndex) === 1) return
+    let unread = Atomics.add(this.#flow, unreadBytesIndex, chunk.length) + chunk.length
     this.port.postMessage(chunk, [chunk.buffer])
-    while (unread > maxUnreadBytes && Atomics.load(this.#flow, flowClosed) === 0) {
-      Atomics.wait(this.#flow, flowUnread, unread)
-      unread = Atomics.load(this.#flow, flowUnread)
+    while (unread > maxUnreadResultBytes && Atomics.load(this.#flow, isClosedIndex) === 0) {
+      Atomics.wait(this.#flow, unreadBytesIndex, unread)
+      unread = Atomics.load(this.#flow, unreadBytesIndex)
     }
   }
 

@@ -1,18 +1,18 @@
 /** The messages between the main thread and the thread of the store. */
 import type { MessagePort } from "node:worker_threads"
 
-export interface WorkerOptions {
+export interface StoreThreadOptions {
   /** The directory of the store, or the template that is loaded into memory. */
   readonly files: { readonly _tag: "Directory" | "Template"; readonly path: string }
   readonly checkpointAfterBytes: number
   readonly maintainEveryMillis: number
 }
 
-export type ToWorker =
+export type ToStoreThread =
   | { readonly _tag: "Connect"; readonly port: MessagePort; readonly flow: SharedArrayBuffer }
   | { readonly _tag: "Close" }
 
-export type FromWorker =
+export type FromStoreThread =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Failed"; readonly reason: string }
 
@@ -27,7 +27,8 @@ export type Chunk = Uint8Array<ArrayBuffer> | null
  * engine responds synchronously and cannot be paused, so a large result would pile up in the port.
  * With these numbers the store's thread sleeps until the client reads, as a server would.
  */
-export const flowUnread = 0
-export const flowClosed = 1
-export const makeFlowCounter = (): SharedArrayBuffer => new SharedArrayBuffer(8)
-export const maxUnreadBytes = 4 * 1024 * 1024
+export const unreadBytesIndex = 0
+export const isClosedIndex = 1
+export const makeFlowControl = (): SharedArrayBuffer => new SharedArrayBuffer(8)
+/** How many bytes of results the client may leave unread before the store's thread sleeps. */
+export const maxUnreadResultBytes = 4 * 1024 * 1024

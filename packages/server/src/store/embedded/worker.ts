@@ -1,17 +1,17 @@
 /** The thread of the embedded store. It opens PGlite and serves connections. */
 import { PGlite } from "@electric-sql/pglite"
 import { parentPort, workerData } from "node:worker_threads"
-import type { FromWorker, ToWorker, WorkerOptions } from "./channel.ts"
+import type { FromStoreThread, ToStoreThread, StoreThreadOptions } from "./channel.ts"
 import { DurableFs } from "./DurableFs.ts"
 import { Session } from "./Session.ts"
 import { diskStartParams, memoryStartParams } from "./settings.ts"
 import { readDatabaseTemplate } from "./template.ts"
 
-const options: WorkerOptions = workerData
+const options: StoreThreadOptions = workerData
 const port = parentPort
 if (port === null) throw new Error("worker.ts runs as a worker thread")
 
-const post = (message: FromWorker): void => port.postMessage(message)
+const post = (message: FromStoreThread): void => port.postMessage(message)
 
 /**
  * The last error that PostgreSQL has reported. It explains why the store failed to start or has
@@ -48,7 +48,7 @@ const open = async (): Promise<Session> => {
 }
 
 open().then((session) => {
-  port.on("message", (message: ToWorker) => {
+  port.on("message", (message: ToStoreThread) => {
     switch (message._tag) {
       case "Connect":
         return session.connect(message.port, message.flow)

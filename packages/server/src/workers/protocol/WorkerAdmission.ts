@@ -5,7 +5,7 @@ import {
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { AppConfig, elapsedMs, hashesOf, Secrets } from "../../core/index.ts"
+import { AppConfig, elapsedMs, bearerKeyHashes, Secrets } from "../../core/index.ts"
 import { authorizationHeaders, bearerTokenOf, RateLimits } from "../../http/index.ts"
 import { isWellFormed } from "../workerToken.ts"
 import { type KnownWorker, WorkerTokensRepo } from "./WorkerTokensRepo.ts"
@@ -48,7 +48,7 @@ export class WorkerAdmission extends Context.Service<
         const [header = "", ...others] = authorizationHeaders(request)
         const token = others.length === 0 ? bearerTokenOf(header) : undefined
         if (token === undefined || !isWellFormed(token)) return yield* new InvalidWorkerToken()
-        const hashes = hashesOf(ring, token)
+        const hashes = bearerKeyHashes(ring, token)
         const found = yield* find(hashes)
         const now = yield* DateTime.nowAsDate
         if (Option.isNone(found) || hasExpired(found.value.worker, now)) {

@@ -3,7 +3,7 @@ import { httpTarget } from "@scheduling/calls/testing/CallTargets"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { AppConfig } from "../../../src/core/config/Config.ts"
-import { Collector, CollectorHealth } from "../../../src/core/collector/CollectorHealth.ts"
+import { CollectorState, CollectorHealth } from "../../../src/core/collector/CollectorHealth.ts"
 import { Meters, NodeMeters } from "../../../src/core/Meters.ts"
 import { MetricsExportLayer } from "../../../src/core/collector/Otlp.ts"
 import { renderMetrics } from "../../../src/operations/metrics.ts"
@@ -26,7 +26,7 @@ describe("a collector", () => {
           if (String(message).startsWith("the OpenTelemetry collector")) said.push(String(message))
         })
       ])
-      const collector = new Collector()
+      const collector = new CollectorState()
       const meters = new NodeMeters()
       const otlpEndpoint = `http://127.0.0.1:${port}`
       yield* Layer.build(

@@ -13,7 +13,7 @@ import {
 } from "@scheduling/domain/shared/Ids"
 import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import type { AnnouncementData, EventData, RunData } from "../../../src/events/Outbox.ts"
+import type { OutboxEventData, EventData, RunData } from "../../../src/events/Outbox.ts"
 
 const parse = Schema.decodeUnknownSync(WebhookEvent, { onExcessProperty: "error" })
 
@@ -59,7 +59,7 @@ export const announcementData = (
   event: NotificationEvent,
   subjectId: string,
   name = "db"
-): AnnouncementData => {
+): OutboxEventData => {
   if (event === "execution.failed" || event === "chain_run.failed" || event === "task.recovered") {
     return { name, run: runData() }
   }

@@ -35,7 +35,7 @@ export interface ClockDoubt {
  * and loops whose statements read `now()` wait. After that, the database clock is accepted: see ADR
  * 47.
  */
-export class DbClock {
+export class DatabaseClockEstimate {
   #offsetMs = 0
   #errorMs = Number.POSITIVE_INFINITY
   #sampledAtMs = 0
@@ -57,9 +57,9 @@ export class DbClock {
     this.#clock = clock
   }
 
-  static readonly make: Effect.Effect<DbClock> = Effect.map(
+  static readonly make: Effect.Effect<DatabaseClockEstimate> = Effect.map(
     Clock.Clock,
-    (clock) => new DbClock(clock)
+    (clock) => new DatabaseClockEstimate(clock)
   )
 
   /** Returns the milliseconds since the epoch on the database clock. */
@@ -170,9 +170,12 @@ export class DbClock {
   }
 }
 
-export const DatabaseClock = Context.Reference<DbClock>("@scheduling/server/store/DatabaseClock", {
-  defaultValue: () => new DbClock(Clock.Clock.defaultValue())
-})
+export const DatabaseClock = Context.Reference<DatabaseClockEstimate>(
+  "@scheduling/server/store/DatabaseClock",
+  {
+    defaultValue: () => new DatabaseClockEstimate(Clock.Clock.defaultValue())
+  }
+)
 
 /**
  * Provides the clock of a node. Through it, `StoreClock` ignores a step that is in doubt. If a test
@@ -183,7 +186,7 @@ export const DatabaseClockLayer: Layer.Layer<never> = Layer.effect(
   Effect.map(Effect.all([StoreClock, DatabaseClock]), ([readStore, clock]) =>
     readStore === readDatabaseTime ? (sql) => clock.read(readDatabaseTime(sql)) : readStore
   )
-).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DbClock.make)))
+).pipe(Layer.provideMerge(Layer.effect(DatabaseClock, DatabaseClockEstimate.make)))
 
 const stepBegunMessage = (aheadMs: number) =>
   `the database clock was stepped: it is ${distance(aheadMs)} the expected time. ` +

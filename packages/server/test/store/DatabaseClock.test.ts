@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger } from "effect"
-import { DbClock } from "../../src/store/DbClock.ts"
+import { DatabaseClockEstimate } from "../../src/store/DatabaseClock.ts"
 
 /**
  * Creates a process whose monotonic time is set by the test, and a database whose clock is ahead.
  */
 const scripted = () => {
   let elapsedMs = 1_000
-  const clock = new DbClock({
+  const clock = new DatabaseClockEstimate({
     ...Clock.Clock.defaultValue(),
     monotonicTimeNanosUnsafe: () => BigInt(Math.round(elapsedMs * 1e6))
   })
