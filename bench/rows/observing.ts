@@ -9,7 +9,7 @@ import {
   traceIdOf,
   Tracer
 } from "../../packages/server/src/core/Tracing.ts"
-import { requestRecords } from "../../packages/server/src/http/request/RequestRecord.ts"
+import { makeRequestRecorder } from "../../packages/server/src/http/request/RequestRecorder.ts"
 import { observe, type MeasuredEngine } from "../engines/observe.ts"
 import { startServiceEngine } from "../engines/service.ts"
 import { alternate } from "../support/alternate.ts"
@@ -82,7 +82,7 @@ const microsOf = (turn: () => void, turns: number) => {
 
 /** Measures the CPU time needed to record a request while metrics and traces are disabled. */
 const microsWhenOff = () => {
-  const { begin, end } = Effect.runSync(requestRecords({ isMetered: false, isLogged: false }))
+  const { begin, end } = Effect.runSync(makeRequestRecorder({ isMetered: false, isLogged: false }))
   const request = {} as Parameters<typeof begin>[0]
   return microsOf(() => {
     begin(request)

@@ -2,7 +2,7 @@ import { NodeHttpPlatform, NodeHttpServer, NodeHttpServerRequest } from "@effect
 import { Cause, Context, Effect, Layer, Option, Schema } from "effect"
 import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AppConfig, exportsMetrics } from "../core/index.ts"
-import { Capacity, CapacityLimits, freeBytes } from "./fairness/Capacity.ts"
+import { Capacity, CapacityLimits, uncountedBodyBytes } from "./fairness/Capacity.ts"
 import { clientOf } from "./fairness/Clients.ts"
 import {
   failureResponse,
@@ -20,8 +20,8 @@ import { isWellFormed } from "./request/RequestHead.ts"
 import { hostCheck } from "./request/RequestHost.ts"
 import { requestId } from "./request/RequestId.ts"
 import { rateLimitHeaders } from "./answers/RateLimitHeaders.ts"
-import { type RequestRecords, requestRecords } from "./request/RequestRecord.ts"
-import { PageRules } from "./request/RequestPage.ts"
+import { type RequestRecorder, makeRequestRecorder } from "./request/RequestRecorder.ts"
+import { CrossOriginRules } from "./request/CrossOriginRules.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { listenProblem } from "./server/listenProblem.ts"
 
@@ -78,12 +78,12 @@ export const serveRoutes = <E, R>(
       const enveloped = envelope(answer, {
         allowedMethods: routes.allowedMethods,
         capacity: new Capacity(yield* CapacityLimits),
-        records: yield* requestRecords({
+        records: yield* makeRequestRecorder({
           isMetered: exportsMetrics(config),
           isLogged: config.logRequests === "on"
         }),
         isAllowedHost: hostCheck(allowedHosts),
-        pages: new PageRules(routes.givesCredentials, allowedOrigins),
+        pages: new CrossOriginRules(routes.givesCredentials, allowedOrigins),
         rateLimit: rateLimitHeaders(rateLimit),
         stopping
       })
@@ -102,8 +102,8 @@ interface Edge {
   readonly allowedMethods: RouteDetails["allowedMethods"]
   readonly capacity: Capacity
   readonly isAllowedHost: (host: string | undefined) => boolean
-  readonly pages: PageRules
-  readonly records: RequestRecords
+  readonly pages: CrossOriginRules
+  readonly records: RequestRecorder
   readonly rateLimit: ReturnType<typeof rateLimitHeaders>
   readonly stopping: Shutdown["Service"]
 }
@@ -205,7 +205,8 @@ const hasLongRemainder = (request: HttpServerRequest.HttpServerRequest): boolean
   const { complete, headers } = NodeHttpServerRequest.toIncomingMessage(request)
   return (
     !complete &&
-    (headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > freeBytes)
+    (headers["transfer-encoding"] !== undefined ||
+      Number(headers["content-length"]) > uncountedBodyBytes)
   )
 }
 

@@ -116,6 +116,7 @@ export class WaitingRequests extends Context.Service<
 
 /** A waiting principal and its workspace. */
 export interface WaitPermitHolder {
+  /** The lane of the account, by which accounts get fair shares. */
   readonly lane: bigint
   /** The ids of the principal and the workspace. */
   readonly ids: ReadonlyArray<string>

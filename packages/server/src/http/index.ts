@@ -39,7 +39,7 @@ export { recordRateState } from "./answers/RateLimitHeaders.ts"
 export {
   makeStaticResponse,
   type StaticResponse,
-  staticResponse
+  precompressedResponse
 } from "./answers/StaticResponse.ts"
 export { preventCompression } from "./answers/compressResponse.ts"
 export { upsertResponse } from "./answers/upsertResponse.ts"
@@ -48,17 +48,17 @@ export { expiredLinkPage, linkPage } from "./answers/linkPage.ts"
 export { withMinimumDuration } from "./answers/withMinimumDuration.ts"
 export { issuesIn } from "./answers/validationIssues.ts"
 export { authorizationHeaders, bearerTokenOf } from "./authorization.ts"
-export { checkRange } from "./checkRange.ts"
-export { AccountRates } from "./fairness/AccountRates.ts"
+export { checkTimeRange } from "./checkTimeRange.ts"
+export { AccountRateLimits } from "./fairness/AccountRateLimits.ts"
 export { AccountShares } from "./fairness/AccountShares.ts"
-export { EventQuota } from "./fairness/EventQuota.ts"
+export { MinuteQuota } from "./fairness/MinuteQuota.ts"
 export {
   pauseForSameDuration,
   FairQueue,
   type FairQueueOptions,
   yieldToEventLoop
 } from "./fairness/FairQueue.ts"
-export { Permits } from "./fairness/Permits.ts"
+export { ApproximateQuota } from "./fairness/ApproximateQuota.ts"
 export { RateLimits } from "./fairness/RateLimits.ts"
 export { networkOf } from "./fairness/networkOf.ts"
 export { implement } from "./implement.ts"
@@ -66,12 +66,12 @@ export { inWorkspace } from "./inWorkspace.ts"
 export { Idempotency } from "./request/Idempotency.ts"
 export { withExpectedVersion, ifMatchVersion } from "./request/ifMatch.ts"
 export { idOfKey } from "./request/idOfKey.ts"
-export { recheckIfLate } from "./request/LateBody.ts"
+export { recheckAccessAfterBody } from "./request/recheckAccessAfterBody.ts"
 export { originOf, type RequestOrigin, requestOrigin } from "./request/RequestOrigin.ts"
-export { recordRoute } from "./request/RequestRecord.ts"
+export { recordRoute } from "./request/RequestRecorder.ts"
 export { isHttpsRequest } from "./request/isHttpsRequest.ts"
 export { requestBaseUrl } from "./request/requestBaseUrl.ts"
-export { plainBody } from "./request/plainBody.ts"
+export { readBodyStart } from "./request/readBodyStart.ts"
 export { allowSilence } from "./server/NodeServer.ts"
 export { listenProblem } from "./server/listenProblem.ts"
 export { withRouter } from "./withRouter.ts"

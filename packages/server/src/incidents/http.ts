@@ -4,7 +4,7 @@ import { actorOf, Principal } from "@scheduling/domain/auth/Principal"
 import { IncidentSubjectKind } from "@scheduling/domain/incidents/Incident"
 import { MonitorKind } from "@scheduling/domain/monitors/Monitor"
 import { Effect } from "effect"
-import { checkRange, implement, inWorkspace } from "../http/index.ts"
+import { checkTimeRange, implement, inWorkspace } from "../http/index.ts"
 import { type IncidentAccess, Incidents } from "./Incidents.ts"
 
 export const IncidentsHandlers = implement(
@@ -15,7 +15,7 @@ export const IncidentsHandlers = implement(
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) =>
         Effect.andThen(
-          checkRange(query),
+          checkTimeRange(query),
           Effect.flatMap(accessTo(workspaceId, "read"), (access) => incidents.list(access, query))
         )
       ),

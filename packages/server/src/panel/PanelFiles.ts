@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type StaticResponse, staticResponse } from "../http/index.ts"
+import { type StaticResponse, precompressedResponse } from "../http/index.ts"
 import { pageHeaders } from "./pageHeaders.ts"
 
 export interface BuiltPanel {
@@ -54,7 +54,7 @@ const types: Readonly<Record<string, string>> = {
 const fileAnswer = (path: string, headers: Readonly<Record<string, string>>): StaticResponse => {
   const codings = { br: `${path}.br`, gzip: `${path}.gz` }
   const coded = Object.entries(codings).filter(([, file]) => existsSync(file))
-  return staticResponse(
+  return precompressedResponse(
     {
       ...Object.fromEntries(coded.map(([coding, file]) => [coding, readFileSync(file)])),
       identity: readFileSync(path)

@@ -10,7 +10,7 @@ import { NotFound, QuotaExceeded } from "@scheduling/domain/shared/Errors"
 import type { UserId } from "@scheduling/domain/shared/Ids"
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AppConfig, dayMs } from "../core/index.ts"
-import { Permits } from "../http/index.ts"
+import { ApproximateQuota } from "../http/index.ts"
 import { type CountedLimit, countedLimits } from "./countedLimits.ts"
 import { LimitsRepo } from "./LimitsRepo.ts"
 import { Outbox } from "../events/index.ts"
@@ -46,7 +46,7 @@ export class Limits extends Context.Service<
       ...limits: ReadonlyArray<CountedLimit>
     ) => Effect.Effect<void, NotFound | QuotaExceeded>
     /**
-     * Fails if `more` rows would exceed the limit. Counts rows only occasionally (see `Permits`),
+     * Fails if `more` rows would exceed the limit. Counts rows only occasionally (see `ApproximateQuota`),
      * so that creates need not wait for each other.
      */
     readonly allowMoreOfMany: (
@@ -103,7 +103,10 @@ export class Limits extends Context.Service<
         const outbox = yield* Outbox
         const repo = yield* LimitsRepo
         const usage = yield* UsageRepo
-        const permits = { pending_delayed_tasks: new Permits(), unfinished_runs: new Permits() }
+        const permits = {
+          pending_delayed_tasks: new ApproximateQuota(),
+          unfinished_runs: new ApproximateQuota()
+        }
         const somePlanLimits = (limit: LimitName) =>
           [...catalog.plans.values()].some(({ limits }) => limits[limit] !== null)
         const someRestrictIntervals = [...catalog.plans.values()].some(

@@ -1,7 +1,7 @@
 import { Backfill, type BackfillRequest } from "@scheduling/domain/tasks/Backfill"
 import type { WorkspaceId } from "@scheduling/domain/shared/Ids"
 import { Effect } from "effect"
-import { checkRange, Idempotency, inWorkspace } from "../http/index.ts"
+import { checkTimeRange, Idempotency, inWorkspace } from "../http/index.ts"
 import type { PausableTasks } from "./Tasks.ts"
 
 interface OfTask<Params> {
@@ -40,7 +40,7 @@ export const scheduledHandlers = Effect.fnUntraced(function* <Params, Task>(
         }
       ) =>
         Effect.andThen(
-          checkRange(payload),
+          checkTimeRange(payload),
           tasks.backfill(workspaceId, idOf(params), payload)
         ).pipe(
           idempotency.once({

@@ -6,7 +6,7 @@ import { heartbeatDefaults } from "@scheduling/domain/monitors/heartbeat/Heartbe
 import { Effect, Layer } from "effect"
 import { domainToASCII } from "node:url"
 import { type Answer, ask, outcome } from "../support/http.ts"
-import { exceededLimit, jsonBounds } from "../../src/http/request/JsonBounds.ts"
+import { exceededJsonBound, jsonBounds } from "../../src/http/request/JsonBounds.ts"
 import { request, talk } from "../support/rawHttp.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 import { askCalmly, atOnce, bodyWith } from "./support/calmly.ts"
@@ -28,7 +28,7 @@ import { SettledOwner } from "./support/SettledOwner.ts"
 const wholeBodies = values.filter((value) => value !== "{}")
 
 /** These values are rejected before any field is checked, so one field is enough. */
-const unread = new Set(values.filter((value) => exceededLimit(value) !== undefined))
+const unread = new Set(values.filter((value) => exceededJsonBound(value) !== undefined))
 
 /**
  * Number and boolean fields reject all strings in the same way, so testing a few strings is enough.

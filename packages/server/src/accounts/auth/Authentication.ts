@@ -15,7 +15,7 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { authorize } from "../access/authorize.ts"
 import { Auth } from "./Auth.ts"
-import { authorizationHeaders, recheckIfLate } from "../../http/index.ts"
+import { authorizationHeaders, recheckAccessAfterBody } from "../../http/index.ts"
 import { parseBearer } from "./bearer.ts"
 import { decideAccess, type AccessRefusal } from "./decideAccess.ts"
 import { RequestRates } from "./RequestRates.ts"
@@ -52,7 +52,7 @@ export const AuthenticationLayer: Layer.Layer<Authentication, never, Auth | Requ
                 auth.noteUse(principal, access.scope)
               }
               return Effect.provideContext(
-                recheckIfLate(request, answer, () => decide(auth, access, asked)),
+                recheckAccessAfterBody(request, answer, () => decide(auth, access, asked)),
                 provideAccess(principal, workspaceId)
               )
             }

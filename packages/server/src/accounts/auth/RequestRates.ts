@@ -2,7 +2,7 @@ import type { Requester } from "@scheduling/domain/auth/Principal"
 import { RateLimited } from "@scheduling/domain/shared/Errors"
 import { Clock, Context, Effect, Layer } from "effect"
 import { AppConfig, elapsedMs } from "../../core/index.ts"
-import { AccountRates, recordRateState } from "../../http/index.ts"
+import { AccountRateLimits, recordRateState } from "../../http/index.ts"
 
 export class RequestRates extends Context.Service<
   RequestRates,
@@ -26,7 +26,10 @@ export class RequestRates extends Context.Service<
       const { rateLimit } = yield* AppConfig
       if (rateLimit === 0) return { take: () => undefined }
       const clock = yield* Clock.Clock
-      const limits = new AccountRates({ each: rateLimit, account: rateLimit * accountRateFactor })
+      const limits = new AccountRateLimits({
+        each: rateLimit,
+        account: rateLimit * accountRateFactor
+      })
       return RequestRates.of({
         take: (message, { id, lane }, requests) => {
           const rate = limits.take(id, lane, elapsedMs(clock), requests)

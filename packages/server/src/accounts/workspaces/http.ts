@@ -5,7 +5,7 @@ import { Workspace } from "@scheduling/domain/workspaces/Workspace"
 import { Effect } from "effect"
 import { currentActor } from "../audit/currentActor.ts"
 import {
-  checkRange,
+  checkTimeRange,
   Idempotency,
   implement,
   inWorkspace,
@@ -82,7 +82,7 @@ export const WorkspacesHandlers = implement(
       ),
 
       listAuditEvents: inWorkspace((workspaceId, { query }) =>
-        Effect.andThen(checkRange(query), workspaces.audit(workspaceId, query))
+        Effect.andThen(checkTimeRange(query), workspaces.audit(workspaceId, query))
       ),
 
       whoami: Effect.fnUntraced(function* () {

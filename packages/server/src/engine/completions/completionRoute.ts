@@ -1,7 +1,7 @@
 import { maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import { Clock, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { EventQuota, plainBody } from "../../http/index.ts"
+import { MinuteQuota, readBodyStart } from "../../http/index.ts"
 import { type CompletionReport, Completions, type ReportEffect } from "./Completions.ts"
 import { CompletionUrls } from "./CompletionUrls.ts"
 
@@ -15,7 +15,7 @@ export const withCompletionRoute = <E, R>(
   Effect.gen(function* () {
     const completions = yield* Completions
     const urls = yield* CompletionUrls
-    const quota = new EventQuota()
+    const quota = new MinuteQuota()
     return Effect.flatMap(
       HttpServerRequest.HttpServerRequest,
       (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
@@ -57,7 +57,7 @@ const handleReport = Effect.fnUntraced(function* (
     urls
   }: {
     readonly completions: Completions["Service"]
-    readonly quota: EventQuota
+    readonly quota: MinuteQuota
     readonly urls: CompletionUrls["Service"]
   },
   request: HttpServerRequest.HttpServerRequest
@@ -68,6 +68,6 @@ const handleReport = Effect.fnUntraced(function* (
   const what = kinds[kind] ?? "done"
   const now = yield* Clock.currentTimeMillis
   if (what === "progress" && !quota.take(attempt.id, now)) return tooManyLines
-  const body = yield* plainBody(request, maxResponseBodyBytes)
+  const body = yield* readBodyStart(request, maxResponseBodyBytes)
   return answers[yield* completions.receive({ ...attempt, what, body })]
 })

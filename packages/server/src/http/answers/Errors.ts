@@ -23,7 +23,7 @@ import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/h
 import { HttpApiError } from "effect/http-api"
 import { isMalformedJson } from "../../core/index.ts"
 import { requestId } from "../request/RequestId.ts"
-import { recordRoute } from "../request/RequestRecord.ts"
+import { recordRoute } from "../request/RequestRecorder.ts"
 import { explainSqlError, isTemporaryFailure } from "../../store/index.ts"
 import { deprecationHeaders } from "./deprecationHeaders.ts"
 import { issuesIn } from "./validationIssues.ts"
@@ -154,7 +154,7 @@ export const parserError = (code: string | undefined): ApiFailure =>
  * Returns the error for a connection that was silent for too long. If the request is incomplete,
  * the client caused the timeout; otherwise the service did.
  */
-export const stalledError = (isComplete: boolean): ApiFailure =>
+export const silentConnectionError = (isComplete: boolean): ApiFailure =>
   isComplete
     ? unavailable("The service did not finish the request in time. Send it again in a moment.")
     : new RequestTimeout()

@@ -24,13 +24,13 @@ export const makeStaticResponse = async (
     promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
     promisify(gzip)(body, { level: quality })
   ])
-  return staticResponse({ br, gzip: gzipped, identity: body }, contentType, headers)
+  return precompressedResponse({ br, gzip: gzipped, identity: body }, contentType, headers)
 }
 
 type Coding = "br" | "gzip" | "identity"
 
 /** Creates the response from bodies that need no further compression. */
-export const staticResponse = (
+export const precompressedResponse = (
   bodies: Readonly<Partial<Record<Coding, Uint8Array>>> & { readonly identity: Uint8Array },
   contentType: string,
   headers: Readonly<Record<string, string>>

@@ -35,7 +35,7 @@ export const issuesIn = (
 }
 
 /** Returns the issue for a field or parameter that the contract does not have. */
-export const unknownField = (
+export const unknownFieldIssue = (
   path: ValidationIssue["path"],
   known: ReadonlyArray<string>,
   { part, whole }: InputTerms
@@ -90,7 +90,7 @@ function* issuesAt(
     case "MissingKey":
       return yield issueAt(path, "required", "is required", walk.whole)
     case "UnexpectedKey":
-      return yield unknownField(path, walk.hintsLeft-- > 0 ? namesIn(issue.ast) : [], walk)
+      return yield unknownFieldIssue(path, walk.hintsLeft-- > 0 ? namesIn(issue.ast) : [], walk)
     case "InvalidType":
       return yield issueAt(path, ...typeProblem(issue), walk.whole)
     case "InvalidValue":

@@ -10,7 +10,7 @@ export interface CapacityLimits {
   /** Maximum number of requests in progress. */
   readonly requests: number
   /**
-   * The maximum number of bytes of request bodies in memory. The first `freeBytes` of each body are
+   * The maximum number of bytes of request bodies in memory. The first `uncountedBodyBytes` of each body are
    * not counted.
    */
   readonly bodyBytes: number
@@ -25,7 +25,7 @@ export const CapacityLimits = Context.Reference<CapacityLimits>(
  * Bodies up to this size are always read, so that a flood of large bodies cannot prevent people
  * from logging in.
  */
-export const freeBytes = 16 * 1024
+export const uncountedBodyBytes = 16 * 1024
 
 /**
  * Rejects requests beyond the limits at almost no cost. Without limits, 50,000 requests in progress
@@ -139,7 +139,7 @@ export class Permit {
   }
 
   private get counted(): number {
-    return Math.max(0, this.size - freeBytes)
+    return Math.max(0, this.size - uncountedBodyBytes)
   }
 }
 

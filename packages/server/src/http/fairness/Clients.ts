@@ -13,8 +13,8 @@ const share = 4
 
 const maxConcurrentUploads = 16
 
-/** The resources that clients share, and the amount of each that a client holds. */
-export interface SharedUsage {
+/** How much a client holds of each resource that all clients share. */
+export interface ClientUsage {
   /** Requests in progress. */
   requests: number
   /** Bytes of request bodies in memory. */
@@ -24,7 +24,7 @@ export interface SharedUsage {
 }
 
 /** All clients of one IPv4 address or one IPv6 network. */
-class Address implements SharedUsage {
+class Address implements ClientUsage {
   requests = 0
   bodyBytes = 0
   unsentBytes = 0
@@ -42,7 +42,7 @@ class Address implements SharedUsage {
  * A client: one credential that is used from one address. Behind an untrusted proxy all clients
  * have the same address, and only the credential distinguishes them.
  */
-export class Client implements SharedUsage {
+export class Client implements ClientUsage {
   requests = 0
   bodyBytes = 0
   unsentBytes = 0
@@ -70,13 +70,13 @@ export class Client implements SharedUsage {
     }))
   }
 
-  hold(what: keyof SharedUsage, amount: number): void {
+  hold(what: keyof ClientUsage, amount: number): void {
     this[what] += amount
     this.address[what] += amount
   }
 
   /** Returns true if the client may hold more while `free` is left for all clients. */
-  mayHold(what: keyof SharedUsage, free: number): boolean {
+  mayHold(what: keyof ClientUsage, free: number): boolean {
     return this[what] < share * (share * free - this.address[what])
   }
 

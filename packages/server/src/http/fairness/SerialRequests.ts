@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream"
 type Answer = ServerResponse<IncomingMessage>
 
 /** A request as Node emits it. */
-export interface SerialRequest {
+export interface RequestEvent {
   readonly event: "request" | "checkContinue"
   readonly request: IncomingMessage
   readonly answer: Answer
@@ -25,16 +25,16 @@ const maxWaitingInAll = 10_000
  */
 export class SerialRequests {
   readonly #lines = new WeakMap<Duplex, Line>()
-  readonly #begin: (turn: SerialRequest) => void
+  readonly #begin: (turn: RequestEvent) => void
   readonly #all = { waiting: 0 }
 
   /** `begin` is called for each request that had to wait, when it is its turn. */
-  constructor(begin: (turn: SerialRequest) => void) {
+  constructor(begin: (turn: RequestEvent) => void) {
     this.#begin = begin
   }
 
   /** Returns true if the request can start immediately. */
-  take(event: SerialRequest["event"], request: IncomingMessage, answer: Answer): boolean {
+  take(event: RequestEvent["event"], request: IncomingMessage, answer: Answer): boolean {
     const { socket } = request
     let line = this.#lines.get(socket)
     if (line === undefined) {
@@ -61,7 +61,7 @@ const ignoreError = () => {}
 
 class Line {
   #current: Answer | undefined
-  readonly #waiting: Array<SerialRequest> = []
+  readonly #waiting: Array<RequestEvent> = []
   /**
    * True if too many requests were pipelined. The connection closes after the last accepted one.
    */
@@ -69,10 +69,10 @@ class Line {
   /** Called once all responses are sent. No input is parsed as HTTP before that. */
   #afterwards: ((unfinished: Answer | undefined) => void) | undefined
   readonly #socket: Duplex
-  readonly #begin: (turn: SerialRequest) => void
+  readonly #begin: (turn: RequestEvent) => void
   readonly #all: { waiting: number }
 
-  constructor(socket: Duplex, begin: (turn: SerialRequest) => void, all: { waiting: number }) {
+  constructor(socket: Duplex, begin: (turn: RequestEvent) => void, all: { waiting: number }) {
     this.#socket = socket
     this.#begin = begin
     this.#all = all
@@ -84,7 +84,7 @@ class Line {
     this.#finish()
   }
 
-  take(event: SerialRequest["event"], request: IncomingMessage, answer: Answer): boolean {
+  take(event: RequestEvent["event"], request: IncomingMessage, answer: Answer): boolean {
     if (this.#current === undefined) {
       this.#start(answer)
       return true
@@ -114,7 +114,7 @@ class Line {
     if (this.#afterwards !== undefined) this.#finish()
   }
 
-  #go(turn: SerialRequest): void {
+  #go(turn: RequestEvent): void {
     this.#all.waiting--
     if (this.#socket.destroyed) return this.#leave()
     if (this.#waiting.length === 0) {

@@ -9,7 +9,7 @@ import {
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { AccountRates } from "../fairness/AccountRates.ts"
+import { AccountRateLimits } from "../fairness/AccountRateLimits.ts"
 import { dayMs, elapsedMs, mac, seal, Secrets, unseal } from "../../core/index.ts"
 import { transactionOf } from "../../store/index.ts"
 
@@ -110,7 +110,7 @@ export class Idempotency extends Context.Service<
           FROM idempotent_requests
           WHERE ${matchesUse(use)}`
 
-        const rates = new AccountRates(yield* StoredResponseLimits, dayMs)
+        const rates = new AccountRateLimits(yield* StoredResponseLimits, dayMs)
         const clock = yield* Clock.Clock
 
         /**

@@ -15,7 +15,7 @@ interface JsonBounds {
 
 const documentPath = /^\/v1\/workspaces\/[^/]+\/apply(?:$|\?)/
 
-export const boundsOf = (url: string): JsonBounds =>
+export const jsonBoundsOf = (url: string): JsonBounds =>
   documentPath.test(url) ? documentBounds : jsonBounds
 
 /**
@@ -24,7 +24,7 @@ export const boundsOf = (url: string): JsonBounds =>
  * report every item of an array of that length. Malformed JSON is left to `JSON.parse`, unless it
  * exceeds a limit first.
  */
-export const exceededLimit = (text: string, bounds = jsonBounds): string | undefined => {
+export const exceededJsonBound = (text: string, bounds = jsonBounds): string | undefined => {
   /**
    * The number of items so far in each open array or object. The number is limited only for arrays.
    */

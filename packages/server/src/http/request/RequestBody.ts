@@ -1,9 +1,9 @@
 import { MalformedJson, PayloadTooLarge, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect, Stream } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
-import { freeBytes, type Permit } from "../fairness/Capacity.ts"
+import { uncountedBodyBytes, type Permit } from "../fairness/Capacity.ts"
 import { withText } from "../../core/index.ts"
-import { boundsOf, exceededLimit } from "./JsonBounds.ts"
+import { jsonBoundsOf, exceededJsonBound } from "./JsonBounds.ts"
 
 const maxBodySize = 1024 * 1024
 
@@ -24,15 +24,15 @@ export const withCheckedBody = (
     Effect.flatMap(decode(bytes), (text) => withinBounds(text, request.url))
   const text = Effect.suspend(() => {
     if (lengthOf(request) > maxBodySize) return Effect.die(new PayloadTooLarge())
-    if (isReadWithoutTurn(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
+    if (isShortBody(request)) return Effect.flatMap(permit.waiting(request.arrayBuffer), read)
     return permit.longBody(readCounted(request, permit), read)
   })
   return withText(request, text)
 }
 
 /** Returns true for a body that is read without waiting for a turn. */
-export const isReadWithoutTurn = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  lengthOf(request) <= freeBytes
+export const isShortBody = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  lengthOf(request) <= uncountedBodyBytes
 
 /** Returns the length of the body. NaN for a chunked body, whose length is not known. */
 const lengthOf = ({ headers }: HttpServerRequest.HttpServerRequest): number =>
@@ -60,7 +60,7 @@ const decode = (bytes: ArrayBuffer | Buffer) =>
   }).pipe(Effect.orDie)
 
 const withinBounds = (text: string, url: string): Effect.Effect<string> => {
-  const problem = exceededLimit(text, boundsOf(url))
+  const problem = exceededJsonBound(text, jsonBoundsOf(url))
   return problem === undefined
     ? Effect.succeed(text)
     : Effect.die(ValidationFailed.at([], "too_many", problem, "The body"))

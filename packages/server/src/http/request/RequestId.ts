@@ -24,9 +24,9 @@ const requestIdKey = Symbol("the id of a request")
  * for the whole request.
  */
 export const requestId = (request: HttpServerRequest.HttpServerRequest): string =>
-  messageId(NodeHttpServerRequest.toIncomingMessage(request))
+  requestIdOf(NodeHttpServerRequest.toIncomingMessage(request))
 
-export const messageId = (message: Identified): string =>
+export const requestIdOf = (message: Identified): string =>
   (message[requestIdKey] ??= acceptedId(message) ?? nextRequestId())
 
 export const nextRequestId = (): string => `${node}-${(requests++).toString(36)}`

@@ -3,7 +3,7 @@ import { issueAt, type ValidationIssue } from "@scheduling/domain/shared/Validat
 import { Effect } from "effect"
 import { HttpMethod, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { maxIssues, unknownField } from "../answers/validationIssues.ts"
+import { maxIssues, unknownFieldIssue } from "../answers/validationIssues.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Check = (request: Request) => Effect.Effect<void, ValidationFailed> | undefined
@@ -42,7 +42,7 @@ const unknownParameters = (url: string): Issues => {
   const names = new Set(new URLSearchParams(url.slice(start)).keys())
   return [...names]
     .slice(0, maxIssues)
-    .map((name) => unknownField([name], [], { whole: "The query", part: "parameter" }))
+    .map((name) => unknownFieldIssue([name], [], { whole: "The query", part: "parameter" }))
 }
 
 const hasBody = ({ headers }: Request): boolean =>
@@ -59,7 +59,7 @@ const refuseBody = (request: Request): Effect.Effect<void, ValidationFailed> =>
           : refuse(
               fields
                 .slice(0, maxIssues)
-                .map((name) => unknownField([name], [], { whole: "The body", part: "field" }))
+                .map((name) => unknownFieldIssue([name], [], { whole: "The body", part: "field" }))
             )
       })
     : refuse(takesNoBody)

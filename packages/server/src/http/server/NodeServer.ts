@@ -10,9 +10,14 @@ import type { Duplex } from "node:stream"
 import type { ApiFailure } from "@scheduling/domain/shared/Errors"
 import { Clients } from "../fairness/Clients.ts"
 import { rejectFurtherUpgradeListeners } from "../../core/index.ts"
-import { errorBody, notServingError, parserError, stalledError } from "../answers/Errors.ts"
-import { messageId, nextRequestId } from "../request/RequestId.ts"
-import { type SerialRequest, SerialRequests } from "../fairness/SerialRequests.ts"
+import {
+  errorBody,
+  notServingError,
+  parserError,
+  silentConnectionError
+} from "../answers/Errors.ts"
+import { requestIdOf, nextRequestId } from "../request/RequestId.ts"
+import { type RequestEvent, SerialRequests } from "../fairness/SerialRequests.ts"
 import { UnsentResponses } from "../fairness/UnsentResponses.ts"
 import { ConnectionsWithoutData } from "./ConnectionsWithoutData.ts"
 
@@ -63,15 +68,15 @@ export const makeNodeServer = (
   const respondStalled = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     if (response.headersSent) return void socket.destroy()
-    const id = messageId(request)
+    const id = requestIdOf(request)
     if (request.complete) warn(`no response within ${silenceMs / 1000} s`, id)
     const end = request.complete ? respondAndClose : respondUnread
-    end(socket, stalledError(request.complete), id)
+    end(socket, silentConnectionError(request.complete), id)
   }
 
   const watch = (request: IncomingMessage, response: ServerResponse) => {
     if (server.listenerCount("request") === 1) {
-      return respondUnread(request.socket, notServingError(), messageId(request))
+      return respondUnread(request.socket, notServingError(), requestIdOf(request))
     }
     response.on("timeout", () => respondStalled(request, response))
   }
@@ -119,7 +124,7 @@ export const makeNodeServer = (
     .on("request", watch)
     .on("checkContinue", watch)
     .on("checkExpectation", (request, response) => server.emit("request", request, response))
-    .on("connect", (request, socket) => refuse(socket, undefined, messageId(request)))
+    .on("connect", (request, socket) => refuse(socket, undefined, requestIdOf(request)))
     .on("upgrade", readWithoutOffer)
     .on("clientError", (error: NodeJS.ErrnoException, socket) => {
       if (error.code === "ECONNRESET") return void socket.destroy()
@@ -158,7 +163,7 @@ class TurnTakingServer extends Server {
     super.emit("connection", socket)
   }
 
-  begin({ answer, event, request }: SerialRequest): void {
+  begin({ answer, event, request }: RequestEvent): void {
     super.emit(event, request, answer)
   }
 

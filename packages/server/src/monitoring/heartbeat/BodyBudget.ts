@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { AccountRates } from "../../http/index.ts"
+import { AccountRateLimits } from "../../http/index.ts"
 import { dayMs } from "../../core/index.ts"
 import type { PingDetails } from "./heartbeatEvents.ts"
 
@@ -23,11 +23,11 @@ export interface BodyOwner {
  * a workspace has exceeded its budget, the bodies of further pings are dropped.
  */
 export class BodyBudget {
-  readonly #rates: AccountRates
+  readonly #rates: AccountRateLimits
   readonly #overdrawnUntil = new Map<string, number>()
 
   constructor(limits: Context.Service.Shape<typeof BodyLimits>) {
-    this.#rates = new AccountRates(limits, dayMs)
+    this.#rates = new AccountRateLimits(limits, dayMs)
   }
 
   overdrawn(nowMs: number): ReadonlySet<string> {

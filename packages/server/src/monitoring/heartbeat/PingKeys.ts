@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Actor, AuditLog, makeWorkspaceLock, WorkspacesRepo } from "../../accounts/index.ts"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
-import { EventQuota } from "../../http/index.ts"
+import { MinuteQuota } from "../../http/index.ts"
 import { batchRequests, transactionOf } from "../../store/index.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import { heartbeatKind } from "./heartbeatKind.ts"
@@ -61,7 +61,7 @@ export class PingKeys extends Context.Service<
       const urls = yield* PingUrls
       const hashing = secrets.keys("ping-url")
       const shown = secrets.keys("ping-url-shown")
-      const creations = new EventQuota()
+      const creations = new MinuteQuota()
       const creating = yield* Semaphore.make(creationsAtOnce)
 
       /** Finds the heartbeat that a ping names. Pings that arrive together share one statement. */

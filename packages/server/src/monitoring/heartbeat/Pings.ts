@@ -7,7 +7,7 @@ import { makeIdAt } from "../makeIdAt.ts"
 import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
 import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
-import { EventQuota } from "../../http/index.ts"
+import { MinuteQuota } from "../../http/index.ts"
 import { type HeartbeatRow, heartbeatState } from "./HeartbeatRow.ts"
 import { KeyedBatches } from "./KeyedBatches.ts"
 import { type DecidedHeartbeat, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
@@ -49,7 +49,7 @@ export class Pings extends Context.Service<
       const repo = yield* HeartbeatsRepo
       const statusChanges = yield* StatusChanges
       const urls = yield* PingUrls
-      const quota = new EventQuota()
+      const quota = new MinuteQuota()
       const budget = new BodyBudget(yield* BodyLimits)
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())

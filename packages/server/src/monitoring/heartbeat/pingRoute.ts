@@ -2,7 +2,7 @@ import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/Heartbea
 import { CallerChosenKey } from "@scheduling/domain/shared/requests/CallerChosenKey"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { plainBody } from "../../http/index.ts"
+import { readBodyStart } from "../../http/index.ts"
 import { Meters } from "../../core/index.ts"
 import { PingKeys, type PingName } from "./PingKeys.ts"
 import { type Ping, Pings } from "./Pings.ts"
@@ -113,7 +113,7 @@ const answerPing = Effect.fnUntraced(function* (
   if (named === "unknown") return notFound
   if (named === "full") return full
   const { isNew, pingId } = named
-  const body = request.method === "POST" ? yield* plainBody(request, maxPingBodyBytes) : ""
+  const body = request.method === "POST" ? yield* readBodyStart(request, maxPingBodyBytes) : ""
   const ip = Option.getOrUndefined(request.remoteAddress)
   const user_agent = request.headers["user-agent"]?.slice(0, 200)
   const isKnown = yield* pings.receive({

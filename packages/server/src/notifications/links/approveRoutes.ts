@@ -1,7 +1,7 @@
 import { DateTime, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { escapeHtml, Secrets } from "../../core/index.ts"
-import { expiredLinkPage, linkPage, plainBody } from "../../http/index.ts"
+import { expiredLinkPage, linkPage, readBodyStart } from "../../http/index.ts"
 import { Approvals } from "../../tasks/index.ts"
 import { ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { actorOfLink, channelOfLink } from "./channelOfLink.ts"
@@ -55,7 +55,7 @@ export const approveRoutesLayer = Layer.unwrap(
           if (linked === undefined) return expiredLinkPage
           if (linked === "decided") return decidedPage
           const request = yield* HttpServerRequest.HttpServerRequest
-          const body = new URLSearchParams(yield* plainBody(request, maxBodyBytes))
+          const body = new URLSearchParams(yield* readBodyStart(request, maxBodyBytes))
           const decision = body.get("decision")
           if (decision !== "approve" && decision !== "reject") {
             return linkPage("Choose one of the buttons.", choices, 400)

@@ -3,7 +3,7 @@ import { Timestamp } from "@scheduling/domain/shared/Timestamp"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { escapeHtml, Secrets } from "../../core/index.ts"
-import { expiredLinkPage, linkPage, plainBody } from "../../http/index.ts"
+import { expiredLinkPage, linkPage, readBodyStart } from "../../http/index.ts"
 import { type IncidentRow, Incidents, IncidentsRepo } from "../../incidents/index.ts"
 import { type ChannelRow, ChannelsRepo } from "../channels/ChannelsRepo.ts"
 import { actorOfLink, channelOfLink } from "./channelOfLink.ts"
@@ -98,7 +98,7 @@ export const incidentRoutesLayer = Layer.unwrap(
           const linked = yield* find
           if (!("incident" in linked)) return linked
           const request = yield* HttpServerRequest.HttpServerRequest
-          const body = new URLSearchParams(yield* plainBody(request, maxBodyBytes))
+          const body = new URLSearchParams(yield* readBodyStart(request, maxBodyBytes))
           const action = body.get("action")
           const choices = choicesOf(linked)
           const chosen = choices.find(({ value }) => value === action)

@@ -9,7 +9,7 @@ import { maxBatch } from "@scheduling/domain/shared/requests/Batch"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDeepStrictEqual } from "node:util"
-import { AccountRates } from "../../http/index.ts"
+import { AccountRateLimits } from "../../http/index.ts"
 import { Limits } from "../../plans/index.ts"
 import type { Outbox } from "../../events/index.ts"
 import { dayMs, elapsedMs, Ids, loop } from "../../core/index.ts"
@@ -74,7 +74,7 @@ export class Calendars extends Context.Service<
       const ids = yield* Ids
       const limits = yield* Limits
       const clock = yield* Clock.Clock
-      const rates = new AccountRates(readsPerMinute)
+      const rates = new AccountRateLimits(readsPerMinute)
       const reader = yield* CalendarReader
       const repo = yield* CalendarsRepo
       const schedules = yield* schedulesOf({ update: repo.updateNextFire })

@@ -3,7 +3,7 @@ import { Principal } from "@scheduling/domain/auth/Principal"
 import { CronTask, CronTaskBatchResult } from "@scheduling/domain/cron/CronTask"
 import { Execution } from "@scheduling/domain/executions/Execution"
 import { Effect } from "effect"
-import { checkRange, implement, inWorkspace } from "../../http/index.ts"
+import { checkTimeRange, implement, inWorkspace } from "../../http/index.ts"
 import { Calendars } from "../calendars/Calendars.ts"
 import { scheduledHandlers } from "../scheduledHandlers.ts"
 import { taskHandlers } from "../taskHandlers.ts"
@@ -38,7 +38,7 @@ export const CronHandlers = implement(
       }),
 
       listExecutions: inWorkspace((workspaceId, { params, query }) =>
-        Effect.andThen(checkRange(query), cron.executions(workspaceId, params.task_id, query))
+        Effect.andThen(checkTimeRange(query), cron.executions(workspaceId, params.task_id, query))
       ),
 
       preview: inWorkspace((workspaceId, { query }) => cron.preview(workspaceId, query))

@@ -8,7 +8,7 @@ import * as Rerun from "@scheduling/domain/executions/Rerun"
 import { Effect } from "effect"
 import { Auth, currentAuthor, makeAccessCheck } from "../../accounts/index.ts"
 import {
-  checkRange,
+  checkTimeRange,
   Idempotency,
   implement,
   inWorkspace,
@@ -47,7 +47,7 @@ export const ExecutionsHandlers = implement(
 
     return handlers.handleAll({
       list: inWorkspace((workspaceId, { query }) =>
-        Effect.andThen(checkRange(query), executions.list(workspaceId, query))
+        Effect.andThen(checkTimeRange(query), executions.list(workspaceId, query))
       ),
 
       listScheduled: inWorkspace((workspaceId, { query }) =>
@@ -85,7 +85,7 @@ export const ExecutionsHandlers = implement(
       ),
 
       rerunMany: inWorkspace((workspaceId, { headers, payload }) =>
-        Effect.andThen(checkRange(payload), reruns.many(workspaceId, payload)).pipe(
+        Effect.andThen(checkTimeRange(payload), reruns.many(workspaceId, payload)).pipe(
           idempotency.once({
             key: headers["idempotency-key"],
             workspaceId,

@@ -4,7 +4,7 @@ import {
 } from "@scheduling/domain/workers/WorkerAuthentication"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { recheckIfLate } from "../../http/index.ts"
+import { recheckAccessAfterBody } from "../../http/index.ts"
 import { WorkerAdmission } from "./WorkerAdmission.ts"
 import { WorkerTokensRepo } from "./WorkerTokensRepo.ts"
 
@@ -23,7 +23,7 @@ export const WorkerAuthenticationLayer: Layer.Layer<
         const find = request.url.endsWith("/beat") ? findByHashForBeat : findByHash
         return Effect.flatMap(admit(request, find), ({ worker }) =>
           Effect.provideService(
-            recheckIfLate(request, answer, () => Effect.asVoid(check(request, find))),
+            recheckAccessAfterBody(request, answer, () => Effect.asVoid(check(request, find))),
             CurrentWorker,
             worker
           )

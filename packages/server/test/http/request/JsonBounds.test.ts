@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonSchema } from "effect"
 import {
-  boundsOf,
+  jsonBoundsOf,
   documentBounds,
-  exceededLimit,
+  exceededJsonBound,
   jsonBounds
 } from "../../../src/http/request/JsonBounds.ts"
 import {
@@ -88,7 +88,7 @@ describe("What JSON is too large for a body", () => {
       const { values } =
         item === undefined ? largest : largestOf({ ...schema, ...batchOfOne(item) })
       assert.isAbove(values, 0)
-      const bounds = boundsOf(endpoint.path)
+      const bounds = jsonBoundsOf(endpoint.path)
       // A document can contain a thousand records, but not a thousand records of the maximum size.
       const size = { ...largest, values: bounds === documentBounds ? 0 : values }
       assert.isTrue(isWithin(size, bounds), JSON.stringify(size))
@@ -120,14 +120,14 @@ describe("What JSON is too large for a body", () => {
     for (const value of values) {
       for (const space of [undefined, "\t"]) {
         const text = JSON.stringify(value, null, space)
-        assert.strictEqual(exceededLimit(text) === undefined, isWithin(sizeOf(value)), text)
+        assert.strictEqual(exceededJsonBound(text) === undefined, isWithin(sizeOf(value)), text)
       }
     }
   })
 
   it("does not apply to invalid JSON, which the parser rejects", () => {
     for (const text of ["", "]", "[1]]" + "[".repeat(100), '"', '"\\', '{"a', "}{".repeat(5_000)]) {
-      assert.isUndefined(exceededLimit(text), text)
+      assert.isUndefined(exceededJsonBound(text), text)
     }
   })
 })

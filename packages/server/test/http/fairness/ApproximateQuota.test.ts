@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Permits } from "../../../src/http/fairness/Permits.ts"
+import { ApproximateQuota } from "../../../src/http/fairness/ApproximateQuota.ts"
 
 it.effect("permits are counted once per hundredth of what is left, and the last hundred each", () =>
   Effect.gen(function* () {
-    const permits = new Permits()
+    const permits = new ApproximateQuota()
     let taken = 0
     let counts = 0
     const count = Effect.sync(() => {

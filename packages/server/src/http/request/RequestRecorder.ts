@@ -27,11 +27,12 @@ interface RecordedRequest {
   [beginTime]?: number
 }
 
+/** Stores the route of a request on it, for the metrics and the access log. */
 export const recordRoute = (message: object, path: string): void => {
   ;(message as RecordedRequest)[route] = path
 }
 
-export interface RequestRecords {
+export interface RequestRecorder {
   readonly begin: (request: HttpServerRequest.HttpServerRequest) => void
   /**
    * Counts the request and creates its span. Returns an effect that logs it, if requests are
@@ -44,10 +45,10 @@ export interface RequestRecords {
 }
 
 /** Counts requests by route, and writes the access log. Does nothing if both are disabled. */
-export const requestRecords = Effect.fnUntraced(function* (options: {
+export const makeRequestRecorder = Effect.fnUntraced(function* (options: {
   readonly isMetered: boolean
   readonly isLogged: boolean
-}): Effect.fn.Return<RequestRecords> {
+}): Effect.fn.Return<RequestRecorder> {
   if (!options.isMetered && !options.isLogged) return { begin: () => {}, end: () => undefined }
   const clock = yield* Clock.Clock
   const tracer = yield* Tracing
@@ -61,7 +62,7 @@ export const requestRecords = Effect.fnUntraced(function* (options: {
       const message = recordOf(request)
       const now = elapsedMs(clock)
       const took = now - (message[beginTime] ?? now)
-      const path = message[route] ?? unknownRouteName(request.url)
+      const path = message[route] ?? unrecordedRouteName(request.url)
       if (options.isMetered) meter.count(methodOf(request.method), path, status, took / 1_000)
       if (tracer !== undefined) {
         const endMs = clock.currentTimeMillisUnsafe()
@@ -171,10 +172,11 @@ const methods: ReadonlySet<string> = new Set([
 const methodOf = (method: string): string => (methods.has(method) ? method : "OTHER")
 
 /**
- * Returns the name under which the metrics count an unknown path. Clients can request any number of
- * paths, so these paths share a few names.
+ * Returns the route name of a request for which no route was recorded. Pings, completions, triggers
+ * and the echo do not record theirs. All other paths share one name, because clients can request any
+ * number of them.
  */
-const unknownRouteName = (url: string): string =>
+const unrecordedRouteName = (url: string): string =>
   url.startsWith("/ping/")
     ? "/ping/:ping_id"
     : url.startsWith("/complete/")

@@ -11,7 +11,7 @@ import { Permit } from "../fairness/Capacity.ts"
 const maxReceivedBytes = 1024 * 1024
 
 /** Reads the first bytes of a body in any format, as jobs send them. */
-export const plainBody = (
+export const readBodyStart = (
   request: HttpServerRequest.HttpServerRequest,
   keptBytes: number
 ): Effect.Effect<string> => {

@@ -4,7 +4,7 @@ import { RateLimits, type RateState } from "./RateLimits.ts"
  * Limits the rate of each credential or workspace, and of its account as a whole, because
  * workspaces are free and each may have many credentials.
  */
-export class AccountRates {
+export class AccountRateLimits {
   readonly #each: RateLimits
   readonly #accounts: RateLimits<bigint>
 

@@ -5,7 +5,7 @@ import { Effect } from "effect"
  * of the free permits is granted without counting again. The last hundred permits are counted one
  * by one. A node does not see the permits of other nodes, so each node can exceed the limit by 1%.
  */
-export class Permits {
+export class ApproximateQuota {
   /** The number of permits that this node may still grant to each owner before it counts again. */
   readonly #left = new Map<string, number>()
 

@@ -2,7 +2,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { HttpMethod, HttpServerRequest } from "effect/http"
 import { withText } from "../../core/index.ts"
-import { isReadWithoutTurn } from "./RequestBody.ts"
+import { isShortBody } from "./RequestBody.ts"
 
 /**
  * Checks access again if the body arrives late. Access is first checked when the headers arrive,
@@ -12,13 +12,13 @@ import { isReadWithoutTurn } from "./RequestBody.ts"
  * headers needs no second check. A long body may wait for its turn to be read, so it always counts
  * as late.
  */
-export const recheckIfLate = <A, E, R, Refusal>(
+export const recheckAccessAfterBody = <A, E, R, Refusal>(
   request: HttpServerRequest.HttpServerRequest,
   answer: Effect.Effect<A, E, R>,
   decide: () => Effect.Effect<void, Refusal>
 ): Effect.Effect<A, E | Refusal, R> => {
   if (!HttpMethod.hasBody(request.method)) return answer
-  if (NodeHttpServerRequest.toIncomingMessage(request).complete && isReadWithoutTurn(request))
+  if (NodeHttpServerRequest.toIncomingMessage(request).complete && isShortBody(request))
     return answer
   const decideAgain = () =>
     Effect.catch(decide(), (refusal) => Effect.die(new LateRejection(refusal)))

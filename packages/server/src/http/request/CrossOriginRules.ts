@@ -7,7 +7,7 @@ import type { HttpServerRequest } from "effect/http"
  * services that the owner of the page cannot reach: with an account that anybody may register, the
  * page could make the service call the private networks of `EGRESS_ALLOW`.
  */
-export class PageRules {
+export class CrossOriginRules {
   readonly #givesCredentials: (url: string) => boolean
   readonly #allowed: ReadonlySet<string>
 
