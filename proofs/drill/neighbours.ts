@@ -15,7 +15,7 @@ import { tableOf } from "./table.ts"
  */
 const promised = { p99Ms: 250, memoryMb: 1_024 }
 
-/** The default number of requests per account and minute. The modest tenant makes 450. */
+/** The default number of requests per minute per account. The modest tenant makes 450. */
 const shippedRateLimit = 600
 
 /** Node's default heap size in a container of 1 GB. */

@@ -1,4 +1,4 @@
-import { bearerKeysInText } from "@scheduling/domain/auth/secretPatterns"
+import { bearerKeyRegExp } from "@scheduling/domain/auth/secretPatterns"
 import { collectionOf, type RequestDraft } from "./exchange/RequestDraft.ts"
 import {
   bodyOf,
@@ -19,7 +19,7 @@ export const learn = (exchange: Exchange, world: World): void => {
   if (target === undefined || request.method === "HEAD") return
   if (answer.status >= 400) return unlearn(exchange, world)
 
-  for (const [key] of answer.text.matchAll(bearerKeysInText)) world.shownOnce.add(key)
+  for (const [key] of answer.text.matchAll(bearerKeyRegExp)) world.shownOnce.add(key)
   const path = request.target.split("?")[0] ?? ""
   const segments = path.split("/").slice(1)
   const body = bodyOf(answer)

@@ -1,7 +1,7 @@
 import { Call, ConnectionsLimits } from "@scheduling/calls/Call"
 import { EgressAllow } from "@scheduling/calls/egress/Egress"
 import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
-import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
+import { maxAgentSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Console, DateTime, Deferred, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { env } from "node:process"
@@ -43,7 +43,7 @@ const flags = {
   ),
   slots: Flag.Int("slots").pipe(
     Flag.withDescription(
-      `Maximum number of concurrent calls, 1 to ${maxSlots}; default 16 (SCHEDULING_SLOTS)`
+      `Maximum number of concurrent calls, 1 to ${maxAgentSlots}; default 16 (SCHEDULING_SLOTS)`
     ),
     Flag.optional
   ),

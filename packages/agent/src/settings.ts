@@ -2,7 +2,7 @@ import { type Cidr, parseCidr } from "@scheduling/calls/egress/EgressRules"
 import { bearerKeyPattern } from "@scheduling/domain/auth/secretPatterns"
 import { nearestName } from "@scheduling/domain/shared/nearestName"
 import { workerTokenPrefix } from "@scheduling/domain/workers/Worker"
-import { maxSlots } from "@scheduling/domain/workers/WorkerProtocol"
+import { maxAgentSlots } from "@scheduling/domain/workers/WorkerProtocol"
 import { Redacted, Result, Schema } from "effect"
 import { hostname } from "node:os"
 
@@ -118,8 +118,8 @@ export const resolveSettings = (
     )
   }
   const slots = merged.slots ?? 16
-  if (!Number.isInteger(slots) || slots < 1 || slots > maxSlots) {
-    problems.push(`slots must be a whole number from 1 to ${maxSlots}`)
+  if (!Number.isInteger(slots) || slots < 1 || slots > maxAgentSlots) {
+    problems.push(`slots must be a whole number from 1 to ${maxAgentSlots}`)
   }
   const drainSeconds = merged.drain_seconds ?? 30
   if (!(drainSeconds >= 0 && drainSeconds <= longestDrainSeconds)) {

@@ -1,7 +1,7 @@
 import { type ExecutionError, executionError } from "@scheduling/domain/executions/ExecutionError"
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import { parseCallUrl } from "@scheduling/domain/calls/CallUrl"
-import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
+import { webhookHeaderNames } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { type Clock, Data, Option, Result } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import type { CallRequest, Signature } from "./CallRequest.ts"
@@ -183,10 +183,10 @@ const fieldsOf = (
 }
 
 const signatureHeaders = ({ id, signature, timestamp }: Signature) => [
-  header.id,
+  webhookHeaderNames.id,
   id,
-  header.timestamp,
+  webhookHeaderNames.timestamp,
   String(timestamp),
-  header.signature,
+  webhookHeaderNames.signature,
   signature
 ]

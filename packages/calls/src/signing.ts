@@ -1,6 +1,6 @@
 import {
   messageIdPrefix,
-  parseSecret,
+  parseSigningSecret,
   signedPrefix,
   signingSecretPrefix
 } from "@scheduling/domain/webhooks/StandardWebhooks"
@@ -98,7 +98,7 @@ interface Cached {
 const cachedFor = (secret: Redacted.Redacted): Cached => {
   const known = cache.get(secret)
   if (known !== undefined) return known
-  const bytes = parseSecret(Redacted.value(secret))
+  const bytes = parseSigningSecret(Redacted.value(secret))
   const created: Cached = {
     workspaceKey: bytes === undefined ? Option.none() : Option.some(createSecretKey(bytes)),
     receivers: new Map()

@@ -1,11 +1,11 @@
 import {
   defaultToleranceSeconds,
   findVerificationProblem,
-  header,
+  webhookHeaderNames,
   messageIdPrefix,
-  parseSecret,
+  parseSigningSecret,
   type VerificationProblem,
-  signature,
+  computeSignature,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { now } from "./transport/clock.ts"
@@ -52,7 +52,7 @@ export type WebhookProblem =
   | "not_an_event"
 
 const explanations: Readonly<Record<WebhookProblem, string>> = {
-  missing_header: `one of ${Object.values(header).join(", ")} is missing`,
+  missing_header: `one of ${Object.values(webhookHeaderNames).join(", ")} is missing`,
   parsed_payload:
     "the payload is not the raw body; pass a string or bytes (with Express, express.raw({ type: () => true }) before any parser)",
   malformed_secret: "a secret is not set, or is not whsec_ followed by 24 to 64 bytes in base64",
@@ -113,9 +113,9 @@ export const verify = async (
   if (!(tolerance > 0)) throw new SchedulingError("tolerance must be a number of seconds above 0")
   const list = toSecretList(secrets)
   const received = {
-    id: read(headers, header.id),
-    timestamp: read(headers, header.timestamp),
-    signature: read(headers, header.signature),
+    id: read(headers, webhookHeaderNames.id),
+    timestamp: read(headers, webhookHeaderNames.timestamp),
+    signature: read(headers, webhookHeaderNames.signature),
     body: toBytesOrText(payload)
   }
   const problem = await findVerificationProblem(received, list, {
@@ -143,7 +143,7 @@ export const testHeaders = async (message: {
   readonly eventId?: string | undefined
   readonly sentAt?: Date | undefined
 }): Promise<Record<string, string>> => {
-  const key = parseSecret(message.secret)
+  const key = parseSigningSecret(message.secret)
   if (key === undefined) throw new WebhookVerificationError("malformed_secret")
   const id =
     message.eventId === undefined
@@ -152,9 +152,9 @@ export const testHeaders = async (message: {
   const timestamp = Math.floor((message.sentAt?.getTime() ?? now()) / 1000)
   const content = signedContent({ id, timestamp, body: toBytesOrText(message.payload) })
   return {
-    [header.id]: id,
-    [header.timestamp]: String(timestamp),
-    [header.signature]: await signature(content, key)
+    [webhookHeaderNames.id]: id,
+    [webhookHeaderNames.timestamp]: String(timestamp),
+    [webhookHeaderNames.signature]: await computeSignature(content, key)
   }
 }
 

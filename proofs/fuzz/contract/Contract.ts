@@ -1,7 +1,7 @@
 import { Api } from "@scheduling/domain/Api"
 import * as ApiErrors from "@scheduling/domain/shared/Errors"
 import type { AccessRule } from "@scheduling/domain/shared/Access"
-import { batchOf } from "@scheduling/domain/shared/requests/Batch"
+import { batchItemAnnotation } from "@scheduling/domain/shared/requests/Batch"
 import { endpointsOf, type ErrorClass } from "@scheduling/openapi/contract/endpoints"
 import { declaredErrors } from "@scheduling/openapi/responses/declaredErrors"
 import { Schema, SchemaAST } from "effect"
@@ -119,7 +119,7 @@ export const makeTargets = (
  * Returns a schema for the values that a batch can contain, because batches accept invalid items.
  */
 const readable = (schema: Schema.Top): Schema.Top => {
-  const item = SchemaAST.resolve(schema.ast)?.[batchOf]
+  const item = SchemaAST.resolve(schema.ast)?.[batchItemAnnotation]
   return Schema.isSchema(item)
     ? Schema.Struct({ items: Schema.Array(item).check(Schema.isMinLength(1)) })
     : schema

@@ -1,8 +1,8 @@
 import { callbacks } from "@scheduling/domain/calls/Callbacks"
 import { callOptions, retryDefaults } from "@scheduling/domain/calls/CallOptions"
-import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { maskedDefinitionHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { firingOptions } from "@scheduling/domain/cron/FiringOptions"
-import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
+import { defaultPageLimit } from "@scheduling/domain/shared/requests/Page"
 import { Predicate, Schema } from "effect"
 import { domainToASCII } from "node:url"
 import {
@@ -60,7 +60,7 @@ const judgePage = ({ request }: Exchange, body: Json): ReadonlyArray<string> => 
   const query = new URLSearchParams(request.target.split("?")[1])
   const records = jsonObjects(body["data"])
   const ids = records.map(({ id }) => String(id))
-  const limit = Number(query.get("limit") ?? defaultLimit)
+  const limit = Number(query.get("limit") ?? defaultPageLimit)
   return [
     ...(records.length > limit ? [`${records.length} records, limit ${limit}`] : []),
     ...(!query.has("sort") && ids.some((id, at) => at > 0 && id >= (ids[at - 1] ?? ""))
@@ -107,7 +107,7 @@ const areHeaders = Schema.is(Schema.Record(Schema.String, Schema.String))
 
 const keptSpelling = (name: string, asked: unknown): unknown => {
   if (asked === null) return unset[name] ?? null
-  if (name === "headers" && areHeaders(asked)) return shownHeaders(asked)
+  if (name === "headers" && areHeaders(asked)) return maskedDefinitionHeaders(asked)
   return Predicate.isString(asked) ? (spellings[name]?.(asked) ?? asked) : asked
 }
 

@@ -1,6 +1,6 @@
 import { sections } from "@scheduling/domain/definitions/DefinitionsDocument"
 import { apiKeyPrefix } from "@scheduling/domain/api-keys/ApiKey"
-import { secretsInText } from "@scheduling/domain/auth/secretPatterns"
+import { secretRegExp } from "@scheduling/domain/auth/secretPatterns"
 import { type Expected, unreadErrors, unroutedErrors } from "../contract/Contract.ts"
 import { ownRequestId } from "../exchange/RequestDraft.ts"
 import { bodyOf, errorOf, type Exchange, targetOf } from "../exchange/Exchange.ts"
@@ -204,7 +204,7 @@ const secretFields = new RegExp(
 
 const judgeSecrecy = (exchange: Exchange, world: World): ReadonlyArray<string> => {
   const { answer, draft, request } = exchange
-  const shown = (answer.text.match(secretsInText) ?? []).filter((secret) =>
+  const shown = (answer.text.match(secretRegExp) ?? []).filter((secret) =>
     world.shownOnce.has(secret)
   )
   const said = [

@@ -1,7 +1,7 @@
 import { type CheckOutcome, noMeasurements } from "@scheduling/calls/probes/checkErrors"
 import { TargetChecks } from "@scheduling/calls/probes/TargetChecks"
 import {
-  maxProbes,
+  maxHeldProbes,
   type WorkerProbe,
   type WorkerProbeResult
 } from "@scheduling/domain/workers/WorkerProtocol"
@@ -51,11 +51,11 @@ export const makeProbes = Effect.fnUntraced(function* ({
     begin: (probes) => {
       const added = probes
         .filter(({ probe_id }) => !held.has(probe_id))
-        .slice(0, Math.max(0, maxProbes - held.size))
+        .slice(0, Math.max(0, maxHeldProbes - held.size))
       added.forEach(begin)
       return added.length > 0
     },
-    takeResults: () => results.splice(0, maxProbes)
+    takeResults: () => results.splice(0, maxHeldProbes)
   }
 })
 

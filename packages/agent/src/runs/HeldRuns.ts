@@ -1,7 +1,7 @@
 import {
-  maxClaimed,
+  maxRunsPerClaim,
   maxHeldPerSlot,
-  maxResults,
+  maxResultsPerRequest,
   type WorkerCall,
   type WorkerResult
 } from "@scheduling/domain/workers/WorkerProtocol"
@@ -65,7 +65,7 @@ export class HeldRuns {
 
   /** Returns the number of runs to claim. Runs beyond the free slots wait in the agent. */
   wanted(nowMs: number): number {
-    return Math.min(this.#claimable(this.#prefetchCount(nowMs)), maxClaimed)
+    return Math.min(this.#claimable(this.#prefetchCount(nowMs)), maxRunsPerClaim)
   }
 
   get size(): number {
@@ -90,7 +90,7 @@ export class HeldRuns {
   }
 
   get hasFullBatch(): boolean {
-    return this.#finished.length >= maxResults
+    return this.#finished.length >= maxResultsPerRequest
   }
 
   noteClaim(nowMs: number): void {
@@ -170,7 +170,7 @@ export class HeldRuns {
     let count = 0
     for (const { exchange, response_body } of this.#finished) {
       bytes += 500 + JSON.stringify([response_body, exchange]).length
-      if (count === maxResults || (count > 0 && bytes > maxBytes)) break
+      if (count === maxResultsPerRequest || (count > 0 && bytes > maxBytes)) break
       count++
     }
     return this.#finished.splice(0, count)

@@ -1,4 +1,4 @@
-import { workerProtocol } from "@scheduling/domain/workers/WorkerProtocol"
+import { workerProtocolVersion } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import { Agent } from "../Agent.ts"
@@ -12,7 +12,7 @@ export const sendHello = Effect.gen(function* () {
     Effect.timeout(
       service.hello({
         payload: {
-          protocol: workerProtocol,
+          protocol: workerProtocolVersion,
           version: packageJson.version,
           host: settings.host,
           slots: settings.slots,

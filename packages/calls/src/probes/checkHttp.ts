@@ -1,5 +1,5 @@
 import type { CheckError, CheckResult } from "@scheduling/domain/monitors/checks/Check"
-import { searchedBytes } from "@scheduling/domain/monitors/http/HttpMonitor"
+import { maxSearchedBytes } from "@scheduling/domain/monitors/http/HttpMonitor"
 import { parseJsonPath, valueAt } from "@scheduling/domain/monitors/http/jsonPath"
 import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Effect, Result } from "effect"
@@ -32,7 +32,7 @@ export const makeCheckHttp = Effect.map(HttpProbe, (probe) =>
         attempt: 1,
         task: null,
         timeout_seconds,
-        keep_bytes: searchedBytes
+        keep_bytes: maxSearchedBytes
       },
       { follows: target.follow_redirects }
     )

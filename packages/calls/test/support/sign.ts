@@ -1,7 +1,7 @@
 import {
   type Message,
-  parseSecret,
-  signature,
+  parseSigningSecret,
+  computeSignature,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ import { Effect } from "effect"
  */
 export const sign = (message: Message, secrets: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.promise(async () => {
-    const keys = secrets.map(parseSecret).filter((key) => key !== undefined)
-    const made = await Promise.all(keys.map((key) => signature(signedContent(message), key)))
+    const keys = secrets.map(parseSigningSecret).filter((key) => key !== undefined)
+    const made = await Promise.all(keys.map((key) => computeSignature(signedContent(message), key)))
     return made.join(" ")
   })

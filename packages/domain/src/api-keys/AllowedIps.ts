@@ -4,7 +4,7 @@ import { IpNetwork, NetAddress } from "effect/net"
 const ipv4InIpv6 = IpNetwork.fromStringUnsafe("::ffff:0:0/96")
 
 /** Parses `203.0.113.0/24`, `2001:db8::/32` or an individual address. */
-export const networkFrom = (text: string): IpNetwork.IpNetwork | undefined => {
+export const parseNetwork = (text: string): IpNetwork.IpNetwork | undefined => {
   const network = text.includes("/")
     ? IpNetwork.fromString(text)
     : Result.map(NetAddress.ipFromString(text), (address) =>
@@ -20,7 +20,7 @@ const isMapped = (network: IpNetwork.IpNetwork) =>
   IpNetwork.isIpv6Network(network) && IpNetwork.containsNetwork(ipv4InIpv6, network)
 
 const AllowedIp = Schema.String.check(
-  Schema.makeFilter((text) => text.length <= 43 && networkFrom(text) !== undefined, {
+  Schema.makeFilter((text) => text.length <= 43 && parseNetwork(text) !== undefined, {
     expected: "an IP address, or a network in CIDR notation such as 203.0.113.0/24"
   })
 ).annotate({ examples: ["203.0.113.0/24"] })

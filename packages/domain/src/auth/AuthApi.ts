@@ -6,7 +6,7 @@ import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, RateLimited } from "../shared/Errors.ts"
 import { idInPath, SessionId } from "../shared/Ids.ts"
 import { LinkToken } from "../shared/LinkToken.ts"
-import { Location } from "../shared/Location.ts"
+import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { Workspace } from "../workspaces/Workspace.ts"
 import { ApiKeysRefused, Authentication } from "./Authentication.ts"
@@ -123,7 +123,7 @@ const publicEndpoints = HttpApiGroup.make("auth").add(
     error: [EmailTaken, PasswordLoginOff, RegistrationClosed, RateLimited]
   })
     .annotate(Access, Access.public)
-    .annotate(Location, "/v1/auth/me")
+    .annotate(CreatedRecordPath, "/v1/auth/me")
     .annotateMerge(
       docs("Register", "Creates an account and its first workspace. Log in to get a token pair.")
     ),

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { secret } from "../shared/secret.ts"
 import { Password } from "./User.ts"
 
-export const recoveryCodes = 10
+export const recoveryCodeCount = 10
 
 /** A six-digit code from an app, or a recovery code. Spaces and dashes are ignored. */
 export const TotpCode = secret(
@@ -44,7 +44,7 @@ export const RecoveryCodes = Schema.Struct({
   recovery_codes: Schema.Array(
     secret("code", { description: "A recovery code, which works once.", examples: ["abcde-fghij"] })
   ).annotate({
-    description: `${recoveryCodes} codes that replace the app if it is lost. Only this response contains them.`
+    description: `${recoveryCodeCount} codes that replace the app if it is lost. Only this response contains them.`
   })
 }).annotate({ identifier: "RecoveryCodes" })
 export type RecoveryCodes = typeof RecoveryCodes.Type

@@ -18,12 +18,12 @@ export const secretPrefixes: ReadonlyArray<string> = [
   jwtBeginning
 ]
 
-export const bearerKeysInText = new RegExp(
+export const bearerKeyRegExp = new RegExp(
   [apiKeyPrefix, clientSecretPrefix, workerTokenPrefix].map(bearerKeyPattern).join("|"),
   "g"
 )
 
-export const secretsInText = new RegExp(
-  `${bearerKeysInText.source}|${jwtBeginning}[\\w-]+\\.[\\w-]+\\.[\\w-]+`,
+export const secretRegExp = new RegExp(
+  `${bearerKeyRegExp.source}|${jwtBeginning}[\\w-]+\\.[\\w-]+\\.[\\w-]+`,
   "g"
 )

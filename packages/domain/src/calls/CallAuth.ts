@@ -113,7 +113,7 @@ export const setsAuthorizationTwice = ({ auth, headers = {} }: Authenticated): b
 export const duplicateAuthorizationProblem: FieldProblem = {
   path: ["auth"],
   code: "invalid",
-  problem: "sets the Authorization header, which headers also sets: send only one of the two"
+  problem: "sets the Authorization header, which is also set in `headers`: send only one of the two"
 }
 
 /** A PATCH may contain only one of `auth` and `headers`, so the merged call is checked too. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
-import { isMasked, mask } from "./credentialHeaders.ts"
+import { isMaskedHeader, mask } from "./credentialHeaders.ts"
 
 const maxHeaders = 50
 
@@ -95,7 +95,10 @@ export const headersProblems = (
 const givenProblems = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldProblem> =>
   headersProblems(
     Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, isMasked(name, value) ? "" : value])
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        isMaskedHeader(name, value) ? "" : value
+      ])
     )
   )
 

@@ -204,7 +204,7 @@ interface Sent {
 }
 
 /**
- * Returns true if a call has a body that servers may drop or reject, because it is a GET or HEAD.
+ * Returns true if a call has a body that is not sent, because the call is a GET or HEAD.
  */
 export const hasUnsentBody = ({ body, method }: Sent): boolean =>
   body != null && (method === "GET" || method === "HEAD")

@@ -55,10 +55,10 @@ export type Reference = Named & {
 export type Template = ReadonlyArray<string | Reference>
 
 /** The pattern of step names. `root`, which parses references, contains the same pattern. */
-export const stepName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+export const stepNamePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** The valid secret names. */
-export const secretName = /^[A-Z][A-Z0-9_]{0,62}$/
+export const secretNamePattern = /^[A-Z][A-Z0-9_]{0,62}$/
 
 /** The maximum number of keys and indexes in a reference. */
 const maxPath = 100
@@ -100,7 +100,7 @@ const parse = (source: string): Parsed => {
       // Stops here, because searching for the end of each further reference would take quadratic
       // time.
       problems.push(
-        `has a "{{" ${characterAt(at)} that is not closed; write {{ '{{' }} for the braces themselves`
+        `has a "{{" ${positionText(at)} that is not closed; write {{ '{{' }} for the braces themselves`
       )
       position = source.length
       break
@@ -108,7 +108,7 @@ const parse = (source: string): Parsed => {
     const found = parseExpression(source, at)
     if (found === undefined) {
       problems.push(
-        `has ${shown(source.slice(at, close + 2))} ${characterAt(at)}, which is not a reference such as ` +
+        `has ${shown(source.slice(at, close + 2))} ${positionText(at)}, which is not a reference such as ` +
           "{{ secrets.<NAME> }}, {{ input.<key> }}, {{ run.id }}, {{ task.name }}, {{ now }} or " +
           "{{ steps.<name>.body.<key>[0] }}; write {{ '{{' }} for the braces themselves"
       )
@@ -132,7 +132,7 @@ export const countBraces = (source: string): number => {
 export const referencesOf = (template: Template): ReadonlyArray<Reference> =>
   template.filter((part) => typeof part !== "string")
 
-export const characterAt = (at: number): string => `at character ${at + 1}`
+export const positionText = (at: number): string => `at character ${at + 1}`
 
 const opening = /\{\{\s*/y
 const braces = /'\{\{'|"\{\{"/y

@@ -6,7 +6,7 @@ import {
   countBraces,
   hasBraces,
   parseTemplate,
-  characterAt,
+  positionText,
   referencesOf,
   type Template
 } from "./Template.ts"
@@ -42,7 +42,7 @@ export const templateUrlProblems = (url: string): ReadonlyArray<string> => {
   if (Result.isFailure(template)) return template.failure
   const [first] = referencesOf(template.success)
   if (first !== undefined && !originPattern.test(url.slice(0, first.at))) {
-    return [`may use references only after the host, not ${characterAt(first.at)}`]
+    return [`may use references only after the host, not ${positionText(first.at)}`]
   }
   const parsed = parseCallUrl(withPlaceholders(template.success))
   return Result.isFailure(parsed) ? [parsed.failure] : []
@@ -146,7 +146,7 @@ export const referenceProblems = (
  * Returns the problems with the references in a text that a step shows or compares instead of
  * sending. Such a text cannot use secrets.
  */
-export const textProblems = (
+export const unsentTextProblems = (
   path: ReadonlyArray<string>,
   text: string,
   earlier: ReadonlySet<string>
@@ -160,7 +160,7 @@ export const textProblems = (
         {
           path,
           code: "invalid",
-          problem: `must not use a secret, as {{ ${secret.text} }} ${characterAt(secret.at)}`
+          problem: `must not use a secret, as {{ ${secret.text} }} ${positionText(secret.at)}`
         }
       ]
 }
@@ -178,7 +178,7 @@ const templateProblems = (
         .slice(0, 10)
         .map(
           ({ at, step, text: written }) =>
-            `refers to {{ ${written} }} ${characterAt(at)}, but ` +
+            `refers to {{ ${written} }} ${positionText(at)}, but ` +
             (earlier === null ? "only a chain has steps" : `no earlier step has the name "${step}"`)
         )
   return problems.map((problem): FieldProblem => ({ path, code: "invalid", problem }))

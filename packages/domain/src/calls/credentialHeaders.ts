@@ -5,7 +5,7 @@ import { parseTemplate } from "./Template.ts"
 export const mask = "•••"
 
 /** The problem with a field that contains the mask but has no stored value. */
-export const maskWithoutStoredValue = `contains the mask ${mask}, but no value is stored; send the value`
+export const maskWithoutStoredValueProblem = `contains the mask ${mask}, but no value is stored; send the value`
 
 const credential =
   /^(?:(?:set-)?cookie2?|scheduling-complete-url|x-auth)$|authorization|token|secret|passw|(?:api|auth|access|private|subscription|functions)[-_]?key|signature|credential|jwt/i
@@ -16,13 +16,14 @@ export const isCredentialHeader = (name: string): boolean => credential.test(nam
 type Headers = Readonly<Record<string, string>>
 
 /** Masks each value in a message's headers that looks like a credential. */
-export const maskedHeaders = (headers: Headers): Headers => withMasks(headers, isCredentialHeader)
+export const maskedMessageHeaders = (headers: Headers): Headers =>
+  withMasks(headers, isCredentialHeader)
 
 /**
  * Masks the literal credentials in a definition's headers, for responses. References stay readable.
  * Headers without a credential are not copied, because lists call this for each task.
  */
-export const shownHeaders = (headers: Headers): Headers => {
+export const maskedDefinitionHeaders = (headers: Headers): Headers => {
   for (const name in headers) {
     if (isHidden(name, headers[name] ?? "")) return withMasks(headers, isHidden)
   }
@@ -51,7 +52,7 @@ const holdsLiteral = (value: string): boolean => {
 }
 
 /** Returns true if a header of a request contains the mask instead of a credential. */
-export const isMasked = (name: string, value: string): boolean =>
+export const isMaskedHeader = (name: string, value: string): boolean =>
   value === mask && isCredentialHeader(name)
 
 /** Replaces masks with the stored values. Header names are case-insensitive. */
@@ -60,7 +61,7 @@ export const restoredHeaders = (given: Headers, stored: Headers): Headers => {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
       name,
-      isMasked(name, value) ? (values.get(name.toLowerCase()) ?? value) : value
+      isMaskedHeader(name, value) ? (values.get(name.toLowerCase()) ?? value) : value
     ])
   )
 }

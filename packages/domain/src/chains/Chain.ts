@@ -1,7 +1,13 @@
 import { Schema, Struct } from "effect"
 import { dependsOnField, dependsOnInput } from "../incidents/Dependency.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
-import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "../cron/Firing.ts"
+import {
+  scheduleOptions,
+  NextRunAt,
+  pausedField,
+  pausedInput,
+  TaskStatus
+} from "../cron/ScheduleOptions.ts"
 import { excludedCalendarPut, firingOptions } from "../cron/FiringOptions.ts"
 import { Schedule } from "../schedules/Schedule.ts"
 import { timing, timingCheck } from "../schedules/Timing.ts"
@@ -15,7 +21,7 @@ import { keyFields, keyInput } from "../shared/requests/CallerChosenKey.ts"
 import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
-import { queueRef } from "../queues/QueueRef.ts"
+import { queueOptions } from "../queues/QueueOptions.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, finishedAt, updatedAt } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
@@ -29,8 +35,8 @@ export const chainDefaults = {
   tags: [],
   depends_on: [],
   ...timing.defaults,
-  ...queueRef.defaults,
-  ...firing.defaults,
+  ...queueOptions.defaults,
+  ...scheduleOptions.defaults,
   ...callbacks.defaults
 } as const
 
@@ -47,8 +53,8 @@ const definition = {
     )
     .annotate({ description: "The steps, in the order in which they run." }),
   ...timing.chainInput,
-  ...queueRef.input,
-  ...firing.input,
+  ...queueOptions.input,
+  ...scheduleOptions.input,
   ...callbacks.input
 }
 
@@ -128,8 +134,8 @@ const namedChain = Schema.Struct({
     description: "The steps, in the order in which they run."
   }),
   ...timing.fields,
-  ...queueRef.fields,
-  ...firing.fields,
+  ...queueOptions.fields,
+  ...scheduleOptions.fields,
   ...callbacks.fields,
   ...pausedField,
   status: TaskStatus,
@@ -155,7 +161,7 @@ const namedChain = Schema.Struct({
       steps: [exampleCallStep],
       ...timing.defaults,
       schedule: "0 18 * * MON-FRI",
-      ...queueRef.defaults,
+      ...queueOptions.defaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",

@@ -7,8 +7,12 @@ import {
 } from "../calls/CallOptions.ts"
 import { duplicateAuthorizationCheck } from "../calls/CallAuth.ts"
 import { call } from "../calls/HttpCall.ts"
-import { hasBraces, stepName } from "../calls/Template.ts"
-import { referenceProblems, textProblems, referenceCountProblems } from "../calls/TemplateCall.ts"
+import { hasBraces, stepNamePattern } from "../calls/Template.ts"
+import {
+  referenceProblems,
+  unsentTextProblems,
+  referenceCountProblems
+} from "../calls/TemplateCall.ts"
 import { Approval } from "../executions/Approval.ts"
 import { NotificationChannelId, UserId } from "../shared/Ids.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -20,7 +24,7 @@ import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
 import { runOn } from "../workers/RunOn.ts"
 
 /** The longest time that a step waits: 90 days. */
-export const maxPauseSeconds = 90 * 86_400
+export const maxStepWaitSeconds = 90 * 86_400
 
 /** The default values of each kind of step. */
 export const chainStepDefaults = {
@@ -44,9 +48,9 @@ const nameDescription =
   "Later steps refer to the response by this name. Names are unique within a chain."
 
 const nameInput = Schema.String.check(
-  Schema.isPattern(stepName, {
+  Schema.isPattern(stepNamePattern, {
     expected: "a name of at most 64 letters, digits, - and _ that starts with a letter",
-    toJsonSchema: () => ({ pattern: stepName.source, maxLength: 64 })
+    toJsonSchema: () => ({ pattern: stepNamePattern.source, maxLength: 64 })
   })
 ).annotate({
   description: nameDescription,
@@ -102,7 +106,7 @@ export const WaitStepInput = Schema.Struct({
   seconds: optionalWithDefault(
     "None",
     Schema.NullOr(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxPauseSeconds }))
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxStepWaitSeconds }))
     ).annotate({
       description:
         "How long the step waits after the end of the previous step, in seconds. At most 90 days.",
@@ -154,7 +158,7 @@ export const ApproveStepInput = Schema.Struct({
     })
   ),
   timeout_seconds: Schema.Int.check(
-    Schema.isBetween({ minimum: 1, maximum: maxPauseSeconds })
+    Schema.isBetween({ minimum: 1, maximum: maxStepWaitSeconds })
   ).annotate({
     description: "How long the step waits for a decision before it fails. At most 90 days.",
     examples: [86_400]
@@ -229,11 +233,11 @@ const pauseProblems = (
 ): ReadonlyArray<FieldProblem> => {
   if (step.kind === "approve") {
     const { message = null } = step
-    return message === null ? [] : textProblems(["message"], message, earlier)
+    return message === null ? [] : unsentTextProblems(["message"], message, earlier)
   }
   const { until = null } = step
   if (until === null) return []
-  if (hasBraces(until)) return textProblems(["until"], until, earlier)
+  if (hasBraces(until)) return unsentTextProblems(["until"], until, earlier)
   if (isTimeWithOffset(until)) return []
   const problem =
     "must be an ISO 8601 time with Z or an offset, such as 2026-01-31T09:30:00Z, or a reference such as {{ input.at }}"

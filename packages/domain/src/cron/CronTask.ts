@@ -14,11 +14,17 @@ import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { patchFields } from "../shared/requests/optionalWithDefault.ts"
-import { queueRef } from "../queues/QueueRef.ts"
+import { queueOptions } from "../queues/QueueOptions.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, updatedAt } from "../shared/Timestamp.ts"
 import { runOn } from "../workers/RunOn.ts"
-import { firing, NextRunAt, pausedField, pausedInput, TaskStatus } from "./Firing.ts"
+import {
+  scheduleOptions,
+  NextRunAt,
+  pausedField,
+  pausedInput,
+  TaskStatus
+} from "./ScheduleOptions.ts"
 import { excludedCalendarPut, firingOptions, firingOptionsQuery } from "./FiringOptions.ts"
 import { PreviewedFiring, Schedule } from "../schedules/Schedule.ts"
 import { timing, timingCheck, requiredTimingCheck } from "../schedules/Timing.ts"
@@ -31,8 +37,8 @@ export const cronTaskDefaults = {
   ...timing.defaults,
   ...call.defaults,
   ...runOn.defaults,
-  ...queueRef.defaults,
-  ...firing.defaults,
+  ...queueOptions.defaults,
+  ...scheduleOptions.defaults,
   ...callbacks.defaults
 } as const
 
@@ -43,8 +49,8 @@ const definition = {
   ...timing.cronInput,
   ...call.input,
   ...runOn.input,
-  ...queueRef.input,
-  ...firing.input,
+  ...queueOptions.input,
+  ...scheduleOptions.input,
   ...callbacks.input
 }
 
@@ -98,8 +104,8 @@ const namedCronTask = Schema.Struct({
   ...timing.fields,
   ...call.fields,
   ...runOn.fields,
-  ...queueRef.fields,
-  ...firing.fields,
+  ...queueOptions.fields,
+  ...scheduleOptions.fields,
   ...callbacks.fields,
   ...pausedField,
   status: TaskStatus,
@@ -132,7 +138,7 @@ const namedCronTask = Schema.Struct({
       retry_count: 3,
       ...callOptions.unset,
       ...runOn.defaults,
-      ...queueRef.defaults,
+      ...queueOptions.defaults,
       timezone: "UTC",
       overlap: "skip",
       missed: "once",
@@ -188,8 +194,8 @@ export const defaultPreviewCount = 10
 
 export const PreviewQuery = {
   ...timing.query,
-  timezone: firing.input.timezone,
-  dst_overlap: firing.input.dst_overlap,
+  timezone: scheduleOptions.input.timezone,
+  dst_overlap: scheduleOptions.input.dst_overlap,
   ...firingOptionsQuery,
   count: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({

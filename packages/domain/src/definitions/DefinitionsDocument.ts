@@ -19,7 +19,7 @@ import { QueueDefinition } from "../queues/Queue.ts"
 import { StatusPageDefinition, StatusPageSlug } from "../status-pages/StatusPage.ts"
 import { MinuteSchedule, Schedule } from "../schedules/Schedule.ts"
 import { type KeyedKind, CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
-import { ignored } from "../shared/requests/putBody.ts"
+import { ignoredField } from "../shared/requests/putBody.ts"
 import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { timestampInput } from "../shared/Timestamp.ts"
 import { filterIssue } from "../shared/ValidationIssue.ts"
@@ -46,7 +46,7 @@ export type DocumentSection = Section | "notification_settings"
 
 /** The notification settings in a document, where their version is ignored. */
 const SettingsDefinition = NotificationSettingsInput.mapFields(
-  Struct.assign({ version: ignored })
+  Struct.assign({ version: ignoredField })
 ).annotate({
   identifier: "NotificationSettingsDefinition",
   description: "The notification settings. Fields that only responses have are ignored.",
@@ -125,7 +125,7 @@ export const scopeOfSection = (section: DocumentSection, access: "read" | "write
  */
 const definitionFields = <const Fields extends Schema.Struct.Fields>(fields: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(fields).filter(([name, field]) => field !== ignored && name !== "version")
+    Object.entries(fields).filter(([name, field]) => field !== ignoredField && name !== "version")
   ) as Schema.Struct.Fields as Fields
 
 /** Adds a key to the schema of a definition, and keeps the schema's checks. */
@@ -363,7 +363,7 @@ export const DefinitionsDocument = Schema.Struct({
   ),
   ...content,
   notification_settings: Schema.optionalKey(SettingsDefinition),
-  without_key: ignored
+  without_key: ignoredField
 })
   .check(
     Schema.makeFilter((document) => {

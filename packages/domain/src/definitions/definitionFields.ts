@@ -1,4 +1,4 @@
-import { ignored } from "../shared/requests/putBody.ts"
+import { ignoredField } from "../shared/requests/putBody.ts"
 import { type DefinedKind, definitionOfKind } from "./DefinitionsDocument.ts"
 
 /**
@@ -10,6 +10,8 @@ const derived: ReadonlySet<string> = new Set(["delay_seconds", "ping_id", "queue
 /** Returns the names of the response fields that make up a definition of the kind. */
 export const definitionFields = (kind: DefinedKind): ReadonlyArray<string> => {
   const fields: Readonly<Record<string, unknown>> = definitionOfKind[kind].fields
-  const names = Object.keys(fields).filter((name) => fields[name] !== ignored && !derived.has(name))
+  const names = Object.keys(fields).filter(
+    (name) => fields[name] !== ignoredField && !derived.has(name)
+  )
   return kind === "notification_settings" ? names : ["key", ...names]
 }

@@ -13,7 +13,7 @@ import { putFields } from "../shared/requests/putBody.ts"
 import { versionField, versionInput } from "../shared/requests/Version.ts"
 import { tagsField, tagsInput } from "../shared/Tags.ts"
 import { patchFields, optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
-import { queueRef } from "../queues/QueueRef.ts"
+import { queueOptions } from "../queues/QueueOptions.ts"
 import { label } from "../shared/Text.ts"
 import { createdAt, Timestamp, timestampInput, updatedAt } from "../shared/Timestamp.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
@@ -31,7 +31,7 @@ export const delayedTaskDefaults = {
   tags: [],
   ...call.defaults,
   ...runOn.defaults,
-  ...queueRef.defaults,
+  ...queueOptions.defaults,
   ...callbacks.defaults
 } as const
 
@@ -53,7 +53,7 @@ const fields = Schema.Struct({
   ...tagsInput,
   ...call.input,
   ...runOn.input,
-  ...queueRef.input,
+  ...queueOptions.input,
   ...callbacks.input,
   run_at: Schema.optionalKey(
     timestampInput("At most 365 days ahead. A time in the past means now.")
@@ -143,7 +143,7 @@ export const DelayedTask = Schema.Struct({
   ...tagsField,
   ...call.fields,
   ...runOn.fields,
-  ...queueRef.fields,
+  ...queueOptions.fields,
   ...callbacks.fields,
   status: DelayedTaskStatus,
   run_at: Timestamp.annotate({ description: "When the task runs." }),
@@ -176,7 +176,7 @@ export const DelayedTask = Schema.Struct({
       retry_count: 3,
       ...callOptions.unset,
       ...runOn.defaults,
-      ...queueRef.defaults,
+      ...queueOptions.defaults,
       ...callbacks.unset,
       status: "pending",
       run_at: "2026-02-14T09:30:00.000Z",

@@ -4,7 +4,7 @@ import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
 import { idInPath, WorkspaceId } from "../shared/Ids.ts"
-import { Location } from "../shared/Location.ts"
+import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { CallerChosenKey } from "../shared/requests/CallerChosenKey.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
 import { IfMatch } from "../shared/requests/Version.ts"
@@ -48,7 +48,7 @@ export class EscalationsApi extends HttpApiGroup.make("escalations")
       error: [Conflict, NotFound, Stale, ValidationFailed]
     })
       .annotate(Access, Access.scope("notifications:write"))
-      .annotate(Location, "/v1/workspaces/:workspace_id/escalations/:key")
+      .annotate(CreatedRecordPath, "/v1/workspaces/:workspace_id/escalations/:key")
       .annotateMerge(
         docs(
           "Create or change an escalation policy",

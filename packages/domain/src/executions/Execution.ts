@@ -62,7 +62,7 @@ export type TaskId = typeof TaskId.Type
 export const maxProgressLines = 50
 
 /** The maximum number of bytes of a progress line. Longer lines are truncated. */
-export const maxProgressBytes = 500
+export const maxProgressLineBytes = 500
 
 export const ProgressLine = Schema.Struct({
   at: Timestamp.annotate({ description: "When the line arrived." }),

@@ -5,7 +5,7 @@ import { repeatable } from "../shared/requests/repeatable.ts"
 import { ExecutionFilters } from "./Execution.ts"
 
 /** The maximum number of executions examined per request. */
-export const maxReruns = 1_000
+export const maxExaminedPerRerun = 1_000
 
 export const RerunStatus = oneOf(["failed", "cancelled", "skipped"], {
   identifier: "RerunStatus",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Priority } from "../queues/QueueRef.ts"
+import { Priority } from "../queues/QueueOptions.ts"
 
 /** The maximum size of a run's input, as JSON. */
 export const maxInputBytes = 64 * 1024

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Location } from "../shared/Location.ts"
+import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
 import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
@@ -48,7 +48,7 @@ export class MaintenanceApi extends HttpApiGroup.make("maintenance")
       error: [Conflict, NotFound, Stale, ValidationFailed]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotate(Location, "/v1/workspaces/:workspace_id/maintenance/:key")
+      .annotate(CreatedRecordPath, "/v1/workspaces/:workspace_id/maintenance/:key")
       .annotateMerge(
         docs(
           "Create or change a maintenance window",

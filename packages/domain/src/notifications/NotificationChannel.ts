@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { mask } from "../calls/credentialHeaders.ts"
 import { NotificationChannelId, WorkspaceId } from "../shared/Ids.ts"
-import { configOfKind } from "./channelConfigs.ts"
+import { configDocumentation } from "./channelConfigs.ts"
 import { oneOf } from "../shared/oneOf.ts"
 import { patchFields, optionalWithNote } from "../shared/requests/optionalWithDefault.ts"
 import { putFields } from "../shared/requests/putBody.ts"
@@ -68,7 +68,7 @@ const definition = {
 const exampleDefinition = { name: "Operations", kind: "slack", config: configExample } as const
 
 export const NotificationChannelInput = Schema.Struct({ ...definition, ...keyInput })
-  .check(configOfKind)
+  .check(configDocumentation)
   .annotate({ identifier: "NotificationChannelInput", examples: [exampleDefinition] })
 export type NotificationChannelInput = typeof NotificationChannelInput.Type
 

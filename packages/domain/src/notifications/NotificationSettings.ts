@@ -11,7 +11,7 @@ import { Timestamp } from "../shared/Timestamp.ts"
 import { NotificationEvent, notificationEvents } from "./NotificationEvent.ts"
 
 /** A workspace's default notification settings. */
-export const settingsDefaults = {
+export const notificationSettingsDefaults = {
   task_failure_threshold: 1,
   remind_every_seconds: null,
   quiet_hours: null,
@@ -259,7 +259,7 @@ export const NotificationSettings = Schema.Struct({
     {
       version: 1,
       rules: [ruleExample],
-      ...settingsDefaults,
+      ...notificationSettingsDefaults,
       updated_by: exampleAuthors.updated_by,
       updated_at: "2026-01-31T09:30:00.000Z"
     }

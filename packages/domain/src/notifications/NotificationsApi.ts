@@ -147,7 +147,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
         docs(
           "Test a channel",
           "Sends a message now and returns its result within 15 seconds. If the address is not " +
-            "confirmed, the response is 409. At most 6 per minute and channel."
+            "confirmed, the response is 409. At most 6 per minute per channel."
         )
       ),
 

@@ -206,7 +206,7 @@ const pascal = (kind: string) =>
  * A check that accepts everything. It only documents the `config` of each `kind`: the service
  * decodes the config itself, because it also accepts masked secrets.
  */
-export const configOfKind = Schema.makeFilter<object>(() => true, {
+export const configDocumentation = Schema.makeFilter<object>(() => true, {
   toJsonSchema: () => ({
     anyOf: Object.entries(channelConfigs).map(([kind, config]) => ({
       title: `${pascal(kind)}ChannelInput`,

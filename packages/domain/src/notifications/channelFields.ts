@@ -63,6 +63,6 @@ export const providerUrl = (description: string, example: string, hosts: string)
   ).annotate({ description, examples: [example] })
 }
 
-/** The URL of a self-hosted server. */
+/** A URL whose host the user chooses. For services with fixed hosts, use `providerUrl`. */
 export const serverUrl = (description: string, example: string) =>
   CallUrl.annotate({ description, examples: [example] })

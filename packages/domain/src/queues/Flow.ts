@@ -1,9 +1,9 @@
 import { Result, Schema } from "effect"
-import { characterAt, parseTemplate, type Reference, referencesOf } from "../calls/Template.ts"
+import { positionText, parseTemplate, type Reference, referencesOf } from "../calls/Template.ts"
 import { optionalWithDefault } from "../shared/requests/optionalWithDefault.ts"
 import { text } from "../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../shared/ValidationIssue.ts"
-import { limitIssue, queueLimits } from "./Queue.ts"
+import { missingLimitIssue, queueLimits } from "./Queue.ts"
 
 /** The maximum length of a key, both as written and after its references are replaced by values. */
 export const maxFlowKeyLength = 255
@@ -22,7 +22,7 @@ export const flowKeyProblems = (key: string): ReadonlyArray<string> => {
   return unknown === undefined
     ? []
     : [
-        `refers to {{ ${unknown.text} }} ${characterAt(unknown.at)}, but the key of a flow can only use ` +
+        `refers to {{ ${unknown.text} }} ${positionText(unknown.at)}, but the key of a flow can only use ` +
           "{{ input }}, {{ task.name }}, {{ task.key }} and {{ run.id }}"
       ]
 }
@@ -61,7 +61,7 @@ const fifoNeedsOne: FieldProblem = {
  * Requires at least one limit. The OpenAPI document omits this rule, because with it the generated
  * types of clients would not let them send a response back.
  */
-const hasLimit = Schema.makeFilter(limitIssue, { toJsonSchema: () => ({}) })
+const hasLimit = Schema.makeFilter(missingLimitIssue, { toJsonSchema: () => ({}) })
 
 const fifoRequiresOne = Schema.makeFilter<Fifo>(
   ({ fifo = false, max_concurrency = null }) =>

@@ -60,12 +60,12 @@ const limited = (limit: keyof typeof queueLimits, type: "integer" | "number") =>
 })
 
 /** Returns the issue with a queue or a flow that has no limit. */
-export const limitIssue = ({ max_concurrency = null, rate_per_second = null }: Limited) =>
+export const missingLimitIssue = ({ max_concurrency = null, rate_per_second = null }: Limited) =>
   max_concurrency === null && rate_per_second === null
     ? filterIssue(missingLimitProblem)
     : undefined
 
-const atLeastOne = Schema.makeFilter<Limited>(limitIssue, {
+const atLeastOne = Schema.makeFilter<Limited>(missingLimitIssue, {
   toJsonSchema: () => ({
     anyOf: [limited("max_concurrency", "integer"), limited("rate_per_second", "number")]
   })

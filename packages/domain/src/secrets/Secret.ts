@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import { secretName } from "../calls/Template.ts"
+import { secretNamePattern } from "../calls/Template.ts"
 import { SecretId } from "../shared/Ids.ts"
 import { authorFields, exampleAuthors } from "../shared/Actor.ts"
 import { oneOf } from "../shared/oneOf.ts"
@@ -17,7 +17,7 @@ export const maxShownUses = 20
 
 /** A secret's name, which templates use to refer to it. */
 export const SecretName = Schema.String.check(
-  Schema.isPattern(secretName, {
+  Schema.isPattern(secretNamePattern, {
     expected: "1 to 63 upper-case letters, digits and _, starting with a letter"
   })
 ).annotate({

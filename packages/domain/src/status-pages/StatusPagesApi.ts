@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Authentication } from "../auth/Authentication.ts"
 import { Access } from "../shared/Access.ts"
 import { docs } from "../shared/docs.ts"
-import { Location } from "../shared/Location.ts"
+import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { Conflict, NotFound, Stale, ValidationFailed } from "../shared/Errors.ts"
 import { idInPath, WorkspaceId } from "../shared/Ids.ts"
 import { PageQuery } from "../shared/requests/Page.ts"
@@ -40,7 +40,7 @@ export class StatusPagesApi extends HttpApiGroup.make("statusPages")
       error: [Conflict, NotFound, Stale, ValidationFailed]
     })
       .annotate(Access, Access.scope("monitors:write"))
-      .annotate(Location, "/v1/workspaces/:workspace_id/status-pages/:slug")
+      .annotate(CreatedRecordPath, "/v1/workspaces/:workspace_id/status-pages/:slug")
       .annotateMerge(
         docs(
           "Create or change a status page",

@@ -3,7 +3,7 @@
  * signs in the server and verifies in Node, Bun, Deno, browsers and edge runtimes. Imports nothing,
  * because the SDK ships this file to users without Effect.
  */
-export const header = {
+export const webhookHeaderNames = {
   id: "webhook-id",
   timestamp: "webhook-timestamp",
   signature: "webhook-signature"
@@ -27,7 +27,7 @@ export const messageIdPrefix = "msg_"
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Returns the key in `whsec_...`, or undefined if the string is not a secret of 24 to 64 bytes. */
-export const parseSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
+export const parseSigningSecret = (secret: string): Uint8Array<ArrayBuffer> | undefined => {
   const encoded = secret.slice(signingSecretPrefix.length)
   if (!secret.startsWith(signingSecretPrefix) || !base64.test(encoded)) return undefined
   const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
@@ -61,7 +61,7 @@ export const signedContent = (message: Message): Uint8Array<ArrayBuffer> => {
 const hmac = { name: "HMAC", hash: "SHA-256" } as const
 
 /** Computes one signature for the `webhook-signature` header. */
-export const signature = async (
+export const computeSignature = async (
   content: Uint8Array<ArrayBuffer>,
   secret: Uint8Array<ArrayBuffer>
 ): Promise<string> => {
@@ -82,7 +82,7 @@ export const equalInConstantTime = (left: string, right: string): boolean => {
 export type TimestampProblem = "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new"
 
 /** Parses `webhook-timestamp` and rejects a time that suggests a replay. */
-export const readTimestamp = (
+export const parseRecentTimestamp = (
   text: string,
   nowSeconds: number,
   toleranceSeconds = defaultToleranceSeconds
@@ -113,14 +113,18 @@ export const findVerificationProblem = async (
   secrets: ReadonlyArray<string>,
   options: { readonly nowSeconds: number; readonly toleranceSeconds?: number | undefined }
 ): Promise<VerificationProblem | undefined> => {
-  const timestamp = readTimestamp(received.timestamp, options.nowSeconds, options.toleranceSeconds)
+  const timestamp = parseRecentTimestamp(
+    received.timestamp,
+    options.nowSeconds,
+    options.toleranceSeconds
+  )
   if (typeof timestamp === "string") return timestamp
   const content = signedContent({ id: received.id, timestamp, body: received.body })
   const given = received.signature.split(" ")
   for (const secret of secrets) {
-    const key = parseSecret(secret)
+    const key = parseSigningSecret(secret)
     if (key === undefined) return "malformed_secret"
-    const expected = await signature(content, key)
+    const expected = await computeSignature(content, key)
     if (given.some((candidate) => equalInConstantTime(candidate, expected))) return undefined
   }
   return "no_matching_signature"

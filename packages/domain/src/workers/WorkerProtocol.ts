@@ -17,17 +17,17 @@ import { maxWorkerNameLength } from "./Worker.ts"
 /**
  * The version of the protocol. Incremented when agents with the previous version no longer work.
  */
-export const workerProtocol = 1
+export const workerProtocolVersion = 1
 
-export const maxSlots = 100
-export const maxResults = 200
+export const maxAgentSlots = 100
+export const maxResultsPerRequest = 200
 export const maxClaimWaitSeconds = 30
 
 /**
  * The maximum number of runs per claim. A busy agent claims runs ahead of time, so that its slots
  * do not wait for the next claim.
  */
-export const maxClaimed = 2 * maxSlots
+export const maxRunsPerClaim = 2 * maxAgentSlots
 
 /**
  * The maximum number of runs that an agent holds per slot: running, waiting for a slot, or with an
@@ -35,7 +35,7 @@ export const maxClaimed = 2 * maxSlots
  */
 export const maxHeldPerSlot = 4
 
-const maxHeld = maxHeldPerSlot * maxSlots
+const maxHeld = maxHeldPerSlot * maxAgentSlots
 const maxBeatSeconds = 60
 const maxHeaderLength = 4_096
 
@@ -68,11 +68,11 @@ const Watching = Schema.String.check(Schema.isMaxLength(40))
 export const WorkerHello = Schema.Struct({
   protocol: Schema.Int.annotate({
     description: "The version of this protocol that the agent speaks.",
-    examples: [workerProtocol]
+    examples: [workerProtocolVersion]
   }),
   version: label(50).pipe(Schema.annotateEncoded({ examples: ["0.1.0"] })),
   host: label(255).pipe(Schema.annotateEncoded({ examples: ["rack2.office.example.com"] })),
-  slots: slotsUpTo(maxSlots).annotate({
+  slots: slotsUpTo(maxAgentSlots).annotate({
     description: "Number of calls that the agent makes at the same time.",
     examples: [16]
   }),
@@ -102,7 +102,7 @@ export type WorkerWelcome = typeof WorkerWelcome.Type
 
 export const WorkerClaim = Schema.Struct({
   session: Session,
-  slots: slotsUpTo(maxClaimed).annotate({
+  slots: slotsUpTo(maxRunsPerClaim).annotate({
     description: "The maximum number of runs to return.",
     examples: [16]
   }),
@@ -173,7 +173,7 @@ export const WorkerCall = Schema.Struct({
 export type WorkerCall = typeof WorkerCall.Type
 
 export const WorkerCalls = Schema.Struct({
-  calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxClaimed)),
+  calls: Schema.Array(WorkerCall).check(Schema.isMaxLength(maxRunsPerClaim)),
   beat: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
@@ -256,7 +256,7 @@ export type WorkerResult = typeof WorkerResult.Type
 
 export const WorkerResults = Schema.Struct({
   session: Session,
-  results: Schema.Array(WorkerResult).check(Schema.isBetweenLength(1, maxResults))
+  results: Schema.Array(WorkerResult).check(Schema.isBetweenLength(1, maxResultsPerRequest))
 }).annotate({ identifier: "WorkerResults" })
 export type WorkerResults = typeof WorkerResults.Type
 
@@ -270,13 +270,13 @@ export const WorkerReceipt = Schema.Struct({
 export type WorkerReceipt = typeof WorkerReceipt.Type
 
 export const WorkerReceipts = Schema.Struct({
-  receipts: Schema.Array(WorkerReceipt).check(Schema.isMaxLength(maxResults))
+  receipts: Schema.Array(WorkerReceipt).check(Schema.isMaxLength(maxResultsPerRequest))
 }).annotate({ identifier: "WorkerReceipts" })
 
 const maxReports = 50
 
 /** The maximum number of watched processes per worker. Further processes are not watched. */
-export const maxWatched = 50
+export const maxWatchedProcesses = 50
 
 export const WatchedProcess = Schema.Struct({
   monitor_id: MonitorId,
@@ -304,7 +304,7 @@ export const ProcessObservation = Schema.Struct({
 export type ProcessObservation = typeof ProcessObservation.Type
 
 /** The maximum number of probes that an agent holds. Further probes are dropped. */
-export const maxProbes = 100
+export const maxHeldProbes = 100
 
 const HttpTarget = Schema.Struct({
   kind: Schema.Literal("http"),
@@ -388,7 +388,7 @@ export const WorkerBeat = Schema.Struct({
     })
   ),
   probes: Schema.optionalKey(
-    Schema.Array(WorkerProbeResult).check(Schema.isMaxLength(maxProbes)).annotate({
+    Schema.Array(WorkerProbeResult).check(Schema.isMaxLength(maxHeldProbes)).annotate({
       description: "The results of probes since the last heartbeat."
     })
   ),
@@ -405,14 +405,14 @@ export const WorkerOrders = Schema.Struct({
     .check(Schema.isMaxLength(maxHeld))
     .annotate({ description: "Runs whose calls the agent must abort." }),
   watch: Schema.Array(WatchedProcess)
-    .check(Schema.isMaxLength(maxWatched))
+    .check(Schema.isMaxLength(maxWatchedProcesses))
     .annotate({ description: "Processes to watch." }),
   watching: Watching.annotate({
     description: "The hash of `watch`. Send it with the next claim."
   }),
   probes: Schema.optionalKey(
     Schema.Array(WorkerProbe)
-      .check(Schema.isMaxLength(maxProbes))
+      .check(Schema.isMaxLength(maxHeldProbes))
       .annotate({ description: "Targets of monitors to check now." })
   )
 }).annotate({ identifier: "WorkerOrders" })

@@ -10,7 +10,7 @@ import {
   WorkerClaim,
   WorkerHello,
   WorkerOrders,
-  workerProtocol,
+  workerProtocolVersion,
   WorkerReceipts,
   WorkerResults,
   WorkerWelcome
@@ -19,7 +19,7 @@ import {
 export class AgentOutdated extends ApiError<AgentOutdated>()("AgentOutdated", {
   status: 409,
   code: "agent_outdated",
-  message: `The service speaks version ${workerProtocol} of the worker protocol, and this agent speaks another version. Install the agent version that matches the service.`
+  message: `The service speaks version ${workerProtocolVersion} of the worker protocol, and this agent speaks another version. Install the agent version that matches the service.`
 }) {}
 
 export class SessionEnded extends ApiError<SessionEnded>()("SessionEnded", {
@@ -87,6 +87,7 @@ export class WorkerClaimsApi extends HttpApiGroup.make("claims")
   .middleware(WorkerAuthentication)
   .prefix("/v1/worker") {}
 
+/** The endpoints of the protocol that go through the router: all except claims. */
 export class RoutedWorkerApi extends HttpApi.make("worker")
   .add(WorkerProtocolApi)
   .middleware(ErrorShape)

@@ -209,7 +209,8 @@ export const AuditFilters = {
 }
 export type AuditFilters = Schema.Struct.Type<typeof AuditFilters>
 
-export const actionsOf = ({
+/** Returns the actions that match both filters. An absent filter matches all actions. */
+export const matchingActions = ({
   action,
   subject_kind
 }: Pick<AuditFilters, "action" | "subject_kind">): ReadonlyArray<AuditAction> =>

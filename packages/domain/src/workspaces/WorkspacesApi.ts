@@ -5,7 +5,7 @@ import { docs } from "../shared/docs.ts"
 import { idempotencyErrors, QuotaExceeded } from "../shared/Errors.ts"
 import { IdempotencyKey } from "../shared/requests/IdempotencyKey.ts"
 import { idInPath, WorkspaceId } from "../shared/Ids.ts"
-import { Location } from "../shared/Location.ts"
+import { CreatedRecordPath } from "../shared/CreatedRecordPath.ts"
 import { Page, PageQuery } from "../shared/requests/Page.ts"
 import { AuditEvent, AuditFilters } from "./AuditEvent.ts"
 import { SigningSecret, SigningSecretGeneration, SigningSecretQuery } from "./SigningSecret.ts"
@@ -105,7 +105,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       }
     )
       .annotate(Access, Access.role("admin"))
-      .annotate(Location, "/v1/workspaces/:workspace_id/signing-secrets")
+      .annotate(CreatedRecordPath, "/v1/workspaces/:workspace_id/signing-secrets")
       .annotateMerge(
         docs(
           "Rotate the signing secret",

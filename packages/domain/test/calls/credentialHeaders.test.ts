@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   isCredentialHeader,
-  maskedHeaders,
+  maskedMessageHeaders,
   restoredHeaders,
-  shownHeaders
+  maskedDefinitionHeaders
 } from "@scheduling/domain/calls/credentialHeaders"
 
 describe("a header that looks like a credential", () => {
@@ -43,10 +43,13 @@ describe("a header that looks like a credential", () => {
   })
 
   it("is shown with a mask", () => {
-    assert.deepStrictEqual(maskedHeaders({ Accept: "text/plain", Authorization: "Bearer x" }), {
-      Accept: "text/plain",
-      Authorization: "•••"
-    })
+    assert.deepStrictEqual(
+      maskedMessageHeaders({ Accept: "text/plain", Authorization: "Bearer x" }),
+      {
+        Accept: "text/plain",
+        Authorization: "•••"
+      }
+    )
   })
 
   it.each([
@@ -58,7 +61,7 @@ describe("a header that looks like a credential", () => {
     "ApiKey {{ input }}"
   ])("is shown if it is only a reference: %j", (value) => {
     const headers = { authorization: value }
-    assert.strictEqual(shownHeaders(headers), headers)
+    assert.strictEqual(maskedDefinitionHeaders(headers), headers)
   })
 
   it.each([
@@ -72,7 +75,7 @@ describe("a header that looks like a credential", () => {
     "{{ '{{' }}",
     "Bearer {{ '{{' }}abc }}"
   ])("is not shown if it has a text of its own: %j", (authorization) => {
-    assert.deepStrictEqual(shownHeaders({ authorization, "x-a": "b" }), {
+    assert.deepStrictEqual(maskedDefinitionHeaders({ authorization, "x-a": "b" }), {
       authorization: "•••",
       "x-a": "b"
     })
@@ -80,7 +83,7 @@ describe("a header that looks like a credential", () => {
 
   it("is shown if its name is not that of a credential", () => {
     const headers = { "x-a": "Bearer abc" }
-    assert.strictEqual(shownHeaders(headers), headers)
+    assert.strictEqual(maskedDefinitionHeaders(headers), headers)
   })
 
   it("is restored where the mask is sent back, under the name that is sent", () => {

@@ -2,10 +2,10 @@ import {
   equalInConstantTime,
   findVerificationProblem,
   type Message,
-  parseSecret,
-  readTimestamp,
+  parseSigningSecret,
+  parseRecentTimestamp,
   type ReceivedMessage,
-  signature,
+  computeSignature,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { assert, describe, it } from "@effect/vitest"
@@ -38,9 +38,9 @@ const received = (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
 
 const sign = (message: Message, whsec: string) =>
   Effect.promise(() => {
-    const key = parseSecret(whsec)
+    const key = parseSigningSecret(whsec)
     assert.isDefined(key)
-    return signature(signedContent(message), key)
+    return computeSignature(signedContent(message), key)
   })
 
 describe("a signature", () => {
@@ -74,7 +74,7 @@ describe("the text of a secret", () => {
     [`whsec_${Buffer.alloc(64).toString("base64")}`, true],
     [`whsec_${Buffer.alloc(65).toString("base64")}`, false]
   ])("%j is a key: %s", (text, valid) => {
-    assert.strictEqual(parseSecret(text) !== undefined, valid)
+    assert.strictEqual(parseSigningSecret(text) !== undefined, valid)
   })
 })
 
@@ -127,10 +127,10 @@ describe("verification", () => {
 })
 
 it("the tolerance includes both of its ends", () => {
-  assert.strictEqual(readTimestamp("1000", 1300), 1000)
-  assert.strictEqual(readTimestamp("1000", 700), 1000)
-  assert.strictEqual(readTimestamp("1000", 1301), "timestamp_too_old")
-  assert.strictEqual(readTimestamp("1000", 1001, 0), "timestamp_too_old")
+  assert.strictEqual(parseRecentTimestamp("1000", 1300), 1000)
+  assert.strictEqual(parseRecentTimestamp("1000", 700), 1000)
+  assert.strictEqual(parseRecentTimestamp("1000", 1301), "timestamp_too_old")
+  assert.strictEqual(parseRecentTimestamp("1000", 1001, 0), "timestamp_too_old")
 })
 
 it("strings are compared in constant time", () => {

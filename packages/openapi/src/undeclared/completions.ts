@@ -1,4 +1,4 @@
-import { maxProgressBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
+import { maxProgressLineBytes, maxResponseBodyBytes } from "@scheduling/domain/executions/Execution"
 import type { Method, Operation, Parameter } from "../model.ts"
 import { plainResponse, unavailable } from "./pings.ts"
 
@@ -84,7 +84,7 @@ export const completionPaths: Readonly<
   ),
   "/complete/{token}/log": said(
     { id: "log", path: "/log", summary: "Report progress of the job" },
-    `The first line of the body, truncated to ${maxProgressBytes} bytes, appears in the \`progress\` of the execution.`,
+    `The first line of the body, truncated to ${maxProgressLineBytes} bytes, appears in the \`progress\` of the execution.`,
     "half of it is done",
     {
       429: plainResponse(

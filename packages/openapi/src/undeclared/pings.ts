@@ -1,4 +1,4 @@
-import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import { maxStoredPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import { headerReferences } from "../responses/headers.ts"
 import type { Method, Operation, Parameter, Response } from "../model.ts"
 
@@ -117,7 +117,7 @@ const pinged = (
     summary: `${isSignal ? "Report the state of a run" : "Report a success"}, by ${method.toUpperCase()}${isByKey ? ", with the ping key" : ""}`,
     description: `Sent by a job. ${
       method === "post"
-        ? `The first ${maxPingBodyBytes} bytes of the body are stored as the job's message.`
+        ? `The first ${maxStoredPingBodyBytes} bytes of the body are stored as the job's message.`
         : "The same as a POST without a body."
     } Needs no credential except the URL.`,
     security: [],

@@ -250,7 +250,7 @@ export class NotificationsResource extends Resource {
    * Test a channel.
    *
    * Sends a message now and returns its result within 15 seconds. If the address is not confirmed,
-   * the response is 409. At most 6 per minute and channel.
+   * the response is 409. At most 6 per minute per channel.
    *
    * Needs an access token of a member who is at least `editor`, or an API key with the scope
    * `notifications:write`.

@@ -20,10 +20,10 @@ import {
   escalationStepDefaults
 } from "@scheduling/domain/escalations/EscalationPolicy"
 import { maintenanceDefaults } from "@scheduling/domain/maintenance/MaintenanceWindow"
-import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
+import { notificationSettingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { queueDefaults } from "@scheduling/domain/queues/Queue"
 import { statusGroupDefaults, statusPageDefaults } from "@scheduling/domain/status-pages/StatusPage"
-import { ignored } from "@scheduling/domain/shared/requests/putBody"
+import { ignoredField } from "@scheduling/domain/shared/requests/putBody"
 import { Option, Schema, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 
@@ -104,7 +104,7 @@ const mapKinds = <A>(make: (kind: DefinedKind) => A) =>
 const fieldsByKind = mapKinds((kind) => {
   const fields: Readonly<Record<string, unknown>> = definitionOfKind[kind].fields
   return new Set(
-    Object.keys(fields).filter((name) => name !== "version" && fields[name] !== ignored)
+    Object.keys(fields).filter((name) => name !== "version" && fields[name] !== ignoredField)
   )
 })
 
@@ -137,5 +137,5 @@ const defaultsOf: Partial<Readonly<Record<DefinedKind, DefinitionFields>>> = {
   escalation_policy: escalationDefaults,
   maintenance_window: maintenanceDefaults,
   status_page: statusPageDefaults,
-  notification_settings: settingsDefaults
+  notification_settings: notificationSettingsDefaults
 }

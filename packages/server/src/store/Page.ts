@@ -1,6 +1,6 @@
 import {
   type CountedPage,
-  defaultLimit,
+  defaultPageLimit,
   maxTotal,
   type Page,
   type PageQuery
@@ -17,7 +17,7 @@ export interface PageRequest {
 const afterAllIds = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 export const pageRequest = (query: PageQuery): PageRequest => ({
-  limit: query.limit ?? defaultLimit,
+  limit: query.limit ?? defaultPageLimit,
   before: query.cursor === undefined ? afterAllIds : idOfCursor(query.cursor)
 })
 

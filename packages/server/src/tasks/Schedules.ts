@@ -1,4 +1,4 @@
-import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { TaskStatus } from "@scheduling/domain/cron/ScheduleOptions"
 import type { Precision } from "@scheduling/domain/cron/FiringOptions"
 import { type DstOverlap, precisionProblem, Schedule } from "@scheduling/domain/schedules/Schedule"
 import { intervalOf, parseIntervalSeconds } from "@scheduling/schedules/Interval"

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { CallOptions } from "@scheduling/domain/calls/CallOptions"
-import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { maskedDefinitionHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { Schema } from "effect"
 import type { RecordedDefinition } from "../accounts/index.ts"
@@ -124,7 +124,7 @@ export const taskColumns = <
       }
       const { updated_at, version } = row
       const updated_by = row.updated_by ?? row.created_by
-      const headers = row.headers && shownHeaders(row.headers)
+      const headers = row.headers && maskedDefinitionHeaders(row.headers)
       const shown = headers === row.headers ? stored : { ...stored, headers }
       return { version, updated_at, updated_by, stored, shown }
     },
@@ -138,7 +138,7 @@ export const taskColumns = <
         Object.assign(task, firingFields(row as Row & FiringColumns))
         task["depends_on"] = row.depends_on ?? []
       }
-      if (row.headers !== undefined) task["headers"] = shownHeaders(row.headers)
+      if (row.headers !== undefined) task["headers"] = maskedDefinitionHeaders(row.headers)
       task["updated_by"] ??= row.created_by
       task["last_run"] = lastRun
       return task as object as Task

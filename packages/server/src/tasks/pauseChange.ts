@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { TaskStatus } from "@scheduling/domain/cron/ScheduleOptions"
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import type { DefinitionChange } from "../accounts/index.ts"
 

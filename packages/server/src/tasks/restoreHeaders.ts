@@ -1,7 +1,7 @@
 import { headersProblems } from "@scheduling/domain/calls/CallHeaders"
 import {
-  isMasked,
-  maskWithoutStoredValue,
+  isMaskedHeader,
+  maskWithoutStoredValueProblem,
   restoredHeaders
 } from "@scheduling/domain/calls/credentialHeaders"
 import { type ChainStepInput, isCallStep, stepsProblems } from "@scheduling/domain/chains/ChainStep"
@@ -48,7 +48,7 @@ export const restoreHeaders = <Given extends GivenHeaders>(
 }
 
 const holdsMask = (headers: Headers = {}): boolean =>
-  Object.entries(headers).some(([name, value]) => isMasked(name, value))
+  Object.entries(headers).some(([name, value]) => isMaskedHeader(name, value))
 
 const restoredSteps = (
   steps: ReadonlyArray<ChainStepInput>,
@@ -77,13 +77,13 @@ const problemsOf = ({ headers = {}, steps = [] }: GivenHeaders): ReadonlyArray<F
 }
 
 const callProblems = (headers: Headers): ReadonlyArray<FieldProblem> => {
-  const masked = Object.entries(headers).filter(([name, value]) => isMasked(name, value))
+  const masked = Object.entries(headers).filter(([name, value]) => isMaskedHeader(name, value))
   return masked.length === 0
     ? headersProblems(headers)
     : masked.map(([name]) => ({
         path: [name],
         code: "invalid",
-        problem: `${maskWithoutStoredValue}, or leave the header out`
+        problem: `${maskWithoutStoredValueProblem}, or leave the header out`
       }))
 }
 

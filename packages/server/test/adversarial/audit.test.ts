@@ -2,7 +2,7 @@
 import { assert, describe, it as plainly, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { secretsInText } from "@scheduling/domain/auth/secretPatterns"
+import { secretRegExp } from "@scheduling/domain/auth/secretPatterns"
 import { TestClock } from "effect/testing"
 import {
   ask,
@@ -139,7 +139,7 @@ const bodyFor = (
 const lastId = /[\da-f-]{36}(?!.*[\da-f-]{36})/
 
 const secretsIn = (text: string): ReadonlyArray<string> =>
-  [secretsInText, /whsec_[\w+/=]{20,}/g].flatMap((form) => text.match(form) ?? [])
+  [secretRegExp, /whsec_[\w+/=]{20,}/g].flatMap((form) => text.match(form) ?? [])
 
 describe("the contract", () => {
   plainly("changes keys, sessions, passwords and secrets in these places", () => {

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import {
-  parseSecret,
-  signature as sign,
+  parseSigningSecret,
+  computeSignature as sign,
   signedContent
 } from "@scheduling/domain/webhooks/StandardWebhooks"
 import { Effect, Fiber, Layer } from "effect"
@@ -136,7 +136,8 @@ layer(testNodesLayer())("the worker protocol", (it) => {
       const path = `${member.workspace}/signing-secrets?url=${encodeURIComponent(onOffice.url)}`
       const secrets = yield* ask("GET", path, { token: member.access_token })
       const { id, signature, timestamp } = call.signature
-      const secret = parseSecret(secrets.body.data[0].call_secret) ?? assert.fail("no secret")
+      const secret =
+        parseSigningSecret(secrets.body.data[0].call_secret) ?? assert.fail("no secret")
       const message = { id, timestamp, body: call.body }
       const expected = yield* Effect.promise(() => sign(signedContent(message), secret))
       assert.strictEqual(signature, expected)

@@ -63,7 +63,7 @@ export const checkSettings = {
 }
 
 /** The response fields about a monitor's checks. */
-export const checkedFields = {
+export const checkFields = {
   ...checkSettings.fields,
   failures: Schema.Int.annotate({
     description: "The number of consecutive failed checks. 0 if the latest check succeeded."

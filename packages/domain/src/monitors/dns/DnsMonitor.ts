@@ -8,7 +8,7 @@ import { versionInput } from "../../shared/requests/Version.ts"
 import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
-import { checkedFields, checkSettings } from "../checks/checkFields.ts"
+import { checkFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { hostName } from "../ssl/hostName.ts"
 
@@ -126,7 +126,7 @@ export const DnsMonitor = Schema.Struct({
   ...monitorFields,
   host: Schema.String.annotate({ description: "The name whose records are looked up." }),
   ...target.fields,
-  ...checkedFields
+  ...checkFields
 }).annotate({
   identifier: "DnsMonitor",
   examples: [

@@ -9,7 +9,7 @@ import { MonitorStatus } from "../Monitor.ts"
  * How many bytes of a ping's body are stored. A longer body is truncated, and the ping still
  * counts.
  */
-export const maxPingBodyBytes = 10_000
+export const maxStoredPingBodyBytes = 10_000
 
 export const HeartbeatEventType = oneOf(
   ["success", "fail", "start", "log", "missed", "overran", "paused", "resumed"],

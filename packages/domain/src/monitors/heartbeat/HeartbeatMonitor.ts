@@ -147,7 +147,7 @@ export const timingProblem = (timing: {
     : undefined
 }
 
-export const timezoneWithoutSchedule: FieldProblem = {
+export const timezoneWithoutScheduleProblem: FieldProblem = {
   path: ["timezone"],
   code: "invalid",
   problem: "must be left out, because the monitor has no schedule"
@@ -156,7 +156,7 @@ export const timezoneWithoutSchedule: FieldProblem = {
 const hasConsistentTiming = Schema.makeFilter<Timing>((timing) => {
   const problem =
     timing.timezone !== undefined && timing.schedule === undefined
-      ? timezoneWithoutSchedule
+      ? timezoneWithoutScheduleProblem
       : timingProblem(timing)
   return problem && filterIssue(problem)
 })

@@ -4,7 +4,7 @@ import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { NotFound } from "../../shared/Errors.ts"
 import { idInPath, WorkspaceId } from "../../shared/Ids.ts"
-import { Location } from "../../shared/Location.ts"
+import { CreatedRecordPath } from "../../shared/CreatedRecordPath.ts"
 import { monitorEndpoints, monitorParams } from "../monitorEndpoints.ts"
 import { HeartbeatEventPage } from "./HeartbeatEvent.ts"
 import {
@@ -45,7 +45,7 @@ const rotatePingKey = HttpApiEndpoint.post("rotatePingKey", "/ping-key/rotate", 
   success: PingKey.pipe(HttpApiSchema.status(201))
 })
   .annotate(Access, Access.role("admin"))
-  .annotate(Location, "/v1/workspaces/:workspace_id/monitors/heartbeat/ping-key")
+  .annotate(CreatedRecordPath, "/v1/workspaces/:workspace_id/monitors/heartbeat/ping-key")
   .annotateMerge(
     docs(
       "Create or replace the ping key",

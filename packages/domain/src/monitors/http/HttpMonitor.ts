@@ -12,7 +12,11 @@ import {
   StatusRange,
   unsentBodyProblem
 } from "../../calls/CallOptions.ts"
-import { isMasked, mask, maskWithoutStoredValue } from "../../calls/credentialHeaders.ts"
+import {
+  isMaskedHeader,
+  mask,
+  maskWithoutStoredValueProblem
+} from "../../calls/credentialHeaders.ts"
 import { CallBodyInput, CallMethod } from "../../calls/HttpCall.ts"
 import { hasBraces, parseTemplate, referencesOf } from "../../calls/Template.ts"
 import { knownReferencesCheck, TemplateUrl } from "../../calls/TemplateCall.ts"
@@ -25,12 +29,12 @@ import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { type FieldProblem, filterIssue } from "../../shared/ValidationIssue.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
-import { checkedFields, checkSettings } from "../checks/checkFields.ts"
+import { checkFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { parseJsonPath } from "./jsonPath.ts"
 
 /** How many bytes of a response are searched for texts and values. */
-export const searchedBytes = 64 * 1024
+export const maxSearchedBytes = 64 * 1024
 
 const searched = text({ min: 1, max: 500 })
 
@@ -259,12 +263,12 @@ export const httpTargetProblem = ({
 }): FieldProblem | undefined => {
   if (hasUnsentBody({ body, method })) return unsentBodyProblem
   if (setsAuthorizationTwice({ auth, headers })) return duplicateAuthorizationProblem
-  const masked = Object.entries(headers).find(([name, value]) => isMasked(name, value))
+  const masked = Object.entries(headers).find(([name, value]) => isMaskedHeader(name, value))
   if (masked !== undefined) {
     return {
       path: ["headers", masked[0]],
       code: "invalid",
-      problem: `${maskWithoutStoredValue}, or leave the header out`
+      problem: `${maskWithoutStoredValueProblem}, or leave the header out`
     }
   }
   const [problem] = headersProblems(headers)
@@ -317,7 +321,7 @@ const namedHttpMonitor = Schema.Struct({
   ...monitorFields,
   url: Schema.String.annotate({ description: "The requested URL." }),
   ...target.fields,
-  ...checkedFields
+  ...checkFields
 }).annotate({
   identifier: "HttpMonitor",
   examples: [

@@ -7,7 +7,7 @@ import { versionInput } from "../../shared/requests/Version.ts"
 import { patchFields } from "../../shared/requests/optionalWithDefault.ts"
 import { text } from "../../shared/Text.ts"
 import { exampleOfCheck } from "../checks/Check.ts"
-import { checkedFields, checkSettings } from "../checks/checkFields.ts"
+import { checkFields, checkSettings } from "../checks/checkFields.ts"
 import { exampleOfMonitor, monitorFields, monitorInput, monitorPausedInput } from "../Monitor.ts"
 import { hostName } from "../ssl/hostName.ts"
 
@@ -83,7 +83,7 @@ export const TcpMonitor = Schema.Struct({
   host: Schema.String.annotate({ description: "The name or address of the server." }),
   port: Schema.Int.annotate({ description: "The port of the server." }),
   ...target.fields,
-  ...checkedFields
+  ...checkFields
 }).annotate({
   identifier: "TcpMonitor",
   examples: [

@@ -1,7 +1,7 @@
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
 import { CheckEventPage } from "../checks/Check.ts"
-import { checkNow } from "../checks/checkNow.ts"
+import { checkNowEndpoint } from "../checks/checkNowEndpoint.ts"
 import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
@@ -29,7 +29,7 @@ export class TcpMonitorsApi extends HttpApiGroup.make("tcpMonitors")
         update: "Changes the given fields, and checks the target again.",
         ...checkedMonitorDescriptions
       },
-      own: [checkNow("tcp", TcpMonitor)]
+      own: [checkNowEndpoint("tcp", TcpMonitor)]
     })
   )
   .middleware(Authentication)

@@ -6,7 +6,7 @@ import { ValidationIssue } from "../ValidationIssue.ts"
 export const maxBatch = 100
 
 /** An item that does not match its schema. The other items are still created. */
-export class UnreadableItem {
+export class InvalidItem {
   readonly issue: SchemaIssue.Issue
   constructor(issue: SchemaIssue.Issue) {
     this.issue = issue
@@ -14,11 +14,11 @@ export class UnreadableItem {
 }
 
 /** The annotation that holds the schema of an item. */
-export const batchOf = "batchOf"
+export const batchItemAnnotation = "batchItem"
 
 /**
  * A body with up to 100 create inputs. An item that does not match its schema becomes an
- * `UnreadableItem` and does not affect the other items.
+ * `InvalidItem` and does not affect the other items.
  */
 export const Batch = <S extends Schema.Codec<unknown, unknown>>(
   identifier: string,
@@ -29,14 +29,14 @@ export const Batch = <S extends Schema.Codec<unknown, unknown>>(
     items: Schema.Array(itemOf(input))
       .check(Schema.isMinLength(1), Schema.isMaxLength(maxBatch))
       .annotate({ description: "1 to 100 inputs, each as in a separate create request." })
-  }).annotate({ identifier, examples: [{ items: [example] }], [batchOf]: input })
+  }).annotate({ identifier, examples: [{ items: [example] }], [batchItemAnnotation]: input })
 
-/** The item type omits `UnreadableItem`, so callers must check for it. */
+/** The item type omits `InvalidItem`, so callers must check for it. */
 const itemOf = <S extends Schema.Codec<unknown, unknown>>(input: S) =>
   input.pipe(
     Schema.decodeTo(Schema.Unknown, SchemaTransformation.passthroughSupertype()),
     Schema.catchDecoding((issue: SchemaIssue.Issue) =>
-      Effect.succeed(Option.some(new UnreadableItem(issue)))
+      Effect.succeed(Option.some(new InvalidItem(issue)))
     )
   ) as unknown as Schema.Codec<S["Type"], S["Encoded"]>
 

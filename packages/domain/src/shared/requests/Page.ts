@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-export const defaultLimit = 20
+export const defaultPageLimit = 20
 
 /**
  * The position at which a list continues. Opaque: take it from `next_cursor` and send it back
@@ -15,7 +15,7 @@ export const PageQuery = {
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })).annotate({
       description: "The maximum number of records per page.",
-      default: defaultLimit
+      default: defaultPageLimit
     })
   ),
   cursor: Schema.optionalKey(

@@ -1,7 +1,7 @@
 import { Option, Schema, SchemaGetter } from "effect"
 
 /** A field that only responses have. A PUT can contain it, but its value is ignored. */
-export const ignored = Schema.optionalKey(
+export const ignoredField = Schema.optionalKey(
   Schema.Json.annotate({ readOnly: true, description: "Ignored. Only responses have this field." })
 ).pipe(
   Schema.decodeTo(Schema.optionalKey(Schema.Unknown), {
@@ -19,7 +19,7 @@ export const putFields = <const Fields extends Schema.Struct.Fields>(
   response: { readonly fields: Schema.Struct.Fields }
 ): Fields => {
   const onlyInResponse = Object.keys(response.fields).filter((name) => !(name in fields))
-  return { ...Object.fromEntries(onlyInResponse.map((name) => [name, ignored])), ...fields }
+  return { ...Object.fromEntries(onlyInResponse.map((name) => [name, ignoredField])), ...fields }
 }
 
 /** A field of a PUT in which null means absent, because responses show null. */

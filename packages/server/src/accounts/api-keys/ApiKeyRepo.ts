@@ -121,7 +121,7 @@ export class ApiKeyRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateHash: (id: ApiKeyId, from: string, to: string) => Effect.Effect<void>
     /**
-     * Writes when keys were last used, at most once per minute and key. Never writes an earlier
+     * Writes when keys were last used, at most once per minute per key. Never writes an earlier
      * time than the stored one. The statement itself ensures both, so they hold across all nodes.
      */
     readonly updateLastUsed: (uses: ReadonlyMap<string, Date>) => Effect.Effect<void>

@@ -1,4 +1,4 @@
-import { networkFrom } from "@scheduling/domain/api-keys/AllowedIps"
+import { parseNetwork } from "@scheduling/domain/api-keys/AllowedIps"
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
@@ -12,7 +12,7 @@ export const isAllowedFrom = (
   if (Result.isFailure(parsed)) return false
   const address = NetAddress.toCanonical(parsed.success)
   return allowed.some((text) => {
-    const network = networkFrom(text)
+    const network = parseNetwork(text)
     return network !== undefined && IpNetwork.contains(network, address)
   })
 }

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import type { Actor } from "@scheduling/domain/shared/Actor"
 import { AuditEventId, type UserId } from "@scheduling/domain/shared/Ids"
 import {
-  actionsOf,
+  matchingActions,
   type AuditAction,
   type AuditEvent,
   type AuditFilters,
@@ -256,7 +256,7 @@ export class AuditLog extends Context.Service<
 
           list: Effect.fn("AuditLog.list")(function* (workspaceId, filters, page) {
             const { actor_id, from, subject_id, to } = filters
-            const actions = actionsOf(filters)
+            const actions = matchingActions(filters)
             const columns = sql`
               id, action, actor_id, subject_id, ip, request_id, details, hash, previous_hash,
               created_at`

@@ -1,5 +1,5 @@
 import { InvalidCode, TotpRequired } from "@scheduling/domain/auth/AuthErrors"
-import { recoveryCodes, type TotpSecret, type TotpStatus } from "@scheduling/domain/auth/Totp"
+import { recoveryCodeCount, type TotpSecret, type TotpStatus } from "@scheduling/domain/auth/Totp"
 import { Conflict } from "@scheduling/domain/shared/Errors"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
@@ -112,7 +112,7 @@ export class SecondFactors extends Context.Service<
               return yield* new Conflict({ resource: "user", message: noPendingFactor })
             }
             yield* links.removeAny(id, "password reset")
-            const codes = Array.from({ length: recoveryCodes }, makeRecoveryCode)
+            const codes = Array.from({ length: recoveryCodeCount }, makeRecoveryCode)
             yield* repo.insertCodes(
               id,
               codes.flatMap((text) => hashesOf(id, text).slice(0, 1))

@@ -1,4 +1,4 @@
-import { maxPauseSeconds } from "@scheduling/domain/chains/ChainStep"
+import { maxStepWaitSeconds } from "@scheduling/domain/chains/ChainStep"
 import { valuesUsedByText } from "@scheduling/domain/calls/TemplateCall"
 import { executionError } from "@scheduling/domain/executions/ExecutionError"
 import { isTimeWithOffset } from "@scheduling/domain/shared/Timestamp"
@@ -81,7 +81,7 @@ const waitUntil = (
   pause: RunPause,
   nowMs: number
 ): FilledPause | Result.Result<never, CallProblem> => {
-  if (untilMs > nowMs + maxPauseSeconds * 1_000)
+  if (untilMs > nowMs + maxStepWaitSeconds * 1_000)
     return invalidTemplate("until is more than 90 days ahead")
   return {
     pauseEnd:

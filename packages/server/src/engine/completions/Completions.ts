@@ -3,7 +3,7 @@ import {
   executionError,
   parseErrorLine
 } from "@scheduling/domain/executions/ExecutionError"
-import { maxProgressBytes } from "@scheduling/domain/executions/Execution"
+import { maxProgressLineBytes } from "@scheduling/domain/executions/Execution"
 import { Context, Effect, Layer, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
@@ -266,5 +266,7 @@ const receiptOf = (
 /** Returns the first line of a report, truncated to the maximum size. */
 const progressLine = (body: string): string => {
   const [line = ""] = body.trimEnd().split("\n", 1)
-  return new TextDecoder().decode(Buffer.from(line).subarray(0, maxProgressBytes), { stream: true })
+  return new TextDecoder().decode(Buffer.from(line).subarray(0, maxProgressLineBytes), {
+    stream: true
+  })
 }

@@ -1,4 +1,4 @@
-import type { MissedSlots } from "@scheduling/domain/cron/Firing"
+import type { MissedSlots } from "@scheduling/domain/cron/ScheduleOptions"
 import type { FiringOptions } from "@scheduling/domain/cron/FiringOptions"
 import type { ExecutionKind } from "@scheduling/domain/executions/Execution"
 import type { DstOverlap } from "@scheduling/domain/schedules/Schedule"

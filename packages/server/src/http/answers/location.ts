@@ -1,4 +1,4 @@
-import { Location } from "@scheduling/domain/shared/Location"
+import { CreatedRecordPath } from "@scheduling/domain/shared/CreatedRecordPath"
 import { Context, Effect, Option, type SchemaAST } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -19,7 +19,7 @@ export const withLocation = ({
   success
 }: Pick<HttpApiEndpoint.Top, "annotations" | "path" | "success">) => {
   if (![...success].some(({ ast }) => statusOf(ast) === 201)) return undefined
-  const declared = Option.getOrUndefined(Context.getOption(annotations, Location))
+  const declared = Option.getOrUndefined(Context.getOption(annotations, CreatedRecordPath))
   const collection = path.replace(/(?:\/by-key)?\/:\w+(?:\/rotate)?$/, "")
   return <A, E, R>(
     params: Params,

@@ -240,7 +240,7 @@ interface Waiting {
   readonly arrivedMs: number
   readonly resume: (answer: Exit.Exit<boolean>) => void
   /**
-   * True if the ping is listed as an event. The number of listed pings per minute and monitor is
+   * True if the ping is listed as an event. The number of listed pings per minute per monitor is
    * limited.
    */
   isListed?: boolean

@@ -4,7 +4,7 @@ import {
   type HeartbeatMonitorInput,
   type HeartbeatMonitorUpdate,
   timingProblem,
-  timezoneWithoutSchedule
+  timezoneWithoutScheduleProblem
 } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect } from "effect"
@@ -125,5 +125,5 @@ const rulesFrom = (changes: HeartbeatMonitorUpdate): Partial<HeartbeatRules> => 
 
 const problemOf = (changes: HeartbeatMonitorUpdate, rules: HeartbeatRules) =>
   changes.timezone !== undefined && rules.schedule === null
-    ? timezoneWithoutSchedule
+    ? timezoneWithoutScheduleProblem
     : timingProblem(rules)

@@ -1,4 +1,4 @@
-import { maxPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
+import { maxStoredPingBodyBytes } from "@scheduling/domain/monitors/heartbeat/HeartbeatEvent"
 import { CallerChosenKey } from "@scheduling/domain/shared/requests/CallerChosenKey"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -85,7 +85,7 @@ const known = /^(?:start|fail|log|\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/
 const plainTextResponse = (status: number, text: string) =>
   HttpServerResponse.text(`${text}\n`, {
     status,
-    headers: { "cache-control": "no-store", "ping-body-limit": String(maxPingBodyBytes) }
+    headers: { "cache-control": "no-store", "ping-body-limit": String(maxStoredPingBodyBytes) }
   })
 
 const received = plainTextResponse(200, "OK")
@@ -113,7 +113,8 @@ const answerPing = Effect.fnUntraced(function* (
   if (named === "unknown") return notFound
   if (named === "full") return full
   const { isNew, pingId } = named
-  const body = request.method === "POST" ? yield* readBodyStart(request, maxPingBodyBytes) : ""
+  const body =
+    request.method === "POST" ? yield* readBodyStart(request, maxStoredPingBodyBytes) : ""
   const ip = Option.getOrUndefined(request.remoteAddress)
   const user_agent = request.headers["user-agent"]?.slice(0, 200)
   const isKnown = yield* pings.receive({

@@ -1,7 +1,10 @@
 import { forbiddenTargetCheck } from "@scheduling/calls/egress/forbiddenTargetCheck"
 import type { CallAuth } from "@scheduling/domain/calls/CallAuth"
 import { mergedHeaders } from "@scheduling/domain/calls/CallHeaders"
-import { restoredHeaders, shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import {
+  restoredHeaders,
+  maskedDefinitionHeaders
+} from "@scheduling/domain/calls/credentialHeaders"
 import type { CallMethod } from "@scheduling/domain/calls/HttpCall"
 import { valuesUsedByCall } from "@scheduling/domain/calls/TemplateCall"
 import {
@@ -59,7 +62,7 @@ export const httpMonitorKind = Effect.gen(function* () {
     show: ({ target, ...row }, at) => ({
       ...toCheckedFields({ ...row, target }, at),
       ...target,
-      headers: shownHeaders(target.headers)
+      headers: maskedDefinitionHeaders(target.headers)
     })
   })
 })

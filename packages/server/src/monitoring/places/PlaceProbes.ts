@@ -1,7 +1,7 @@
 import { notSentOutcome } from "@scheduling/calls/probes/checkErrors"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import {
-  maxProbes,
+  maxHeldProbes,
   type WorkerProbe,
   type WorkerProbeResult
 } from "@scheduling/domain/workers/WorkerProtocol"
@@ -63,7 +63,7 @@ export class PlaceProbes extends Context.Service<
 
       return PlaceProbes.of({
         give: Effect.fn("PlaceProbes.give")(function* (worker) {
-          const rows = yield* repo.take(worker, maxProbes)
+          const rows = yield* repo.take(worker, maxHeldProbes)
           const failed: Array<PlaceAnswer> = []
           const probes: Array<WorkerProbe> = []
           for (const row of rows) {

@@ -1,5 +1,5 @@
 import { secretsMasker } from "@scheduling/calls/maskSecrets"
-import { mask, maskWithoutStoredValue } from "@scheduling/domain/calls/credentialHeaders"
+import { mask, maskWithoutStoredValueProblem } from "@scheduling/domain/calls/credentialHeaders"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { issueAt } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, type Schema as S, Schema, SchemaIssue } from "effect"
@@ -115,7 +115,7 @@ export const decodeConfig = (
   const masked = kind.secrets.filter((field) => String(config[field]).startsWith(mask))
   if (masked.length > 0) {
     const issues = masked.map((field) =>
-      issueAt(["config", field], "invalid", maskWithoutStoredValue)
+      issueAt(["config", field], "invalid", maskWithoutStoredValueProblem)
     )
     return Effect.fail(new ValidationFailed({ issues }))
   }

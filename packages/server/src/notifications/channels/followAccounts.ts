@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
+import { notificationSettingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { NotificationChannelId, type UserId } from "@scheduling/domain/shared/Ids"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { AccountEvents, ChangeLog, UsersRepo } from "../../accounts/index.ts"
@@ -39,7 +39,7 @@ const firstChannel = Effect.gen(function* () {
     const isConfirmed = owner.email_verified_at !== null
     const id = yield* insert(workspaceId, { name: "Owner", to: owner.email, isConfirmed })
     const rules = [{ events: firstEvents, channel_ids: [NotificationChannelId.make(id)] }]
-    const first = { ...settingsDefaults, rules }
+    const first = { ...notificationSettingsDefaults, rules }
     yield* settings.update(workspaceId, 0, first, now)
     yield* changeLog.record(
       settingsChange(workspaceId, defaultSettings, { ...first, version: 1 }, now)

@@ -1,4 +1,4 @@
-import { settingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
+import { notificationSettingsDefaults } from "@scheduling/domain/notifications/NotificationSettings"
 import { dayMs } from "../../core/index.ts"
 import type { ChannelResult } from "../kinds/Kind.ts"
 import { kinds } from "../kinds/kinds.ts"
@@ -68,7 +68,7 @@ export const afterAttempt = (
   }
   const window = keepsIncidents
     ? 0
-    : groupingMs(group_seconds ?? settingsDefaults.group_seconds, {
+    : groupingMs(group_seconds ?? notificationSettingsDefaults.group_seconds, {
         groupingMs: window_ms,
         quietForMs: sent_at === null ? null : now.getTime() - sent_at.getTime()
       })

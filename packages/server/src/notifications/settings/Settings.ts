@@ -3,7 +3,7 @@ import {
   type NotificationRule,
   type NotificationSettings,
   type NotificationSettingsInput,
-  settingsDefaults
+  notificationSettingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
 import { Stale, ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { TaskId } from "@scheduling/domain/executions/Execution"
@@ -109,7 +109,7 @@ export class Settings extends Context.Service<Settings>()(
         if (issues.length > 0) return yield* new ValidationFailed({ issues })
         yield* checkChannels(workspaceId, rules)
         yield* checkEscalations(workspaceId, rules)
-        return { ...settingsDefaults, ...given, rules }
+        return { ...notificationSettingsDefaults, ...given, rules }
       })
 
       const write = Effect.fnUntraced(function* (

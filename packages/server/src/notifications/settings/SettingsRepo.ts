@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import {
   type NotificationRule,
   type NotificationSettings,
-  settingsDefaults
+  notificationSettingsDefaults
 } from "@scheduling/domain/notifications/NotificationSettings"
 import type { EscalationPolicyId } from "@scheduling/domain/shared/Ids"
 import type { Actor } from "@scheduling/domain/shared/Actor"
@@ -48,7 +48,7 @@ interface SettingsRow {
 export const defaultSettings: StoredSettings = {
   version: 0,
   rules: [],
-  ...settingsDefaults,
+  ...notificationSettingsDefaults,
   updated_by: null,
   updated_at: null
 }

@@ -10,7 +10,7 @@ import {
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { parseIds } from "@scheduling/domain/shared/requests/ManyIds"
-import { defaultLimit } from "@scheduling/domain/shared/requests/Page"
+import { defaultPageLimit } from "@scheduling/domain/shared/requests/Page"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { toExecution } from "../executions/ExecutionsRepo.ts"
 import { timestampOf } from "../../store/index.ts"
@@ -57,7 +57,7 @@ export class Activities extends Context.Service<
       return Activities.of({
         failing: Effect.fn("Activities.failing")(function* (
           workspaceId,
-          { limit = defaultLimit }: Query
+          { limit = defaultPageLimit }: Query
         ) {
           const rows = yield* repo.listFailing(workspaceId, limit)
           return {
@@ -72,7 +72,7 @@ export class Activities extends Context.Service<
 
         upcoming: Effect.fn("Activities.upcoming")(function* (
           workspaceId,
-          { limit = defaultLimit }: Query
+          { limit = defaultPageLimit }: Query
         ) {
           const rows = yield* repo.listUpcoming(workspaceId, yield* DateTime.nowAsDate, limit)
           return {

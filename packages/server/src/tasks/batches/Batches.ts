@@ -4,7 +4,7 @@ import {
   type BatchOutcome,
   type BatchOutcomes,
   type RefusedItem,
-  UnreadableItem
+  InvalidItem
 } from "@scheduling/domain/shared/requests/Batch"
 import {
   Conflict,
@@ -95,7 +95,7 @@ export class Batches extends Context.Service<
 }
 
 const readItem = <Input>(item: Input): Input | Refusal =>
-  item instanceof UnreadableItem
+  item instanceof InvalidItem
     ? new ValidationFailed({ issues: issuesIn(item.issue, { whole: "The item", part: "field" }) })
     : item
 

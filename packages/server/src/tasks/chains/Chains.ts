@@ -12,7 +12,7 @@ import {
   isCallStep
 } from "@scheduling/domain/chains/ChainStep"
 import type { ChainRun, ChainRunDetail } from "@scheduling/domain/chains/ChainRun"
-import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { TaskStatus } from "@scheduling/domain/cron/ScheduleOptions"
 import type { NotFound } from "@scheduling/domain/shared/Errors"
 import type { ChainRunId } from "@scheduling/domain/shared/Ids"
 import type { Page, PageQuery } from "@scheduling/domain/shared/requests/Page"

@@ -1,6 +1,6 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { callOptions } from "@scheduling/domain/calls/CallOptions"
-import { shownHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { maskedDefinitionHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { Chain } from "@scheduling/domain/chains/Chain"
 import type { ChainStep } from "@scheduling/domain/chains/ChainStep"
 import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
@@ -181,7 +181,7 @@ export const toChain = (row: ListedChain): Chain =>
 const toStep = (step: StoredStep): ChainStep => {
   if (step.kind === "approve") return { ...step, channel_keys: [] }
   if (step.kind === "wait") return step
-  return { ...callOptions.unset, ...step, headers: shownHeaders(step.headers) }
+  return { ...callOptions.unset, ...step, headers: maskedDefinitionHeaders(step.headers) }
 }
 
 const plainStep = `json_build_object(

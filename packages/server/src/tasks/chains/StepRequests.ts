@@ -1,5 +1,5 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { maskedMessageHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import { isCallStep } from "@scheduling/domain/chains/ChainStep"
 import type { StepRequest } from "@scheduling/domain/chains/ChainRun"
 import type { Attempt } from "@scheduling/domain/executions/Execution"
@@ -92,7 +92,7 @@ export class StepRequests extends Context.Service<
                     now_ms: Date.parse(started_at)
                   }),
                   {
-                    onSuccess: (sent) => ({ ...sent, headers: maskedHeaders(sent.headers) }),
+                    onSuccess: (sent) => ({ ...sent, headers: maskedMessageHeaders(sent.headers) }),
                     onFailure: (problem) =>
                       new Conflict({
                         resource: "execution",

@@ -7,7 +7,7 @@ import {
   type CronTaskUpdate,
   type SchedulePreview
 } from "@scheduling/domain/cron/CronTask"
-import type { TaskStatus } from "@scheduling/domain/cron/Firing"
+import type { TaskStatus } from "@scheduling/domain/cron/ScheduleOptions"
 import { type Execution, TaskId } from "@scheduling/domain/executions/Execution"
 import { definitionFields } from "@scheduling/domain/definitions/definitionFields"
 import type { NotFound, ValidationFailed } from "@scheduling/domain/shared/Errors"

@@ -1,6 +1,6 @@
 import { sentHeaders } from "@scheduling/calls/OutgoingRequest"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import { maskedHeaders } from "@scheduling/domain/calls/credentialHeaders"
+import { maskedMessageHeaders } from "@scheduling/domain/calls/credentialHeaders"
 import type {
   Attempt,
   AttemptRequest,
@@ -149,5 +149,5 @@ const requestOf = (
     attempt,
     task: { id: task_id, scheduled_ms: Date.parse(scheduled_for) }
   })
-  return { method, url, headers: maskedHeaders(sent), body }
+  return { method, url, headers: maskedMessageHeaders(sent), body }
 }

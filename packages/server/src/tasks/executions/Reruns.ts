@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { Execution } from "@scheduling/domain/executions/Execution"
 import {
-  maxReruns,
+  maxExaminedPerRerun,
   type RerunFilter,
   type Reruns as Answer
 } from "@scheduling/domain/executions/Rerun"
@@ -56,7 +56,10 @@ export class Reruns extends Context.Service<
         }, transaction),
 
         many: Effect.fn("Reruns.many")(function* (workspaceId, filter) {
-          const page = yield* executions.list(workspaceId, { ...filter, limit: maxReruns })
+          const page = yield* executions.list(workspaceId, {
+            ...filter,
+            limit: maxExaminedPerRerun
+          })
           const ids = page.data.map(({ id }) => id)
           const now = yield* DateTime.nowAsDate
           const { from, to } = filter

@@ -1,5 +1,5 @@
 import type { TriggerSender } from "@scheduling/domain/tasks/Trigger"
-import { header } from "@scheduling/domain/webhooks/StandardWebhooks"
+import { webhookHeaderNames } from "@scheduling/domain/webhooks/StandardWebhooks"
 import type { Schema } from "effect"
 import type { SignedRequest } from "./verifySignature.ts"
 
@@ -16,7 +16,7 @@ export const eventIdOf = (
 ): string => {
   switch (sender) {
     case "standard_webhooks":
-      return headers[header.id] ?? signature
+      return headers[webhookHeaderNames.id] ?? signature
     case "stripe":
       return textIn(input, "id") ?? signature
     case "slack":

@@ -1,5 +1,9 @@
 import type { TriggerSender } from "@scheduling/domain/tasks/Trigger"
-import { header, parseSecret, readTimestamp } from "@scheduling/domain/webhooks/StandardWebhooks"
+import {
+  webhookHeaderNames,
+  parseSigningSecret,
+  parseRecentTimestamp
+} from "@scheduling/domain/webhooks/StandardWebhooks"
 import { createHmac } from "node:crypto"
 import { isSameText } from "../../core/index.ts"
 
@@ -36,7 +40,7 @@ export const verifySignature = (
   if (key === undefined) return undefined
   const timestamp = timestampOf?.(request.headers)
   if (timestamp !== undefined) {
-    const read = readTimestamp(timestamp, Math.floor(nowMs / 1_000))
+    const read = parseRecentTimestamp(timestamp, Math.floor(nowMs / 1_000))
     if (typeof read === "string") return undefined
   }
   const signature = write(
@@ -59,12 +63,12 @@ const inStripeHeader = (headers: SignedRequest["headers"], name: string): Readon
 
 const schemes: Readonly<Record<TriggerSender, Scheme>> = {
   standard_webhooks: {
-    timestamp: (headers) => inHeader(headers, header.timestamp),
+    timestamp: (headers) => inHeader(headers, webhookHeaderNames.timestamp),
     content: ({ body, headers }, timestamp) =>
-      `${inHeader(headers, header.id)}.${timestamp}.${body}`,
-    key: parseSecret,
+      `${inHeader(headers, webhookHeaderNames.id)}.${timestamp}.${body}`,
+    key: parseSigningSecret,
     write: (mac) => `v1,${mac.toString("base64")}`,
-    given: (headers) => inHeader(headers, header.signature).split(" ")
+    given: (headers) => inHeader(headers, webhookHeaderNames.signature).split(" ")
   },
   github: {
     content: ({ body }) => body,

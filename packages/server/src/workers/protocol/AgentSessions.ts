@@ -6,7 +6,7 @@ import {
   type WorkerBeat,
   type WorkerHello,
   type WorkerOrders,
-  workerProtocol,
+  workerProtocolVersion,
   type WorkerWelcome
 } from "@scheduling/domain/workers/WorkerProtocol"
 import { AgentOutdated, SessionEnded } from "@scheduling/domain/workers/WorkerProtocolApi"
@@ -133,7 +133,7 @@ export class AgentSessions extends Context.Service<
 
       return AgentSessions.of({
         begin: Effect.fn("AgentSessions.begin")(function* (worker, hello) {
-          if (hello.protocol !== workerProtocol) return yield* new AgentOutdated()
+          if (hello.protocol !== workerProtocolVersion) return yield* new AgentOutdated()
           const started = yield* insert(worker, hello)
           // The worker was deleted after its token was checked.
           if (Option.isNone(started)) return yield* new InvalidWorkerToken()

@@ -1,4 +1,4 @@
-import { maxWatched } from "@scheduling/domain/workers/WorkerProtocol"
+import { maxWatchedProcesses } from "@scheduling/domain/workers/WorkerProtocol"
 
 /**
  * SQL that lists the processes that a worker's agent should watch. `worker` is a table or alias.
@@ -24,7 +24,7 @@ export const watchSql = (worker: string) => `
     JOIN monitors AS m ON m.id = p.monitor_id
     WHERE m.status <> 'paused'
     ORDER BY p.monitor_id
-    LIMIT ${maxWatched}
+    LIMIT ${maxWatchedProcesses}
   )`
 
 /**

@@ -49,7 +49,7 @@ const pausedReason = Schema.NullOr(Schema.String).annotate({
 })
 
 /** The schedule options of cron tasks and of chains with a schedule. */
-export const firing = {
+export const scheduleOptions = {
   input: { ...always.input, ...firingOptions.input },
   fields: { ...always.fields, ...firingOptions.fields, paused_reason: pausedReason },
   defaults: { ...always.defaults, ...firingOptions.defaults }

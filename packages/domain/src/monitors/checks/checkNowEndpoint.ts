@@ -8,7 +8,7 @@ import type { MonitorKind } from "../Monitor.ts"
 import { monitorNouns } from "../monitorNouns.ts"
 
 /** Creates the endpoint that checks a monitor's target immediately. */
-export const checkNow = <Monitor extends Schema.Top>(kind: MonitorKind, monitor: Monitor) =>
+export const checkNowEndpoint = <Monitor extends Schema.Top>(kind: MonitorKind, monitor: Monitor) =>
   HttpApiEndpoint.post("check", "/:monitor_id/check", {
     params: monitorParams(kind),
     success: monitor.pipe(HttpApiSchema.status(202)),

@@ -4,6 +4,6 @@ import { Context } from "effect"
  * The path of the record that an endpoint creates, with `:name` for a parameter of the endpoint's
  * own path. Only needed if the record's path is not the endpoint's path plus the id.
  */
-export class Location extends Context.Service<Location, `/v1/${string}`>()(
-  "@scheduling/domain/shared/Location"
+export class CreatedRecordPath extends Context.Service<CreatedRecordPath, `/v1/${string}`>()(
+  "@scheduling/domain/shared/CreatedRecordPath"
 ) {}

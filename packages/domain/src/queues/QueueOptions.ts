@@ -11,7 +11,7 @@ export const Priority = Schema.Int.check(
 )
 
 /** A task's fields that determine the queue or the flow of its runs, and their priority. */
-export const queueRef = deriveOptions({
+export const queueOptions = deriveOptions({
   queue_id: {
     absent: "None",
     input: Schema.NullOr(QueueId).annotate({
