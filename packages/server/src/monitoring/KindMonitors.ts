@@ -49,10 +49,11 @@ import {
   type MonitorDecision,
   type MonitorKind
 } from "./MonitorKind.ts"
-import { monitorSorts } from "./MonitorRows.ts"
+import { monitorSorts } from "./MonitorTable.ts"
 import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 
+/** The operations on monitors of one kind. */
 export interface KindMonitors<Types extends KindTypes> {
   readonly kind: MonitorKindName
   readonly list: (

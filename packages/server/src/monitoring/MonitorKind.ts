@@ -6,7 +6,13 @@ import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import type { Effect, Option } from "effect"
 import type { MonitorEvent } from "./MonitorEventsRepo.ts"
-import type { KindRow, MonitorRows, MonitorTable, RowId, StoredStatus } from "./MonitorRows.ts"
+import type {
+  KindRow,
+  MonitorTableRepo,
+  MonitorTable,
+  MonitorRef,
+  StoredStatus
+} from "./MonitorTable.ts"
 
 /** The fields of a request that are handled the same way for all kinds. */
 interface Given {
@@ -16,6 +22,7 @@ interface Given {
   readonly depends_on?: ReadonlyArray<DependencyInput>
 }
 
+/** The types that differ between the kinds of monitors. */
 export interface KindTypes {
   readonly Row: KindRow
   /** The columns of the kind's own table. */
@@ -36,7 +43,7 @@ export interface KindTypes {
  */
 export interface MonitorKind<Types extends KindTypes> {
   readonly table: MonitorTable<Types["Columns"]>
-  readonly rows: MonitorRows<Types["Row"], Types["Columns"], Types["Joined"]>
+  readonly rows: MonitorTableRepo<Types["Row"], Types["Columns"], Types["Joined"]>
   /** Returns the stored values of the fields that `show` masks. */
   readonly stored?: (row: Types["Row"]) => object
   /**
@@ -71,7 +78,7 @@ export interface MonitorKind<Types extends KindTypes> {
   ) => Partial<Types["Columns"]>
   /** Writes a new monitor's data in other tables, or returns the field that prevents this. */
   readonly afterInsert?: (
-    id: RowId,
+    id: MonitorRef,
     input: Types["Input"]
   ) => Effect.Effect<FieldProblem | undefined>
   readonly decideSettings: (
@@ -108,6 +115,7 @@ export interface MonitorDecision<Columns> {
   readonly events: ReadonlyArray<Omit<MonitorEvent, "monitor_id" | "workspace_id">>
 }
 
+/** A change of a monitor's status. */
 export interface MonitorChange<Status extends StoredStatus = StoredStatus> {
   readonly from: Status
   readonly to: Status
@@ -122,7 +130,7 @@ export interface MonitorChange<Status extends StoredStatus = StoredStatus> {
 }
 
 /** Returns the status change and the event that a pause or a resume causes. */
-export const recordPause = (
+export const decidePause = (
   { status: from }: Pick<KindRow, "status">,
   isPaused: boolean,
   at: Date

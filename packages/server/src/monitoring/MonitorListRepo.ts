@@ -12,7 +12,12 @@ import {
   sortColumn
 } from "../store/index.ts"
 import { monitorKinds } from "./monitorKinds.ts"
-import { matchFilters, type MonitorFilters, type MonitorRow, statusAt } from "./MonitorRows.ts"
+import {
+  matchesMonitorFilters,
+  type MonitorFilters,
+  type MonitorRow,
+  statusAt
+} from "./MonitorTable.ts"
 
 export interface ListedMonitorRow extends MonitorRow {
   readonly kind: Monitor["kind"]
@@ -90,7 +95,7 @@ export class MonitorListRepo extends Context.Service<
 
 const matches = (sql: SqlClient.SqlClient, { ids, ...filters }: ListedFilters, now: Date) => sql`
   ${ids === undefined ? sql.literal("") : sql`AND m.id = ANY (${ids}::uuid[])`}
-  ${matchFilters(sql, filters, statusAt(sql, lateAfter, now))}`
+  ${matchesMonitorFilters(sql, filters, statusAt(sql, lateAfter, now))}`
 
 const tables = monitorKinds.map(({ table }) => table)
 const lateTables = tables.flatMap((table) =>

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { countedPage, listRequest, StoreClock, toPage } from "../store/index.ts"
 import { MonitorListRepo } from "./MonitorListRepo.ts"
-import { monitorSorts, toMonitorFields } from "./MonitorRows.ts"
+import { monitorSorts, toMonitorFields } from "./MonitorTable.ts"
 
 interface Query extends MonitorQuery {
   readonly kind?: ReadonlyArray<MonitorKind>

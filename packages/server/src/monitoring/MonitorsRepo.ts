@@ -11,7 +11,7 @@ import { failIfKeyTaken } from "../core/index.ts"
 import { type Change, LiveChanges, publishAfterCommit } from "../events/index.ts"
 import type { MaintenanceCoverage, NewIncident } from "../incidents/index.ts"
 import { columnsOf, orWorkspaceNotFound } from "../store/index.ts"
-import type { MonitorRow, StoredStatus } from "./MonitorRows.ts"
+import type { MonitorRow, StoredStatus } from "./MonitorTable.ts"
 
 export interface StatusUpdate {
   readonly monitor_id: string
@@ -37,7 +37,7 @@ const toLiveChange =
   })
 
 /** The fields of a monitor that notifications show. */
-export interface KnownMonitor {
+export interface MonitorSummary {
   readonly monitor_id: string
   readonly workspace_id: string
   readonly name: string
@@ -45,7 +45,7 @@ export interface KnownMonitor {
 }
 
 /** A monitor that is down. Its incident does not open while the monitor is in maintenance. */
-export interface WithheldMonitor extends KnownMonitor {
+export interface MonitorWithWithheldIncident extends MonitorSummary {
   readonly kind: Monitor["kind"]
   readonly withheld_cause: IncidentCause
 }
@@ -86,7 +86,7 @@ export class MonitorsRepo extends Context.Service<
     ) => Effect.Effect<void>
     readonly updateStatuses: (
       updates: ReadonlyArray<StatusUpdate>
-    ) => Effect.Effect<ReadonlyArray<KnownMonitor>>
+    ) => Effect.Effect<ReadonlyArray<MonitorSummary>>
     /** Returns the tags of monitors by id. */
     readonly findTags: (
       ids: ReadonlyArray<string>
@@ -101,7 +101,7 @@ export class MonitorsRepo extends Context.Service<
       workspaceId: string,
       coverage: MaintenanceCoverage | undefined,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<WithheldMonitor>>
+    ) => Effect.Effect<ReadonlyArray<MonitorWithWithheldIncident>>
     /**
      * Writes the incidents that have opened for monitors whose incidents are no longer withheld.
      */
@@ -175,7 +175,7 @@ export class MonitorsRepo extends Context.Service<
         updateStatuses: Effect.fn("MonitorsRepo.updateStatuses")(function* (updates) {
           if (updates.length === 0) return []
           const column = columnsOf(updates)
-          const updated = yield* sql<KnownMonitor & ChangedMonitor>`
+          const updated = yield* sql<MonitorSummary & ChangedMonitor>`
             UPDATE monitors
             SET
               status = changed.status,
@@ -205,7 +205,7 @@ export class MonitorsRepo extends Context.Service<
         }, Effect.orDie),
 
         findTags: Effect.fn("MonitorsRepo.findTags")(function* (ids) {
-          const rows = yield* sql<Pick<KnownMonitor, "monitor_id" | "tags">>`
+          const rows = yield* sql<Pick<MonitorSummary, "monitor_id" | "tags">>`
             SELECT id AS monitor_id, tags
             FROM monitors
             WHERE id = ANY (${ids}::uuid[])`
@@ -226,7 +226,7 @@ export class MonitorsRepo extends Context.Service<
           coverage,
           limit
         ) {
-          return yield* sql<WithheldMonitor>`
+          return yield* sql<MonitorWithWithheldIncident>`
             SELECT id AS monitor_id, workspace_id, kind, name, tags, withheld_cause
             FROM monitors
             WHERE workspace_id = ${workspaceId}

@@ -13,9 +13,9 @@ import {
 } from "../incidents/index.ts"
 import { MonitorEventsRepo } from "./MonitorEventsRepo.ts"
 import type { MonitorChange, MonitorDecision } from "./MonitorKind.ts"
-import type { MonitorRows, MonitorTable, RowId } from "./MonitorRows.ts"
+import type { MonitorTableRepo, MonitorTable, MonitorRef } from "./MonitorTable.ts"
 import { type StatusSpan, UptimeRepo } from "./uptime/UptimeRepo.ts"
-import { type KnownMonitor, MonitorsRepo } from "./MonitorsRepo.ts"
+import { type MonitorSummary, MonitorsRepo } from "./MonitorsRepo.ts"
 
 /**
  * A status change of one monitor. In a list, the changes of the same monitor are ordered by time.
@@ -36,8 +36,8 @@ export class StatusChanges extends Context.Service<
     readonly record: (changes: ReadonlyArray<StatusChange>) => Effect.Effect<void>
     readonly write: <Columns extends object>(
       table: Pick<MonitorTable<Columns>, "kind">,
-      rows: Pick<MonitorRows<unknown, Columns, unknown>, "update">,
-      row: RowId,
+      rows: Pick<MonitorTableRepo<unknown, Columns, unknown>, "update">,
+      row: MonitorRef,
       decision: MonitorDecision<Columns>
     ) => Effect.Effect<void>
   }
@@ -114,7 +114,7 @@ export class StatusChanges extends Context.Service<
         const incidentOf = matchIncidents(announced, opened, closed, byId)
         yield* outbox.announce(
           ...announced.flatMap((change) =>
-            toAnnouncement(change, byId.get(change.monitor_id), incidentOf.get(change))
+            announcementsOf(change, byId.get(change.monitor_id), incidentOf.get(change))
           )
         )
         for (const { monitor_id, to, workspace_id } of changes) {
@@ -182,9 +182,9 @@ const newIncident = (
   ]
 }
 
-export const toAnnouncement = (
+export const announcementsOf = (
   { at, cause, endsFormerProblem = false, from, kind, monitor_id, to, workspace_id }: StatusChange,
-  monitor: KnownMonitor | undefined,
+  monitor: MonitorSummary | undefined,
   incident: EventIncident | undefined
 ): ReadonlyArray<NewOutboxEvent> => {
   const recovers = from === "down" || endsFormerProblem
@@ -220,7 +220,7 @@ const unknownIncident = (
 
 export const toEventIncident = (
   { cause, id, subject_id, subject_kind: kind }: NewIncident,
-  monitors: ReadonlyMap<string, KnownMonitor>
+  monitors: ReadonlyMap<string, MonitorSummary>
 ): EventIncident => ({
   id: IncidentId.make(id),
   subject: { kind, id: subject_id, name: monitors.get(subject_id)?.name ?? "" },
@@ -235,7 +235,7 @@ const matchIncidents = (
   changes: ReadonlyArray<StatusChange>,
   opened: ReadonlyArray<NewIncident>,
   closed: ReadonlyMap<string, EventIncident>,
-  monitors: ReadonlyMap<string, KnownMonitor>
+  monitors: ReadonlyMap<string, MonitorSummary>
 ): ReadonlyMap<StatusChange, EventIncident> => {
   const open = new Map(closed)
   const found = new Map<StatusChange, EventIncident>()

@@ -10,8 +10,8 @@ import {
 } from "../incidents/index.ts"
 import { transactionOf } from "../store/index.ts"
 import { makeIdAt } from "./makeIdAt.ts"
-import { MonitorsRepo, type WithheldMonitor } from "./MonitorsRepo.ts"
-import { toAnnouncement, toEventIncident } from "./StatusChanges.ts"
+import { MonitorsRepo, type MonitorWithWithheldIncident } from "./MonitorsRepo.ts"
+import { announcementsOf, toEventIncident } from "./StatusChanges.ts"
 
 /** Opens the incidents of monitors that are still down when their maintenance ends. */
 export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
@@ -50,7 +50,7 @@ export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
               monitor_id,
               workspace_id
             } as const
-            return toAnnouncement(change, row, toEventIncident(incident, byId))
+            return announcementsOf(change, row, toEventIncident(incident, byId))
           })
         )
         return rows.length === batch
@@ -79,7 +79,7 @@ export class WithheldIncidents extends Context.Service<WithheldIncidents>()(
 const batch = 1_000
 
 const incidentOf = (
-  { kind, monitor_id, withheld_cause, workspace_id }: WithheldMonitor,
+  { kind, monitor_id, withheld_cause, workspace_id }: MonitorWithWithheldIncident,
   at: number,
   ordinal: number
 ): NewIncident => ({

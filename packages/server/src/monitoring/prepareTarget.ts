@@ -2,7 +2,7 @@ import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Result } from "effect"
 import type { AccessToken } from "../engine/index.ts"
-import type { DueRow } from "./checks/index.ts"
+import type { DueMonitorRow } from "./checks/index.ts"
 import type { DnsTarget } from "./dns/dnsMonitorKind.ts"
 import type { HttpTarget } from "./http/httpMonitorKind.ts"
 import { makePrepareHttp } from "./http/prepareHttp.ts"
@@ -19,7 +19,7 @@ export interface PreparedTarget {
 export const makePrepareTarget = Effect.map(
   makePrepareHttp,
   (prepareHttp) =>
-    (row: DueRow): Effect.Effect<Result.Result<PreparedTarget, CheckError>> => {
+    (row: DueMonitorRow): Effect.Effect<Result.Result<PreparedTarget, CheckError>> => {
       switch (row.kind) {
         case "http":
           return prepareHttp(row, row.target as HttpTarget)

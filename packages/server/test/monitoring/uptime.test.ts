@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import {
-  addLatencies,
-  countsOfLatency,
-  percentilesOf
+  addLatencyHistograms,
+  histogramOfLatency,
+  latencyPercentilesOf
 } from "../../src/monitoring/uptime/latencies.ts"
 import { UptimeRepo } from "../../src/monitoring/uptime/UptimeRepo.ts"
 import { ask, outcome } from "../support/http.ts"
@@ -163,10 +163,10 @@ describe("a histogram of latencies", () => {
   plain("gives percentiles within an eighth, also when two are added", () => {
     const latencies = Array.from({ length: 2_000 }, (_, index) => 5 + ((index * 7_919) % 997))
     const sumOf = (some: ReadonlyArray<number>) =>
-      some.map(countsOfLatency).reduce((a, b) => addLatencies(a, b) ?? b)
+      some.map(histogramOfLatency).reduce((a, b) => addLatencyHistograms(a, b) ?? b)
     const [first, second] = [latencies.slice(0, 700), latencies.slice(700)].map(sumOf)
-    const all = percentilesOf(addLatencies(first ?? null, second ?? null))
-    assert.deepStrictEqual(all, percentilesOf(sumOf(latencies)))
+    const all = latencyPercentilesOf(addLatencyHistograms(first ?? null, second ?? null))
+    assert.deepStrictEqual(all, latencyPercentilesOf(sumOf(latencies)))
     const sorted = latencies.toSorted((a, b) => a - b)
     for (const [name, share] of [
       ["p50", 0.5],
@@ -176,6 +176,6 @@ describe("a histogram of latencies", () => {
       const exact = sorted[Math.ceil(sorted.length * share) - 1] ?? 0
       assert.isAtMost(Math.abs((all?.[name] ?? 0) - exact) / exact, 0.13, name)
     }
-    assert.deepStrictEqual(percentilesOf(countsOfLatency(0)), { p50: 1, p95: 1, p99: 1 })
+    assert.deepStrictEqual(latencyPercentilesOf(histogramOfLatency(0)), { p50: 1, p95: 1, p99: 1 })
   })
 })

@@ -3,7 +3,7 @@ import type { DownWhen, Place, PlaceResult } from "@scheduling/domain/monitors/c
 import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { isDeepStrictEqual } from "node:util"
 import { timestampOrNull } from "../../store/index.ts"
-import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorTable.ts"
 
 /** The settings that decide how a monitor is checked. */
 export interface CheckRules {
@@ -32,6 +32,7 @@ export interface CheckedColumns<Target = unknown> extends CheckRules {
 
 export type CheckedStatus = "new" | "up" | "down" | "paused"
 
+/** A monitor whose target is checked periodically. `check_at` is the time of its next check. */
 export interface CheckedRow<Target = unknown>
   extends KindRow<CheckedStatus>, CheckedColumns<Target> {}
 

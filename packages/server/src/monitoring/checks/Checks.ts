@@ -10,18 +10,18 @@ import { batchRequests, StoreClock, timestampOf, transactionOf } from "../../sto
 import type { MonitorEvent } from "../MonitorEventsRepo.ts"
 import { PlaceChecks } from "../places/PlaceChecks.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { ChecksRepo, type CheckUpdate, type DueRow } from "./ChecksRepo.ts"
+import { ChecksRepo, type CheckUpdate, type DueMonitorRow } from "./ChecksRepo.ts"
 import {
-  confirmAfterMs,
-  decideUptime,
-  nextRegularMs,
-  unconfirmedDecision,
-  type UptimeDecision
-} from "./decideUptime.ts"
+  confirmationDelayMs,
+  decideTargetStatus,
+  nextRegularCheckMs,
+  doubtfulDecision,
+  type TargetStatusDecision
+} from "./decideTargetStatus.ts"
 import { NetworkWatch } from "./NetworkWatch.ts"
 
 /** Checks the target of a monitor. */
-export type Prober = (row: DueRow) => Effect.Effect<CheckOutcome>
+export type Prober = (row: DueMonitorRow) => Effect.Effect<CheckOutcome>
 
 /** The probers of all kinds whose targets are checked periodically. */
 export class Probers extends Context.Service<
@@ -74,7 +74,7 @@ type Evidence =
 
 /** A finished check. */
 interface Finished {
-  readonly row: DueRow
+  readonly row: DueMonitorRow
   readonly result: CheckResult
   readonly isDoubtful: boolean
 }
@@ -162,7 +162,7 @@ export class Checks extends Context.Service<
       )
 
       /** Checks a target from this node. Returns undefined if the result does not count. */
-      const checkHere = Effect.fnUntraced(function* (row: DueRow) {
+      const checkHere = Effect.fnUntraced(function* (row: DueMonitorRow) {
         const probe = probers[row.kind]
         if (probe === undefined) return undefined
         const outcome = yield* probe(row)
@@ -172,17 +172,17 @@ export class Checks extends Context.Service<
           : { row, result: outcome.result, isDoubtful: evidence === "doubtful" }
       })
 
-      const checkAtPlaces = Effect.fnUntraced(function* (row: DueRow) {
+      const checkAtPlaces = Effect.fnUntraced(function* (row: DueMonitorRow) {
         const result = yield* places.check(row)
         return result && { row, result, isDoubtful: false }
       })
 
-      const check = Effect.fnUntraced(function* (row: DueRow) {
+      const check = Effect.fnUntraced(function* (row: DueMonitorRow) {
         const finished = yield* row.places === null ? checkHere(row) : checkAtPlaces(row)
         if (finished !== undefined) yield* write(finished)
       })
 
-      const start = (row: DueRow) => {
+      const start = (row: DueMonitorRow) => {
         count(row.workspace_id, 1)
         run(
           check(row).pipe(
@@ -261,7 +261,7 @@ const makeEvidenceOf = Effect.gen(function* () {
     ["network", "stall"]
   )
   return Effect.fnUntraced(function* (
-    row: DueRow,
+    row: DueMonitorRow,
     { host, isUnreached, result }: CheckOutcome
   ): Effect.fn.Return<Evidence> {
     const { duration_ms, error } = result
@@ -299,18 +299,18 @@ const makeEvidenceOf = Effect.gen(function* () {
 })
 
 interface Decided {
-  readonly row: DueRow
-  readonly decision: UptimeDecision
+  readonly row: DueMonitorRow
+  readonly decision: TargetStatusDecision
   readonly update: CheckUpdate
   readonly event: ReadonlyArray<MonitorEvent>
 }
 
 const decide = ({ isDoubtful, result, row }: Finished, at: Date): Decided => {
-  const decision = isDoubtful ? unconfirmedDecision(row) : decideUptime(row, row, result.error)
+  const decision = isDoubtful ? doubtfulDecision(row) : decideTargetStatus(row, row, result.error)
   const ms = at.getTime()
   const nextMs = decision.isToBeConfirmed
-    ? ms + confirmAfterMs
-    : nextRegularMs(row.id, row.interval_seconds, ms)
+    ? ms + confirmationDelayMs
+    : nextRegularCheckMs(row.id, row.interval_seconds, ms)
   const isRecorded =
     result.error !== null ||
     decision.status !== row.status ||

@@ -3,10 +3,15 @@ import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
-import { countsOfLatency } from "../uptime/latencies.ts"
-import { addToBucket, bucketWidths } from "../uptime/UptimeRepo.ts"
+import { histogramOfLatency } from "../uptime/latencies.ts"
+import { addToUptimeBucketSql, uptimeBucketWidthsSql } from "../uptime/UptimeRepo.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
-import { kindColumns, type KindRow, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import {
+  kindColumns,
+  type KindRow,
+  type MonitorTableRepo,
+  monitorTableRepo
+} from "../MonitorTable.ts"
 import {
   type CheckedColumns,
   type CheckedRow,
@@ -15,7 +20,7 @@ import {
 } from "./CheckedRow.ts"
 
 /** A monitor whose target is to be checked. */
-export interface DueRow extends CheckedRow {
+export interface DueMonitorRow extends CheckedRow {
   readonly kind: Monitor["kind"]
 }
 
@@ -34,7 +39,7 @@ export class ChecksRepo extends Context.Service<
   {
     readonly rowReader: <Target>(
       kind: Monitor["kind"]
-    ) => MonitorRows<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>
+    ) => MonitorTableRepo<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>
     readonly findNextCheck: Effect.Effect<Date | undefined>
     /**
      * Leases due monitors of all kinds, but only a few per workspace, so that one workspace's
@@ -48,7 +53,7 @@ export class ChecksRepo extends Context.Service<
         /** Workspaces that have reached their limit of concurrent checks. */
         readonly busy: ReadonlyArray<string>
       }
-    ) => Effect.Effect<ReadonlyArray<DueRow>>
+    ) => Effect.Effect<ReadonlyArray<DueMonitorRow>>
     /**
      * Writes results with their events, except for monitors that were changed or leased by another
      * node since their checks began. Returns the written monitors' ids.
@@ -66,16 +71,16 @@ export class ChecksRepo extends Context.Service<
 
       return ChecksRepo.of({
         rowReader: <Target>(kind: Monitor["kind"]) =>
-          monitorRows<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>(
+          monitorTableRepo<CheckedRow<Target>, CheckedColumns<Target>, JoinedPlaces>(
             sql,
             checkedTable(kind)
           ),
 
-        findNextCheck: monitorRows<CheckedRow, CheckedColumns>(sql, checkedTable("http"))
+        findNextCheck: monitorTableRepo<CheckedRow, CheckedColumns>(sql, checkedTable("http"))
           .findNextCheck,
 
         lease: Effect.fn("ChecksRepo.lease")(function* (now, { busy, limit, ofWorkspace }) {
-          return yield* sql<DueRow>`
+          return yield* sql<DueMonitorRow>`
             WITH due AS (
               SELECT monitor_id, workspace_id, check_at
               FROM checked_monitors
@@ -168,9 +173,9 @@ export class ChecksRepo extends Context.Service<
                 to_timestamp(floor(date_part('epoch', at) / width.seconds) * width.seconds),
                 1, failed, latencies
               FROM updated
-              CROSS JOIN ${sql.literal(bucketWidths)}
+              CROSS JOIN ${sql.literal(uptimeBucketWidthsSql)}
               ORDER BY monitor_id, width.seconds
-              ${sql.literal(addToBucket)}
+              ${sql.literal(addToUptimeBucketSql)}
             ), recorded AS (
               INSERT INTO monitor_events (id, workspace_id, monitor_id, type, status, at, details)
               SELECT events.*
@@ -188,7 +193,7 @@ export class ChecksRepo extends Context.Service<
 
 /** Returns a successful check's latency as a histogram, in the syntax of a PostgreSQL array. */
 const latenciesOf = ({ duration_ms, error }: Check): string | null =>
-  error === null && duration_ms !== null ? `{${countsOfLatency(duration_ms).join(",")}}` : null
+  error === null && duration_ms !== null ? `{${histogramOfLatency(duration_ms).join(",")}}` : null
 
 /**
  * The maximum number of due monitors that one call considers. If there are more, the next call

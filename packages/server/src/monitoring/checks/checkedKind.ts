@@ -5,7 +5,7 @@ import type { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import type { FieldProblem } from "@scheduling/domain/shared/ValidationIssue"
 import { Effect, Option } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { type KindTypes, type MonitorKind, recordPause } from "../MonitorKind.ts"
+import { type KindTypes, type MonitorKind, decidePause } from "../MonitorKind.ts"
 import {
   type CheckedColumns,
   type CheckedRow,
@@ -21,6 +21,7 @@ interface CheckedInput extends Partial<CheckRules> {
   readonly tags?: ReadonlyArray<string>
 }
 
+/** The `KindTypes` of a kind whose targets are checked periodically. */
 export interface CheckedTypes<Target, Input, Changes, Monitor> extends KindTypes {
   readonly Row: CheckedRow<Target>
   readonly Columns: CheckedColumns<Target>
@@ -115,7 +116,7 @@ export const checkedKind = <
       },
       decidePaused: (row, isPaused, at) => ({
         columns: { check_at: isPaused ? null : at, failures: 0, successes: 0 },
-        ...recordPause(row, isPaused, at)
+        ...decidePause(row, isPaused, at)
       }),
       show: (row, at) => of.show(row, at) as Monitor & KindTypes["Monitor"],
       showDetails: (details) => ({ ...noMeasurements, ...details })

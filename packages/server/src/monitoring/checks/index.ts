@@ -10,7 +10,7 @@ import { Checks, ChecksLayer, Probers } from "./Checks.ts"
 import { ChecksRepo } from "./ChecksRepo.ts"
 
 export { type Prober, Probers } from "./Checks.ts"
-export type { DueRow } from "./ChecksRepo.ts"
+export type { DueMonitorRow } from "./ChecksRepo.ts"
 
 /** The layer that checks the targets of all kinds. */
 export const checkingLayer = <R>(probers: Effect.Effect<Probers["Service"], never, R>) =>

@@ -1,4 +1,4 @@
-/** Returns the record without its undefined fields. */
+/** Returns the record, with its fields replaced by those that are given. */
 export const withGivenFields = <Fields extends object>(
   record: Fields,
   given: { readonly [Name in keyof Fields]?: Fields[Name] | undefined }

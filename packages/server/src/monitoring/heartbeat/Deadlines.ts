@@ -7,7 +7,7 @@ import { StatusChanges } from "../StatusChanges.ts"
 import { heartbeatAfterClockSetBack, decideHeartbeat } from "./decideHeartbeat.ts"
 import { heartbeatState } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo } from "./HeartbeatsRepo.ts"
-import { toHeartbeatChanges, toHeartbeatEvents } from "./heartbeatEvents.ts"
+import { toStatusChanges, toHeartbeatEvents } from "./heartbeatEvents.ts"
 
 /**
  * How long after its deadline a heartbeat is checked. This leaves time to write a ping that arrived
@@ -60,7 +60,7 @@ export class Deadlines extends Context.Service<
         yield* repo.updateLocked(decided)
         yield* events.insert(decided.flatMap(({ records, row }) => toHeartbeatEvents(row, records)))
         yield* statusChanges.record(
-          decided.flatMap(({ changes, row }) => toHeartbeatChanges(row, changes))
+          decided.flatMap(({ changes, row }) => toStatusChanges(row, changes))
         )
         return rows.length
       }, transactionOf(sql))

@@ -1,6 +1,6 @@
 import type { HeartbeatMonitor } from "@scheduling/domain/monitors/heartbeat/HeartbeatMonitor"
 import { timestampOrNull } from "../../store/index.ts"
-import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorTable.ts"
 import { alertTimeOf, type HeartbeatRules, type HeartbeatState } from "./decideHeartbeat.ts"
 
 /** The columns that are written with every ping. */

@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { eventsTable, type MonitorEvent } from "../MonitorEventsRepo.ts"
-import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
-import type { BodyOwner } from "./BodyBudget.ts"
+import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
+import type { PingBodyOwner } from "./PingBodyBudget.ts"
 import type { HeartbeatState } from "./decideHeartbeat.ts"
 import {
   type HeartbeatColumns,
@@ -38,7 +38,7 @@ export interface PingUrlRow extends SealedPingUrl {
 
 export class HeartbeatsRepo extends Context.Service<
   HeartbeatsRepo,
-  MonitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl> & {
+  MonitorTableRepo<HeartbeatRow, HeartbeatColumns, SealedPingUrl> & {
     /**
      * Writes the pings that need no decision (see `writeOrdinaryPings`). Bodies are dropped for
      * pings in the workspaces `bodiless`. Returns each written ping's owner by the hash of the
@@ -47,7 +47,7 @@ export class HeartbeatsRepo extends Context.Service<
     readonly updateByOrdinaryPings: (
       pings: ReadonlyArray<OrdinaryPing>,
       bodiless: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyMap<string, BodyOwner>>
+    ) => Effect.Effect<ReadonlyMap<string, PingBodyOwner>>
     readonly findByPing: (hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PingedRow>>
     /**
      * Locks heartbeats that were changed or pinged later than `at`, in the order of their ids.
@@ -86,7 +86,7 @@ export class HeartbeatsRepo extends Context.Service<
       )
 
       return HeartbeatsRepo.of({
-        ...monitorRows<HeartbeatRow, HeartbeatColumns, SealedPingUrl>(sql, heartbeatTable),
+        ...monitorTableRepo<HeartbeatRow, HeartbeatColumns, SealedPingUrl>(sql, heartbeatTable),
 
         updateByOrdinaryPings: Effect.fn("HeartbeatsRepo.updateByOrdinaryPings")(function* (
           pings,

@@ -26,7 +26,10 @@ export interface PingName {
 }
 
 /** The heartbeat that a ping names with a ping key, or why there is none. */
-export type NamedPing = { readonly pingId: string; readonly isNew: boolean } | "full" | "unknown"
+export type ResolvedPingName =
+  | { readonly pingId: string; readonly isNew: boolean }
+  | "full"
+  | "unknown"
 
 /**
  * The workspaces' ping keys. A ping URL can name a heartbeat by its workspace's ping key and its
@@ -40,12 +43,12 @@ export class PingKeys extends Context.Service<
       actor: Actor,
       workspaceId: AuthorizedWorkspaceId
     ) => Effect.Effect<CreatedPingKey, Forbidden | InvalidToken | NotFound>
-    readonly resolve: (name: PingName) => Effect.Effect<NamedPing>
+    readonly resolve: (name: PingName) => Effect.Effect<ResolvedPingName>
     /**
      * Finds the heartbeat. If the ping key is valid but the workspace has no such heartbeat,
      * creates it.
      */
-    readonly resolveOrCreate: (name: PingName) => Effect.Effect<NamedPing>
+    readonly resolveOrCreate: (name: PingName) => Effect.Effect<ResolvedPingName>
   }
 >()("@scheduling/server/monitoring/heartbeat/PingKeys") {
   static readonly layer = Layer.effect(
@@ -80,7 +83,7 @@ export class PingKeys extends Context.Service<
         )
       })
 
-      const pingOf = (found: NamedHeartbeat | undefined, isNew: boolean): NamedPing => {
+      const pingOf = (found: NamedHeartbeat | undefined, isNew: boolean): ResolvedPingName => {
         if (found?.monitor_id == null || found.sealed_ping_id === null) return "unknown"
         const pingId = urls.open(found.monitor_id, found.sealed_ping_id)
         return pingId === null ? "unknown" : { pingId, isNew }

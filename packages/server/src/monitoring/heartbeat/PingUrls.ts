@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { mac, seal, Secrets, unsealIfKnown } from "../../core/index.ts"
-import type { RowId } from "../MonitorRows.ts"
+import type { MonitorRef } from "../MonitorTable.ts"
 import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 
 /**
@@ -11,11 +11,11 @@ import type { PingUrlRow } from "./HeartbeatsRepo.ts"
 export class PingUrls extends Context.Service<
   PingUrls,
   {
-    readonly make: (owner: RowId) => PingUrlRow
+    readonly make: (owner: MonitorRef) => PingUrlRow
     /** Returns the hash with the current secret, followed by the hashes with retired secrets. */
     readonly hashesOf: (pingId: string) => readonly [string, ...Array<string>]
     /** Hashes and encrypts an existing URL with the current secret. */
-    readonly renew: (owner: RowId, pingId: string) => PingUrlRow
+    readonly renew: (owner: MonitorRef, pingId: string) => PingUrlRow
     /** Decrypts the id. Returns null if its secret is no longer configured. */
     readonly open: (monitorId: string, sealed: string) => string | null
   }
@@ -26,7 +26,7 @@ export class PingUrls extends Context.Service<
       const [current, ...retired] = secrets.keys("ping-url")
       const shown = secrets.keys("ping-url-shown")
 
-      const renew = ({ monitor_id, workspace_id }: RowId, pingId: string): PingUrlRow => ({
+      const renew = ({ monitor_id, workspace_id }: MonitorRef, pingId: string): PingUrlRow => ({
         monitor_id,
         workspace_id,
         ping_hash: mac(current, pingId),

@@ -6,12 +6,12 @@ import { type MonitorEvent, MonitorEventsRepo } from "../MonitorEventsRepo.ts"
 import { makeIdAt } from "../makeIdAt.ts"
 import { type StatusChange, StatusChanges } from "../StatusChanges.ts"
 import { decideHeartbeat, type HeartbeatSignal, type HeartbeatState } from "./decideHeartbeat.ts"
-import { BodyBudget, BodyLimits } from "./BodyBudget.ts"
+import { PingBodyBudget, PingBodyLimits } from "./PingBodyBudget.ts"
 import { MinuteQuota } from "../../http/index.ts"
 import { type HeartbeatRow, heartbeatState } from "./HeartbeatRow.ts"
 import { KeyedBatches } from "./KeyedBatches.ts"
 import { type DecidedHeartbeat, HeartbeatsRepo, type PingedRow } from "./HeartbeatsRepo.ts"
-import { toHeartbeatChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
+import { toStatusChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
 import { PingUrls } from "./PingUrls.ts"
 
 export interface Ping {
@@ -50,7 +50,7 @@ export class Pings extends Context.Service<
       const statusChanges = yield* StatusChanges
       const urls = yield* PingUrls
       const quota = new MinuteQuota()
-      const budget = new BodyBudget(yield* BodyLimits)
+      const budget = new PingBodyBudget(yield* PingBodyLimits)
       const apart = yield* Semaphore.make(waitingApart)
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -67,7 +67,7 @@ export class Pings extends Context.Service<
           const time = notBefore(row, state, timeOf(waiting, at))
           const decision = decideHeartbeat(row, state, signal, time)
           state = decision.state
-          changes.push(...toHeartbeatChanges(row, decision.changes))
+          changes.push(...toStatusChanges(row, decision.changes))
           // Each ping counts against the quota only once, even if `recordLocked` repeats the
           // decision.
           waiting.isListed ??= quota.take(waiting.ping.pingId, time)

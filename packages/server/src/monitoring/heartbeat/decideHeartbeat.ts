@@ -35,6 +35,7 @@ interface Run {
   readonly overran: boolean
 }
 
+/** What can change the state of a heartbeat: a ping, a user's change, or the passing of time. */
 export type HeartbeatSignal =
   | { readonly type: "success" | "start" | "log"; readonly rid: string | null }
   | { readonly type: "fail"; readonly rid: string | null; readonly exit_status: number | null }
@@ -45,6 +46,7 @@ export type HeartbeatSignal =
 
 export type HeartbeatChange = MonitorChange<HeartbeatState["status"]>
 
+/** An entry in the history of a heartbeat, which is stored as an event. */
 export interface HeartbeatRecord {
   readonly type: HeartbeatEventType
   readonly at: number

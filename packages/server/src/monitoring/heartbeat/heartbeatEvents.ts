@@ -39,7 +39,7 @@ export const toHeartbeatEvents = (
     }
   })
 
-export const toHeartbeatChanges = (
+export const toStatusChanges = (
   { monitor_id, workspace_id }: Heartbeat,
   changes: ReadonlyArray<HeartbeatChange>
 ): ReadonlyArray<StatusChange> =>

@@ -20,7 +20,7 @@ import {
   toPingColumns
 } from "./HeartbeatRow.ts"
 import { HeartbeatsRepo, type SealedPingUrl } from "./HeartbeatsRepo.ts"
-import { toHeartbeatChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
+import { toStatusChanges, toHeartbeatEvents, type PingDetails } from "./heartbeatEvents.ts"
 import { PingUrls } from "./PingUrls.ts"
 
 export interface HeartbeatTypes {
@@ -98,7 +98,7 @@ const decide = (
   const pingColumns = toPingColumns(rules, state)
   return {
     columns: { ...rules, ...pingColumns, check_at: pingColumns.alert_at },
-    changes: toHeartbeatChanges(row, changes),
+    changes: toStatusChanges(row, changes),
     events: toHeartbeatEvents(row, records)
   }
 }

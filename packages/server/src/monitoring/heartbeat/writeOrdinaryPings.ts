@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { variableLengthColumns } from "../../store/index.ts"
-import type { BodyOwner } from "./BodyBudget.ts"
+import type { PingBodyOwner } from "./PingBodyBudget.ts"
 import type { PingDetails } from "./heartbeatEvents.ts"
 
 /** A successful ping without a `rid`. `at` is a time of the database clock. */
@@ -24,7 +24,7 @@ export const writeOrdinaryPings = (
   bodiless: ReadonlyArray<string>
 ) => {
   const column = variableLengthColumns(sql, pings)
-  return sql<BodyOwner & { readonly ping_hash: string }>`
+  return sql<PingBodyOwner & { readonly ping_hash: string }>`
     WITH input AS (
       SELECT ping_hash, at, event_id, details::jsonb
       FROM unnest(

@@ -3,14 +3,14 @@ import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Effect, Result } from "effect"
 import { Ids } from "../../core/index.ts"
 import { type FilledCall, makeFillCall } from "../../engine/index.ts"
-import type { DueRow } from "../checks/index.ts"
+import type { DueMonitorRow } from "../checks/index.ts"
 import type { HttpTarget } from "./httpMonitorKind.ts"
 
 /** Creates the function that substitutes the placeholders in an HTTP monitor's request. */
 export const makePrepareHttp = Effect.gen(function* () {
   const ids = yield* Ids
   const fillCall = yield* makeFillCall
-  return Effect.fnUntraced(function* (row: DueRow, target: HttpTarget) {
+  return Effect.fnUntraced(function* (row: DueMonitorRow, target: HttpTarget) {
     const id = yield* ids.next
     const startedMs = yield* Clock.currentTimeMillis
     const run = runOf(row, id, startedMs)
@@ -22,7 +22,7 @@ export const makePrepareHttp = Effect.gen(function* () {
   })
 })
 
-const runOf = (row: DueRow, id: string, scheduled_ms: number) => ({
+const runOf = (row: DueMonitorRow, id: string, scheduled_ms: number) => ({
   id,
   workspace_id: row.workspace_id,
   task_id: row.monitor_id,
@@ -31,7 +31,7 @@ const runOf = (row: DueRow, id: string, scheduled_ms: number) => ({
   position: null
 })
 
-const callOf = (row: DueRow, { auth, body, headers, method, url }: HttpTarget) => ({
+const callOf = (row: DueMonitorRow, { auth, body, headers, method, url }: HttpTarget) => ({
   method,
   url,
   headers,

@@ -4,11 +4,11 @@ import { SqlClient } from "effect/sql"
 import { elapsedMs } from "../../core/index.ts"
 import { Signals } from "../../events/index.ts"
 import { batchRequests, StoreClock } from "../../store/index.ts"
-import type { DueRow } from "../checks/ChecksRepo.ts"
+import type { DueMonitorRow } from "../checks/ChecksRepo.ts"
 import { NetworkWatch } from "../checks/NetworkWatch.ts"
 import { assignWorkers } from "./assignWorkers.ts"
-import { decidePlaces } from "./decidePlaces.ts"
-import { graceMs, noWorkerMessage, type PlaceRow, PlacesRepo } from "./PlacesRepo.ts"
+import { combinePlaceResults } from "./combinePlaceResults.ts"
+import { resultGraceMs, noWorkerMessage, type PlaceRow, PlacesRepo } from "./PlacesRepo.ts"
 import { probesSignal } from "./probesSignal.ts"
 
 /** The interval at which a node looks for the results of workers. */
@@ -32,7 +32,7 @@ export class PlaceChecks extends Context.Service<
      * Returns the combined result. Returns undefined if no place has a result. The check then does
      * not count.
      */
-    readonly check: (row: DueRow) => Effect.Effect<CheckResult | undefined>
+    readonly check: (row: DueMonitorRow) => Effect.Effect<CheckResult | undefined>
   }
 >()("@scheduling/server/monitoring/places/PlaceChecks") {
   static readonly layer: Layer.Layer<
@@ -58,7 +58,7 @@ export class PlaceChecks extends Context.Service<
       }
 
       const begin = yield* batchRequests(
-        Effect.fnUntraced(function* (rows: ReadonlyArray<DueRow>) {
+        Effect.fnUntraced(function* (rows: ReadonlyArray<DueMonitorRow>) {
           const workers = yield* repo.findOnlineWorkers([
             ...new Set(rows.map(({ workspace_id }) => workspace_id))
           ])
@@ -97,8 +97,8 @@ export class PlaceChecks extends Context.Service<
        * Returns a round's places once it is complete, or none if another round of the monitor has
        * begun.
        */
-      const waitForResults = Effect.fnUntraced(function* (row: DueRow) {
-        const endsAtMs = elapsedMs(clock) + row.timeout_seconds * 1_000 + 2 * graceMs
+      const waitForResults = Effect.fnUntraced(function* (row: DueMonitorRow) {
+        const endsAtMs = elapsedMs(clock) + row.timeout_seconds * 1_000 + 2 * resultGraceMs
         while (elapsedMs(clock) < endsAtMs) {
           const places = (yield* findFinished(row.monitor_id)).slice(0, row.places?.length)
           if (places.some(({ round }) => round > row.row_version)) return []
@@ -127,7 +127,7 @@ export class PlaceChecks extends Context.Service<
               ? []
               : [{ labels, result: resultOf(last_check) }]
           )
-          return decidePlaces(row.down_when, known)
+          return combinePlaceResults(row.down_when, known)
         })
       })
     })
@@ -143,7 +143,7 @@ const resultOf = ({ at: _, ...result }: Check): CheckResult => result
  */
 const makeFindReason = () => {
   const networks = new Map<string, NetworkWatch>()
-  return (row: DueRow, place: PlaceRow, nowMs: number): string | undefined => {
+  return (row: DueMonitorRow, place: PlaceRow, nowMs: number): string | undefined => {
     const { is_open, last_check, status, unreached, worker_id } = place
     if (worker_id === null) return noWorkerMessage
     if (is_open || status === "unknown" || last_check === null) {
@@ -164,7 +164,7 @@ const makeFindReason = () => {
   }
 }
 
-const hostOf = ({ target }: DueRow): string => {
+const hostOf = ({ target }: DueMonitorRow): string => {
   const {
     host = "",
     resolver,

@@ -11,7 +11,7 @@ import type { Ids } from "../../core/index.ts"
 import { AccessTokens, type CallSecrets } from "../../engine/index.ts"
 import { StoreClock } from "../../store/index.ts"
 import { makePrepareTarget } from "../prepareTarget.ts"
-import { type PlaceAnswer, type PlaceOfRound, PlacesRepo } from "./PlacesRepo.ts"
+import { type ReportedPlaceResult, type PlaceOfRound, PlacesRepo } from "./PlacesRepo.ts"
 
 interface Worker {
   readonly id: string
@@ -48,7 +48,7 @@ export class PlaceProbes extends Context.Service<
        */
       const rejectTokens = Effect.fnUntraced(function* (
         worker: Worker,
-        answers: ReadonlyArray<PlaceAnswer>
+        answers: ReadonlyArray<ReportedPlaceResult>
       ) {
         const unauthorized = answers.filter(({ result }) => result.status_code === 401)
         if (unauthorized.length === 0) return
@@ -64,7 +64,7 @@ export class PlaceProbes extends Context.Service<
       return PlaceProbes.of({
         give: Effect.fn("PlaceProbes.give")(function* (worker) {
           const rows = yield* repo.take(worker, maxHeldProbes)
-          const failed: Array<PlaceAnswer> = []
+          const failed: Array<ReportedPlaceResult> = []
           const probes: Array<WorkerProbe> = []
           for (const row of rows) {
             const { monitor_id, place, round, timeout_seconds } = row
@@ -116,7 +116,7 @@ const parseProbeId = (id: string): PlaceOfRound | undefined => {
  * Replaces the setting's name in a result's message with the agent's flag, because the message
  * names the service's setting.
  */
-const shownResult = (result: WorkerProbeResult["result"]): PlaceAnswer["result"] =>
+const shownResult = (result: WorkerProbeResult["result"]): ReportedPlaceResult["result"] =>
   result.error?.code === "address_refused"
     ? {
         ...result,

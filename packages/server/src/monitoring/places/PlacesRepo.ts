@@ -4,8 +4,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf, timestampOf } from "../../store/index.ts"
 import { checkedTable } from "../checks/CheckedRow.ts"
-import type { DueRow } from "../checks/ChecksRepo.ts"
-import { kindColumns } from "../MonitorRows.ts"
+import type { DueMonitorRow } from "../checks/ChecksRepo.ts"
+import { kindColumns } from "../MonitorTable.ts"
 import type { OnlineWorker } from "./assignWorkers.ts"
 
 /** A place of a monitor in one round of its checks. The round is the version of the leased row. */
@@ -15,7 +15,10 @@ export interface PlaceOfRound {
   readonly round: number
 }
 
-/** A probe that a worker must make for a place. */
+/**
+ * A probe to run from one place of a monitor in this round. `worker_id` is null if no online worker
+ * has the labels.
+ */
 export interface NewProbe extends PlaceOfRound {
   readonly labels: ReadonlyArray<string>
   readonly worker_id: string | null
@@ -33,7 +36,8 @@ export interface PlaceRow extends PlaceOfRound {
   readonly last_check: Check | null
 }
 
-export interface PlaceAnswer extends PlaceOfRound {
+/** The result that a worker reports for a place. */
+export interface ReportedPlaceResult extends PlaceOfRound {
   readonly unreached: boolean
   readonly result: CheckResult
 }
@@ -44,7 +48,7 @@ interface Worker {
 }
 
 /** How long after the timeout of a check its result may arrive. */
-export const graceMs = 3_000
+export const resultGraceMs = 3_000
 
 export const noWorkerMessage = "No online worker has these labels."
 
@@ -76,19 +80,19 @@ export class PlacesRepo extends Context.Service<
     readonly take: (
       worker: Worker,
       limit: number
-    ) => Effect.Effect<ReadonlyArray<DueRow & PlaceOfRound>>
+    ) => Effect.Effect<ReadonlyArray<DueMonitorRow & PlaceOfRound>>
     /** Returns the monitors whose rounds are still open. */
     readonly findOpen: (
       worker: Worker,
       places: ReadonlyArray<PlaceOfRound>
-    ) => Effect.Effect<ReadonlyArray<DueRow>>
+    ) => Effect.Effect<ReadonlyArray<DueMonitorRow>>
     /**
      * Writes the results of the worker's open probes. A late or repeated result, or a result of
      * another worker, changes nothing.
      */
     readonly answer: (
       worker: Worker,
-      answers: ReadonlyArray<PlaceAnswer>,
+      answers: ReadonlyArray<ReportedPlaceResult>,
       at: Date
     ) => Effect.Effect<void>
     /** Deletes the results of places that monitors no longer have. */
@@ -134,7 +138,7 @@ export class PlacesRepo extends Context.Service<
               k.monitor_id, given.place, k.workspace_id, given.labels::jsonb, given.round,
               given.worker_id, given.worker_id IS NOT NULL,
               now() + given.timeout_seconds * interval '1 second'
-                + ${graceMs} * interval '1 millisecond',
+                + ${resultGraceMs} * interval '1 millisecond',
               'unknown',
               CASE WHEN given.worker_id IS NULL THEN ${noWorkerMessage} ELSE ${notCheckedYet} END,
               CASE WHEN given.worker_id IS NULL THEN ${at}::timestamptz END
@@ -210,7 +214,7 @@ export class PlacesRepo extends Context.Service<
         }, Effect.orDie),
 
         take: Effect.fn("PlacesRepo.take")(function* (worker, limit) {
-          return yield* sql<DueRow & PlaceOfRound>`
+          return yield* sql<DueMonitorRow & PlaceOfRound>`
             WITH taken AS (
               UPDATE monitor_places AS p
               SET is_given = true
@@ -238,7 +242,7 @@ export class PlacesRepo extends Context.Service<
 
         findOpen: Effect.fn("PlacesRepo.findOpen")(function* (worker, places) {
           const column = columnsOf(places)
-          return yield* sql<DueRow>`
+          return yield* sql<DueMonitorRow>`
             SELECT ${monitorColumns}
             FROM unnest(
               ${column("uuid", ({ monitor_id }) => monitor_id)},
@@ -258,7 +262,7 @@ export class PlacesRepo extends Context.Service<
 
         answer: Effect.fn("PlacesRepo.answer")(function* (worker, answers, at) {
           const column = columnsOf(answers)
-          const toCheck = ({ result }: PlaceAnswer) =>
+          const toCheck = ({ result }: ReportedPlaceResult) =>
             JSON.stringify({ at: timestampOf(at), ...result })
           yield* sql`
             WITH given AS (

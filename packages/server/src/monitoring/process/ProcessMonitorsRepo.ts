@@ -1,7 +1,7 @@
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import {
   type JoinedReport,
   type ProcessColumns,
@@ -11,7 +11,7 @@ import {
 
 export class ProcessMonitorsRepo extends Context.Service<
   ProcessMonitorsRepo,
-  MonitorRows<ProcessRow, ProcessColumns, JoinedReport> & {
+  MonitorTableRepo<ProcessRow, ProcessColumns, JoinedReport> & {
     /** Locks these monitors, except paused ones. */
     readonly findManyForUpdate: (
       workspaceId: AuthorizedWorkspaceId,
@@ -39,7 +39,7 @@ export class ProcessMonitorsRepo extends Context.Service<
           FROM process_monitors AS k
           JOIN monitors AS m ON m.id = k.monitor_id`)
         return ProcessMonitorsRepo.of({
-          ...monitorRows<ProcessRow, ProcessColumns, JoinedReport>(sql, processTable),
+          ...monitorTableRepo<ProcessRow, ProcessColumns, JoinedReport>(sql, processTable),
 
           findManyForUpdate: Effect.fn("ProcessMonitorsRepo.findManyForUpdate")(function* (
             workspaceId,

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { columnsOf } from "../../store/index.ts"
 import { type OngoingFailure, type ReportSummary, silentAfterMs } from "./decideProcess.ts"
-import { kindColumns } from "../MonitorRows.ts"
+import { kindColumns } from "../MonitorTable.ts"
 import { type ProcessRow, processTable, type ReportedRow } from "./ProcessRow.ts"
 
 interface Worker {

@@ -6,7 +6,7 @@ import type {
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { WorkerId } from "@scheduling/domain/shared/Ids"
 import { timestampOf } from "../../store/index.ts"
-import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorTable.ts"
 import type { OngoingFailure, ProcessRules, ProcessState } from "./decideProcess.ts"
 
 interface FailingColumns {

@@ -9,7 +9,7 @@ import {
 } from "@scheduling/domain/monitors/process/ProcessMonitor"
 import { ValidationFailed } from "@scheduling/domain/shared/Errors"
 import { Effect } from "effect"
-import { type MonitorKind, recordPause } from "../MonitorKind.ts"
+import { type MonitorKind, decidePause } from "../MonitorKind.ts"
 import { type ProcessRules, silentAfterMs } from "./decideProcess.ts"
 import { ProcessMonitorsRepo } from "./ProcessMonitorsRepo.ts"
 import {
@@ -71,7 +71,7 @@ export const processKind = Effect.map(ProcessMonitorsRepo, (repo) => {
     }),
     decidePaused: (row, isPaused, at) => ({
       columns: startedAt(row, !isPaused, at),
-      ...recordPause(row, isPaused, at)
+      ...decidePause(row, isPaused, at)
     }),
     show: toProcessMonitor,
     showDetails: ({ message = null }) => ({ message })

@@ -8,11 +8,11 @@ import { elapsedMs, loop, Waker } from "../../core/index.ts"
 import { type NewOutboxEvent, Outbox } from "../../events/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
-import { type CheckDecision, decideCheck } from "./decideCheck.ts"
+import { type SslStatusDecision, decideSslStatus } from "./decideSslStatus.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { type SslRow, sslTable } from "./SslRow.ts"
 
-export interface CheckDetails {
+export interface SslCheckDetails {
   readonly verification?: SslVerification
   readonly message?: string
   readonly fingerprint_sha256?: string
@@ -84,7 +84,7 @@ export class CertificateChecks extends Context.Service<
         const row = found.value
         const at = yield* now
         const ms = at.getTime()
-        const decision = decideCheck(row, row, result, ms, Math.random())
+        const decision = decideSslStatus(row, row, result, ms, Math.random())
         const { cause, state } = decision
         const { status: from, workspace_id } = row
         const to = state.status
@@ -181,10 +181,10 @@ export const CertificateChecksLayer: Layer.Layer<never, never, CertificateChecks
   )
 
 const toRecords = (
-  { expiringDays, isChanged }: CheckDecision,
+  { expiringDays, isChanged }: SslStatusDecision,
   { certificate, message, verification }: TlsCheck,
   duration_ms: number
-): ReadonlyArray<{ readonly type: string; readonly details: CheckDetails }> => {
+): ReadonlyArray<{ readonly type: string; readonly details: SslCheckDetails }> => {
   const fingerprint =
     certificate === null ? {} : { fingerprint_sha256: certificate.fingerprint_sha256 }
   return [
@@ -204,7 +204,7 @@ const toRecords = (
 
 const toAnnouncements = (
   { host, id, name, tags, workspace_id }: SslRow,
-  { expiringDays, isChanged, state: { certificate, status } }: CheckDecision,
+  { expiringDays, isChanged, state: { certificate, status } }: SslStatusDecision,
   at: Date
 ): ReadonlyArray<NewOutboxEvent> => {
   if (certificate === null) return []

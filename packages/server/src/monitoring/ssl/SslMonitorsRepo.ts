@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { kindColumns, type MonitorRows, monitorRows } from "../MonitorRows.ts"
+import { kindColumns, type MonitorTableRepo, monitorTableRepo } from "../MonitorTable.ts"
 import { type SslColumns, type SslRow, sslTable } from "./SslRow.ts"
 
 export class SslMonitorsRepo extends Context.Service<
   SslMonitorsRepo,
-  MonitorRows<SslRow, SslColumns, unknown> & {
+  MonitorTableRepo<SslRow, SslColumns, unknown> & {
     /**
      * Leases due monitors until the given time, but only a few per workspace, so that one
      * workspace's unresponsive servers do not delay the others.
@@ -27,7 +27,7 @@ export class SslMonitorsRepo extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) => {
       const columns = sql.literal(kindColumns(sslTable))
       return SslMonitorsRepo.of({
-        ...monitorRows<SslRow, SslColumns>(sql, sslTable),
+        ...monitorTableRepo<SslRow, SslColumns>(sql, sslTable),
 
         lease: Effect.fn("SslMonitorsRepo.lease")(function* (now, options) {
           return yield* sql<SslRow>`

@@ -3,8 +3,8 @@ import type { Certificate } from "@scheduling/domain/monitors/ssl/Certificate"
 import type { SslMonitor, SslProtocol } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { dayMs } from "../../core/index.ts"
 import { timestampOf, timestampOrNull } from "../../store/index.ts"
-import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorRows.ts"
-import type { SslState } from "./decideCheck.ts"
+import { type KindRow, type MonitorTable, toMonitorFields } from "../MonitorTable.ts"
+import type { SslState } from "./decideSslStatus.ts"
 
 export interface SslSettings {
   readonly host: string

@@ -10,8 +10,8 @@ import {
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { urlOfHost } from "../checks/urlOfHost.ts"
-import { type MonitorKind, recordPause } from "../MonitorKind.ts"
-import type { CheckDetails } from "./CertificateChecks.ts"
+import { type MonitorKind, decidePause } from "../MonitorKind.ts"
+import type { SslCheckDetails } from "./CertificateChecks.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { type SslColumns, type SslRow, type SslSettings, sslTable, toSslMonitor } from "./SslRow.ts"
 
@@ -22,7 +22,7 @@ export interface SslTypes {
   readonly Input: SslMonitorInput
   readonly Changes: SslMonitorUpdate
   readonly Monitor: SslMonitor
-  readonly Details: CheckDetails
+  readonly Details: SslCheckDetails
   readonly Event: SslEvent
 }
 
@@ -62,7 +62,7 @@ export const sslKind = Effect.gen(function* () {
     },
     decidePaused: (row, isPaused, at) => ({
       columns: { check_at: isPaused ? null : at, failures: 0 },
-      ...recordPause(row, isPaused, at)
+      ...decidePause(row, isPaused, at)
     }),
     show: toSslMonitor,
     showDetails: (details) => ({

@@ -11,8 +11,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { dayMs, orNotFound } from "../../core/index.ts"
 import { StoreClock, timestampOf } from "../../store/index.ts"
-import { addLatencies, percentilesOf } from "./latencies.ts"
-import { type UptimeBucketRow, UptimeRepo, type WatchedMonitor } from "./UptimeRepo.ts"
+import { addLatencyHistograms, latencyPercentilesOf } from "./latencies.ts"
+import { type UptimeBucketRow, UptimeRepo, type CurrentMonitorStatus } from "./UptimeRepo.ts"
 
 /** Computes the uptime of monitors in a period. */
 export class Uptime extends Context.Service<
@@ -123,7 +123,8 @@ export class Uptime extends Context.Service<
 const requireMonitor = orNotFound("monitor")
 
 /**
- * The fraction of the monitored time in which a monitor was not down. Null if it was not monitored.
+ * A monitor's uptime, in total and on each day: the fraction of the monitored time in which it was
+ * not down. Null if it was not monitored.
  */
 export interface DailyUptime {
   readonly uptime: number | null
@@ -140,7 +141,7 @@ interface Bucket extends Omit<UptimeBucketRow, "monitor_id" | "starts_at" | "unw
  */
 const bucketOf = (
   stored: UptimeBucketRow | undefined,
-  { changed_at, created_at, status }: WatchedMonitor,
+  { changed_at, created_at, status }: CurrentMonitorStatus,
   startMs: number,
   endMs: number
 ): Bucket => {
@@ -176,9 +177,9 @@ const figuresOf = (buckets: ReadonlyArray<Bucket>) => ({
   watched_seconds: Math.round(sumOf(buckets, "watched_ms")) / 1_000,
   checks: sumOf(buckets, "checks"),
   failed_checks: sumOf(buckets, "failed_checks"),
-  latency_ms: percentilesOf(
+  latency_ms: latencyPercentilesOf(
     buckets.reduce<ReadonlyArray<number> | null>(
-      (total, { latencies }) => addLatencies(total, latencies),
+      (total, { latencies }) => addLatencyHistograms(total, latencies),
       null
     )
   )

@@ -2,7 +2,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { columnsOf, repeatUntilFewerThan } from "../../store/index.ts"
-import type { StoredStatus } from "../MonitorRows.ts"
+import type { StoredStatus } from "../MonitorTable.ts"
 
 /** A span of time in which a monitor had one status. */
 export interface StatusSpan {
@@ -17,7 +17,7 @@ export interface StatusSpan {
 }
 
 /** A monitor, with its status since `changed_at`. */
-export interface WatchedMonitor {
+export interface CurrentMonitorStatus {
   readonly created_at: Date
   readonly changed_at: Date
   readonly status: StoredStatus
@@ -44,12 +44,12 @@ const kept = [
 ] as const
 
 /** SQL for a table of the bucket lengths, and of how many days each is kept. */
-export const bucketWidths = `(
+export const uptimeBucketWidthsSql = `(
   VALUES ${kept.map(({ days, seconds }) => `(${seconds}, ${days})`).join(", ")}
 ) AS width (seconds, days)`
 
 /** SQL that adds the inserted totals to an existing bucket. */
-export const addToBucket = `
+export const addToUptimeBucketSql = `
   ON CONFLICT (monitor_id, seconds, starts_at) DO UPDATE
   SET
     checks = uptime_buckets.checks + excluded.checks,
@@ -77,7 +77,7 @@ export class UptimeRepo extends Context.Service<
     readonly findMonitors: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<WatchedMonitor & { readonly id: string }>>
+    ) => Effect.Effect<ReadonlyArray<CurrentMonitorStatus & { readonly id: string }>>
     readonly list: (
       workspaceId: AuthorizedWorkspaceId,
       ids: ReadonlyArray<string>,
@@ -98,7 +98,7 @@ export class UptimeRepo extends Context.Service<
         }, Effect.orDie),
 
         findMonitors: Effect.fn("UptimeRepo.findMonitors")(function* (workspaceId, ids) {
-          return yield* sql<WatchedMonitor & { readonly id: string }>`
+          return yield* sql<CurrentMonitorStatus & { readonly id: string }>`
             SELECT id, created_at, changed_at, status
             FROM monitors
             WHERE workspace_id = ${workspaceId}
@@ -175,7 +175,7 @@ const addSpans = (
         ) AS given (monitor_id, status, begins, ends)
       ) AS span
       JOIN monitors AS m ON m.id = span.monitor_id
-      CROSS JOIN ${sql.literal(bucketWidths)}
+      CROSS JOIN ${sql.literal(uptimeBucketWidthsSql)}
       CROSS JOIN LATERAL generate_series(
         to_timestamp(
           floor(
@@ -195,5 +195,5 @@ const addSpans = (
     WHERE ms > 0
     GROUP BY id, workspace_id, seconds, starts_at
     ORDER BY id, seconds, starts_at
-    ${sql.literal(addToBucket)}`
+    ${sql.literal(addToUptimeBucketSql)}`
 }

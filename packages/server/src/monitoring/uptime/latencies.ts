@@ -5,21 +5,21 @@
  */
 const perDoubling = 3
 
-export const latencyBuckets = 48
+export const latencyBucketCount = 48
 
 /** Returns the index of a latency's bucket, from 0. */
-export const latencyBucket = (ms: number): number =>
-  Math.min(latencyBuckets - 1, Math.floor(Math.log2(Math.max(1, ms)) * perDoubling))
+export const latencyBucketIndex = (ms: number): number =>
+  Math.min(latencyBucketCount - 1, Math.floor(Math.log2(Math.max(1, ms)) * perDoubling))
 
 /** Returns the histogram of one latency. */
-export const countsOfLatency = (ms: number): ReadonlyArray<number> => {
-  const counts = Array<number>(latencyBuckets).fill(0)
-  counts[latencyBucket(ms)] = 1
+export const histogramOfLatency = (ms: number): ReadonlyArray<number> => {
+  const counts = Array<number>(latencyBucketCount).fill(0)
+  counts[latencyBucketIndex(ms)] = 1
   return counts
 }
 
 /** Adds two histograms. Null stands for an empty histogram. */
-export const addLatencies = (
+export const addLatencyHistograms = (
   a: ReadonlyArray<number> | null,
   b: ReadonlyArray<number> | null
 ): ReadonlyArray<number> | null =>
@@ -36,7 +36,7 @@ const percentile = (counts: ReadonlyArray<number>, share: number): number => {
   return Math.round(2 ** ((index + 0.5) / perDoubling))
 }
 
-export const percentilesOf = (counts: ReadonlyArray<number> | null) =>
+export const latencyPercentilesOf = (counts: ReadonlyArray<number> | null) =>
   counts === null
     ? null
     : {

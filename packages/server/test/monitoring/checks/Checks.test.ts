@@ -8,7 +8,7 @@ import { Outbox } from "../../../src/events/Outbox.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { type CheckOutcome, noMeasurements } from "@scheduling/calls/probes/checkErrors"
 import { Checks, Probers } from "../../../src/monitoring/checks/Checks.ts"
-import { ChecksRepo, type DueRow } from "../../../src/monitoring/checks/ChecksRepo.ts"
+import { ChecksRepo, type DueMonitorRow } from "../../../src/monitoring/checks/ChecksRepo.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
@@ -21,7 +21,7 @@ import { ask, type Member, signUp, times, together } from "../../support/http.ts
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { monitorsOfKind } from "../monitors.ts"
 
-type Target = (row: DueRow) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
+type Target = (row: DueMonitorRow) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
 
 /** Creates one node's checks service. `target` determines the responses. */
 const nodeWith = (target: Target) =>
@@ -50,7 +50,7 @@ const nodeWith = (target: Target) =>
     Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
   )
 
-const urlOf = ({ target }: DueRow) => (target as { readonly url: string }).url
+const urlOf = ({ target }: DueMonitorRow) => (target as { readonly url: string }).url
 
 /** Runs all due checks. There are fewer of them than one statement leases. */
 const checkAll = Effect.gen(function* () {

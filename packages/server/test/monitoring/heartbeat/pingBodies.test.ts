@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { BodyLimits } from "../../../src/monitoring/heartbeat/BodyBudget.ts"
+import { PingBodyLimits } from "../../../src/monitoring/heartbeat/PingBodyBudget.ts"
 import { ask, signUp, times, together } from "../../support/http.ts"
 import { testAppLayer } from "../../support/TestApp.ts"
 import { setUpHeartbeats, heartbeatsOf, minimal, ping as pingAt } from "../monitors.ts"
@@ -13,7 +13,7 @@ const ping = (url: string, signal = "") => pingAt(url, signal, { method: "POST",
 
 const limited = Layer.provideMerge(
   Layer.unwrap(Effect.succeed(testAppLayer())),
-  Layer.succeed(BodyLimits, { each: 25_000, account: 60_000 })
+  Layer.succeed(PingBodyLimits, { each: 25_000, account: 60_000 })
 )
 
 const createWorkspace = Effect.fnUntraced(function* (

@@ -2,16 +2,16 @@ import type { IncidentCause } from "@scheduling/domain/incidents/Incident"
 import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import type { CheckedColumns, CheckedStatus } from "./CheckedRow.ts"
 
-export type UptimeState = Pick<CheckedColumns, "failures" | "successes"> & {
+export type TargetState = Pick<CheckedColumns, "failures" | "successes"> & {
   readonly status: CheckedStatus
 }
 
-export type UptimeRules = Pick<
+export type TargetStatusRules = Pick<
   CheckedColumns,
   "confirm_after" | "interval_seconds" | "recover_after"
 >
 
-export interface UptimeDecision extends UptimeState {
+export interface TargetStatusDecision extends TargetState {
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
   /** True if the next check follows within seconds, to confirm this one. */
@@ -19,14 +19,14 @@ export interface UptimeDecision extends UptimeState {
 }
 
 /** The delay of the check that confirms a failure or a recovery. */
-export const confirmAfterMs = 3_000
+export const confirmationDelayMs = 3_000
 
 /** Decides the status after a check. `error` is null if the check succeeded. */
-export const decideUptime = (
-  rules: UptimeRules,
-  before: UptimeState,
+export const decideTargetStatus = (
+  rules: TargetStatusRules,
+  before: TargetState,
   error: CheckError | null
-): UptimeDecision => {
+): TargetStatusDecision => {
   const wasDown = before.status === "down"
   if (error === null) {
     const successes = wasDown ? before.successes + 1 : 0
@@ -50,12 +50,15 @@ export const decideUptime = (
   }
 }
 
-/** Leaves the status unchanged until the next check, which follows within seconds. */
-export const unconfirmedDecision = ({
+/**
+ * The decision after a failure that this node itself may have caused. The status stays as it is, and
+ * the next check follows within seconds.
+ */
+export const doubtfulDecision = ({
   failures,
   status,
   successes
-}: UptimeState): UptimeDecision => ({
+}: TargetState): TargetStatusDecision => ({
   status,
   failures,
   successes,
@@ -67,10 +70,10 @@ export const unconfirmedDecision = ({
 const mostCounted = 30_000
 
 /**
- * Returns the time of the next regular check after `ms`. Each monitor has its own offset, so that
+ * Returns the time of the next regular check after `afterMs`. Each monitor has its own offset, so that
  * many monitors' checks are spread over the interval.
  */
-export const nextRegularMs = (
+export const nextRegularCheckMs = (
   monitorId: string,
   intervalSeconds: number,
   afterMs: number

@@ -2,7 +2,7 @@ import type { CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import type { DownWhen } from "@scheduling/domain/monitors/checks/Place"
 
 /** The result of a check from a place. A place that is `unknown` has no result. */
-export interface KnownPlace {
+export interface PlaceCheckResult {
   readonly labels: ReadonlyArray<string>
   readonly result: CheckResult
 }
@@ -12,9 +12,9 @@ export interface KnownPlace {
  * decided the result: the first failed place, or the place with the median duration. Undefined if
  * no place is known.
  */
-export const decidePlaces = (
+export const combinePlaceResults = (
   downWhen: DownWhen,
-  known: ReadonlyArray<KnownPlace>
+  known: ReadonlyArray<PlaceCheckResult>
 ): CheckResult | undefined => {
   const failed = known.filter(({ result }) => result.error !== null)
   const succeeded = known.filter(({ result }) => result.error === null)
@@ -29,10 +29,10 @@ export const decidePlaces = (
   return sorted[Math.floor(sorted.length / 2)]?.result
 }
 
-const durationOf = ({ result }: KnownPlace): number => result.duration_ms ?? 0
+const durationOf = ({ result }: PlaceCheckResult): number => result.duration_ms ?? 0
 
 const failureOf = (
-  { labels, result }: KnownPlace,
+  { labels, result }: PlaceCheckResult,
   failed: number,
   known: number
 ): CheckResult | undefined =>

@@ -1,7 +1,7 @@
 import type { TlsCheck } from "@scheduling/calls/tls/TlsProbe"
 import { assert, describe, it } from "@effect/vitest"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { decideCheck, type SslState } from "../../../src/monitoring/ssl/decideCheck.ts"
+import { decideSslStatus, type SslState } from "../../../src/monitoring/ssl/decideSslStatus.ts"
 
 const now = Date.UTC(2026, 5, 1)
 const day = 86_400_000
@@ -42,13 +42,13 @@ const bad = (verification: SslVerification): TlsCheck => ({
 const check = (results: ReadonlyArray<TlsCheck>) => {
   let state = before
   return results.map((one) => {
-    const decision = decideCheck(rules, state, one, now, 0.5)
+    const decision = decideSslStatus(rules, state, one, now, 0.5)
     state = decision.state
     return decision
   })
 }
 
-describe("decideCheck", () => {
+describe("decideSslStatus", () => {
   it("is up with a valid certificate", () => {
     const [first] = check([saw("a")])
     assert.deepInclude(first, { cause: null, isChanged: false, expiringDays: null })
@@ -136,7 +136,7 @@ describe("decideCheck", () => {
 
   it("spreads checks over a fifth of the interval, and checks at the expiry", () => {
     const after = (chance: number, daysLeft = 60) =>
-      decideCheck(rules, before, saw("a", daysLeft), now, chance).nextCheckMs
+      decideSslStatus(rules, before, saw("a", daysLeft), now, chance).nextCheckMs
     assert.strictEqual(after(0), 19_440_000)
     assert.strictEqual(after(1), 23_760_000)
     assert.strictEqual(after(1, 0.1), 8_641_000)

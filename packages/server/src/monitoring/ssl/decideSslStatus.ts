@@ -28,7 +28,7 @@ export interface SslRules {
   readonly check_interval_seconds: number
 }
 
-export interface CheckDecision {
+export interface SslStatusDecision {
   readonly state: SslState
   /** Set when the status becomes `down`. */
   readonly cause: IncidentCause | null
@@ -65,13 +65,13 @@ const withoutCertificate: ReadonlySet<SslVerification> = new Set([
  * server sent no certificate, a second check must confirm the failure. `chance`, a random number
  * from 0 to 1, spreads checks that started together.
  */
-export const decideCheck = (
+export const decideSslStatus = (
   rules: SslRules,
   before: SslState,
   check: TlsCheck,
   nowMs: number,
   chance: number
-): CheckDecision => {
+): SslStatusDecision => {
   const found = check.certificate
   const known = before.seen.find(({ fingerprint }) => fingerprint === found?.fingerprint_sha256)
   const threshold = found === null ? undefined : reachedThreshold(rules, found, nowMs)

@@ -78,14 +78,15 @@ export interface MonitorTable<Columns> {
   readonly shown?: { readonly columns: string; readonly joins: string }
 }
 
-export type RowId = Pick<KindRow, "monitor_id" | "workspace_id">
+export type MonitorRef = Pick<KindRow, "monitor_id" | "workspace_id">
 
 export interface MonitorFilters extends ListFilters, Pick<MonitorQuery, "status"> {}
 
 /** The values by which lists of monitors can be sorted. */
 export const monitorSorts = { name: sortByName("m.name") }
 
-export interface MonitorRows<Row, Columns, Shown> {
+/** Reads and writes the monitors of one kind. `Shown` are the columns of other tables. */
+export interface MonitorTableRepo<Row, Columns, Shown> {
   readonly find: (
     workspaceId: AuthorizedWorkspaceId,
     id: string
@@ -123,8 +124,8 @@ export interface MonitorRows<Row, Columns, Shown> {
    * Writes the given columns of the monitor's kind. Absent columns receive their defaults, and the
    * object's other fields are ignored.
    */
-  readonly insert: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
-  readonly update: (id: RowId, columns: Partial<Columns>) => Effect.Effect<void>
+  readonly insert: (id: MonitorRef, columns: Partial<Columns>) => Effect.Effect<void>
+  readonly update: (id: MonitorRef, columns: Partial<Columns>) => Effect.Effect<void>
 }
 
 const commonColumns =
@@ -136,10 +137,10 @@ const commonColumns =
 export const kindColumns = ({ columns }: Pick<MonitorTable<object>, "columns">): string =>
   [commonColumns, ...Object.keys(columns).map((name) => `k.${name}`)].join(", ")
 
-export const monitorRows = <Row extends KindRow, Columns extends object, Shown = unknown>(
+export const monitorTableRepo = <Row extends KindRow, Columns extends object, Shown = unknown>(
   sql: SqlClient.SqlClient,
   table: MonitorTable<Columns>
-): MonitorRows<Row, Columns, Shown> => {
+): MonitorTableRepo<Row, Columns, Shown> => {
   const columns = sql.literal(kindColumns(table))
   const name = sql.literal(table.name)
   const joined = sql.literal(`FROM ${table.name} AS k JOIN monitors AS m ON m.id = k.monitor_id`)
@@ -182,18 +183,18 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
 
     findByKey: (workspaceId, key) => findWhere(workspaceId, sql`m.key = ${key}`),
 
-    list: Effect.fn("MonitorRows.list")(function* (workspaceId, filters, page, now) {
+    list: Effect.fn("MonitorTableRepo.list")(function* (workspaceId, filters, page, now) {
       return yield* sql<Row & Shown & PageRow>`
         SELECT ${shownWith(sortColumn(page))}
         WHERE m.workspace_id = ${workspaceId}
           AND m.kind = ${table.kind}
           AND ${isListedAfter(sql, page, "m.id")}
-          ${matchFilters(sql, filters, statusAt(sql, late, now))}
+          ${matchesMonitorFilters(sql, filters, statusAt(sql, late, now))}
         ORDER BY ${sql.literal(listOrder(page, "m.id"))}
         LIMIT ${page.limit + 1}`
     }, Effect.orDie),
 
-    count: Effect.fn("MonitorRows.count")(function* (workspaceId, filters, now) {
+    count: Effect.fn("MonitorTableRepo.count")(function* (workspaceId, filters, now) {
       return yield* countRows(
         sql,
         sql`
@@ -201,11 +202,11 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
           ${joined}
           WHERE m.workspace_id = ${workspaceId}
             AND m.kind = ${table.kind}
-            ${matchFilters(sql, filters, statusAt(sql, late, now))}`
+            ${matchesMonitorFilters(sql, filters, statusAt(sql, late, now))}`
       )
     }, Effect.orDie),
 
-    findForUpdate: Effect.fn("MonitorRows.findForUpdate")(function* (workspaceId, id) {
+    findForUpdate: Effect.fn("MonitorTableRepo.findForUpdate")(function* (workspaceId, id) {
       const rows = yield* sql<Row>`
         SELECT ${columns}
         ${joined}
@@ -216,7 +217,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
       return Option.fromNullishOr(rows[0])
     }, Effect.orDie),
 
-    findDueForUpdate: Effect.fn("MonitorRows.findDueForUpdate")(function* (at, limit) {
+    findDueForUpdate: Effect.fn("MonitorTableRepo.findDueForUpdate")(function* (at, limit) {
       return yield* sql<Row>`
         SELECT ${columns}
         ${joined}
@@ -232,10 +233,10 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
       WHERE check_at IS NOT NULL`.pipe(
       Effect.map(([row]) => row?.check_at ?? undefined),
       Effect.orDie,
-      Effect.withSpan("MonitorRows.findNextCheck")
+      Effect.withSpan("MonitorTableRepo.findNextCheck")
     ),
 
-    insert: Effect.fn("MonitorRows.insert")(function* ({ monitor_id, workspace_id }, given) {
+    insert: Effect.fn("MonitorTableRepo.insert")(function* ({ monitor_id, workspace_id }, given) {
       const values = valuesOf(given)
       yield* sql`
         INSERT INTO ${name}
@@ -243,7 +244,7 @@ export const monitorRows = <Row extends KindRow, Columns extends object, Shown =
         VALUES (${monitor_id}, ${workspace_id}, ${sql.csv(values.map(({ value }) => value))})`
     }, Effect.orDie),
 
-    update: Effect.fn("MonitorRows.update")(function* ({ monitor_id, workspace_id }, given) {
+    update: Effect.fn("MonitorTableRepo.update")(function* ({ monitor_id, workspace_id }, given) {
       const set = valuesOf(given).map(({ column, value }) => sql`${sql.literal(column)} = ${value}`)
       yield* sql`
         UPDATE ${name}
@@ -270,7 +271,7 @@ export const statusAt = (
         ELSE m.status
       END`
 
-export const matchFilters = (
+export const matchesMonitorFilters = (
   sql: SqlClient.SqlClient,
   { status, ...filters }: MonitorFilters,
   statusNow: Statement.Fragment

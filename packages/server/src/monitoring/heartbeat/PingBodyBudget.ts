@@ -6,13 +6,15 @@ import type { PingDetails } from "./heartbeatEvents.ts"
 /**
  * How many bytes of ping bodies this node stores per day, for each workspace and for each account.
  */
-export const BodyLimits = Context.Reference<{ readonly each: number; readonly account: number }>(
-  "@scheduling/server/monitoring/heartbeat/BodyLimits",
-  { defaultValue: () => ({ each: 100_000_000, account: 400_000_000 }) }
-)
+export const PingBodyLimits = Context.Reference<{
+  readonly each: number
+  readonly account: number
+}>("@scheduling/server/monitoring/heartbeat/PingBodyLimits", {
+  defaultValue: () => ({ each: 100_000_000, account: 400_000_000 })
+})
 
 /** The workspace that stores a body, and the lane that identifies its account. */
-export interface BodyOwner {
+export interface PingBodyOwner {
   readonly workspace_id: string
   readonly lane: bigint
 }
@@ -22,11 +24,11 @@ export interface BodyOwner {
  * a ping belongs to is known only after the ping was written, so a body is charged afterwards. Once
  * a workspace has exceeded its budget, the bodies of further pings are dropped.
  */
-export class BodyBudget {
+export class PingBodyBudget {
   readonly #rates: AccountRateLimits
   readonly #overdrawnUntil = new Map<string, number>()
 
-  constructor(limits: Context.Service.Shape<typeof BodyLimits>) {
+  constructor(limits: Context.Service.Shape<typeof PingBodyLimits>) {
     this.#rates = new AccountRateLimits(limits, dayMs)
   }
 
@@ -38,14 +40,14 @@ export class BodyBudget {
   }
 
   /** Charges the body to the ping's workspace, or drops the body if the budget is used up. */
-  keep(owner: BodyOwner, details: PingDetails, nowMs: number): PingDetails {
+  keep(owner: PingBodyOwner, details: PingDetails, nowMs: number): PingDetails {
     if ((this.#overdrawnUntil.get(owner.workspace_id) ?? 0) > nowMs) return withoutBody(details)
     this.charge(owner, details, nowMs)
     return details
   }
 
   /** Charges a body that has already been stored. */
-  charge({ lane, workspace_id }: BodyOwner, { body }: PingDetails, nowMs: number): void {
+  charge({ lane, workspace_id }: PingBodyOwner, { body }: PingDetails, nowMs: number): void {
     if (body === undefined) return
     const forMs = this.#rates.charge(workspace_id, lane, nowMs, Buffer.byteLength(body))
     if (forMs > 0) this.#overdrawnUntil.set(workspace_id, nowMs + forMs)

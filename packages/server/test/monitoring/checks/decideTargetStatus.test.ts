@@ -2,21 +2,21 @@ import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import { assert, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import {
-  decideUptime,
-  nextRegularMs,
-  type UptimeState
-} from "../../../src/monitoring/checks/decideUptime.ts"
+  decideTargetStatus,
+  nextRegularCheckMs,
+  type TargetState
+} from "../../../src/monitoring/checks/decideTargetStatus.ts"
 import { NetworkWatch } from "../../../src/monitoring/checks/NetworkWatch.ts"
 
 const bad: CheckError = { code: "timeout", message: "Too late." }
 
 /** Returns the status after each check: `-` is a failed check, `+` a successful one. */
 const statusesOf = (confirm_after: number, recover_after: number, results: string) => {
-  let state: UptimeState = { status: "new", failures: 0, successes: 0 }
+  let state: TargetState = { status: "new", failures: 0, successes: 0 }
   return [...results]
     .map((result) => {
       const rules = { confirm_after, recover_after, interval_seconds: 60 }
-      const decision = decideUptime(rules, state, result === "+" ? null : bad)
+      const decision = decideTargetStatus(rules, state, result === "+" ? null : bad)
       state = decision
       assert.strictEqual(decision.cause !== null, decision.status === "down" && result === "!")
       return `${decision.status}${decision.isToBeConfirmed ? "?" : ""}`
@@ -41,11 +41,11 @@ describe("the status of a checked monitor", () => {
     const ids = Array.from({ length: 600 }, () => randomUUID())
     const now = Date.UTC(2026, 5, 1, 12)
     const seconds = Map.groupBy(ids, (id) => {
-      const next = nextRegularMs(id, 60, now)
+      const next = nextRegularCheckMs(id, 60, now)
       assert.isAbove(next, now)
       assert.isAtMost(next, now + 60_000)
-      assert.strictEqual(nextRegularMs(id, 60, next), next + 60_000)
-      assert.strictEqual(nextRegularMs(id, 60, next - 1), next)
+      assert.strictEqual(nextRegularCheckMs(id, 60, next), next + 60_000)
+      assert.strictEqual(nextRegularCheckMs(id, 60, next - 1), next)
       return Math.floor((next - now) / 1_000)
     })
     for (const [second, all] of seconds) assert.isAtMost(all.length, 30, `in second ${second}`)

@@ -1,14 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { noMeasurements } from "@scheduling/calls/probes/checkErrors"
 import type { DownWhen } from "@scheduling/domain/monitors/checks/Place"
-import { decidePlaces, type KnownPlace } from "../../../src/monitoring/places/decidePlaces.ts"
+import {
+  combinePlaceResults,
+  type PlaceCheckResult
+} from "../../../src/monitoring/places/combinePlaceResults.ts"
 
-const good = (duration_ms: number): KnownPlace => ({
+const good = (duration_ms: number): PlaceCheckResult => ({
   labels: ["oslo"],
   result: { ...noMeasurements, duration_ms }
 })
 
-const bad: KnownPlace = {
+const bad: PlaceCheckResult = {
   labels: ["fra", "dc1"],
   result: {
     ...noMeasurements,
@@ -17,15 +20,15 @@ const bad: KnownPlace = {
   }
 }
 
-const isDown = (downWhen: DownWhen, known: ReadonlyArray<KnownPlace>) => {
-  const result = decidePlaces(downWhen, known)
+const isDown = (downWhen: DownWhen, known: ReadonlyArray<PlaceCheckResult>) => {
+  const result = combinePlaceResults(downWhen, known)
   return result === undefined ? undefined : result.error !== null
 }
 
-describe("decidePlaces", () => {
+describe("combinePlaceResults", () => {
   it("counts the failed places among the known ones", () => {
     const cases: ReadonlyArray<
-      readonly [ReadonlyArray<KnownPlace>, any: boolean, majority: boolean, all: boolean]
+      readonly [ReadonlyArray<PlaceCheckResult>, any: boolean, majority: boolean, all: boolean]
     > = [
       [[good(1), good(2), good(3)], false, false, false],
       [[bad, good(2), good(3)], true, false, false],
@@ -43,19 +46,19 @@ describe("decidePlaces", () => {
 
   it("has no result if no place is known", () => {
     for (const when of ["any", "majority", "all"] as const) {
-      assert.isUndefined(decidePlaces(when, []))
+      assert.isUndefined(combinePlaceResults(when, []))
     }
   })
 
   it("has the measurements of a place that decided, and says where it failed", () => {
-    assert.strictEqual(decidePlaces("majority", [good(9), good(1), good(5)])?.duration_ms, 5)
-    assert.deepInclude(decidePlaces("any", [good(9), bad, bad]), {
+    assert.strictEqual(combinePlaceResults("majority", [good(9), good(1), good(5)])?.duration_ms, 5)
+    assert.deepInclude(combinePlaceResults("any", [good(9), bad, bad]), {
       status_code: 503,
       error: {
         code: "http_status",
         message: "Failed at 2 of 3 places. At fra, dc1: Responded with 503."
       }
     })
-    assert.strictEqual(decidePlaces("all", [bad])?.error?.message, "Responded with 503.")
+    assert.strictEqual(combinePlaceResults("all", [bad])?.error?.message, "Responded with 503.")
   })
 })
