@@ -11,12 +11,7 @@ const signals = ["SIGINT", "SIGTERM"] as const
  */
 export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
   Effect.gen(function* () {
-    // An empty variable is treated as unset.
-    const set = Object.keys(env).filter((name) => env[name] !== "")
-    for (const { meant, name } of unknownSettings(set, yield* settingNames)) {
-      yield* Effect.logWarning(`${name} is not a setting; did you mean ${meant}?`)
-    }
-
+    yield* warnOfMisspelledSettings
     const run = Effect.runSyncWith(yield* Effect.context())
     let isStopping = false
     const onSignal = (signal: NodeJS.Signals) => {
@@ -41,3 +36,11 @@ export const ProcessLogLayer: Layer.Layer<never> = Layer.effectDiscard(
     )
   })
 )
+
+const warnOfMisspelledSettings = Effect.gen(function* () {
+  // An empty variable is treated as unset.
+  const set = Object.keys(env).filter((name) => env[name] !== "")
+  for (const { meant, name } of unknownSettings(set, yield* settingNames)) {
+    yield* Effect.logWarning(`${name} is not a setting; did you mean ${meant}?`)
+  }
+})

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { withServiceAuthor, AuditLog, ChangeLog, currentAuthor } from "../accounts/index.ts"
 import { TaskId } from "@scheduling/domain/executions/Execution"
 import { AppConfig, loop, runAllInSequence, shortMessage } from "../core/index.ts"
-import { firstOfMonth, Limits, LimitsRepo, percentOf, UsageRepo } from "../plans/index.ts"
+import { firstOfMonth, Limits, LimitsRepo, announcedPercentOf, UsageRepo } from "../plans/index.ts"
 import { Outbox } from "../events/index.ts"
 import type { RunQueue } from "../engine/index.ts"
 import { transactionOf } from "../store/index.ts"
@@ -189,7 +189,7 @@ export class PlanEnforcement extends Context.Service<
         now: Date
       ) {
         const limit = (yield* limits.planOf(workspaceId)).limits.executions_a_month
-        const percent = limit === null ? undefined : percentOf(used, limit)
+        const percent = limit === null ? undefined : announcedPercentOf(used, limit)
         if (limit === null || percent === undefined) return
         const near = { workspaceId, quota: "executions_a_month", used, limit, percent }
         yield* limits.notifyNear(near, firstOfMonth(now))

@@ -3,7 +3,7 @@ import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorks
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditLog } from "../accounts/index.ts"
-import { graceDays } from "../plans/index.ts"
+import { paymentGraceDays } from "../plans/index.ts"
 import { PlanEnforcement } from "./PlanEnforcement.ts"
 import { dayMs, loop, Waker } from "../core/index.ts"
 import { transactionOf } from "../store/index.ts"
@@ -65,7 +65,7 @@ export class SubscriptionSync extends Context.Service<
           now.getTime() + dayMs,
           ...(past_due_since === null || past_due_since < graceStart(now)
             ? []
-            : [past_due_since.getTime() + graceDays * dayMs])
+            : [past_due_since.getTime() + paymentGraceDays * dayMs])
         )
         const isWritten = yield* repo.update(row, { ...state, past_due_since }, new Date(syncAt))
         if (!isWritten || !hasChanged(row, state)) return isWritten
@@ -155,7 +155,7 @@ export const SubscriptionSyncLayer: Layer.Layer<never, never, Provider | Subscri
     })
   )
 
-const graceStart = (now: Date) => new Date(now.getTime() - graceDays * dayMs)
+const graceStart = (now: Date) => new Date(now.getTime() - paymentGraceDays * dayMs)
 
 /** The delay before a failed read is retried. */
 const retryMs = 60 * 1_000

@@ -42,8 +42,8 @@ export class SubjectsRepo extends Context.Service<
   )
 }
 
-/** Returns a function that lists the keys of records. Records without a key are omitted. */
-export const keysById = (found: ReadonlyArray<FoundSubject>) => {
+/** Creates the function that finds the keys of records by id. Records without a key are omitted. */
+export const keyFinder = (found: ReadonlyArray<FoundSubject>) => {
   const keys = new Map(found.map(({ id, key }) => [id, key]))
   return (ids: ReadonlyArray<string>): ReadonlyArray<string> =>
     ids.flatMap((id) => keys.get(id) ?? [])

@@ -51,7 +51,7 @@ export const findRecordIds = <Id extends string = string>(
 }
 
 /** Returns an issue for each id that does not belong to a record. */
-export const unknownIds = (
+export const unknownIdIssues = (
   { field, ids, noun }: Named,
   found: ReadonlyArray<KeyedRecord>,
   path: ReadonlyArray<string | number> = []

@@ -16,7 +16,7 @@ import { TimelineRepo } from "./TimelineRepo.ts"
 export { makeDependencies } from "./dependencies/dependencies.ts"
 export { dependsOnColumn } from "./dependencies/dependsOnColumn.ts"
 export { findSuppressors } from "./dependencies/findSuppressors.ts"
-export { findRecordIds, unknownIds } from "./findRecordIds.ts"
+export { findRecordIds, unknownIdIssues } from "./findRecordIds.ts"
 export { Incidents } from "./Incidents.ts"
 export {
   type IncidentEnd,
@@ -32,7 +32,7 @@ export {
 } from "./maintenance/MaintenanceCoverage.ts"
 export { MaintenanceRepo } from "./maintenance/MaintenanceRepo.ts"
 export { awaitRoutingTurn } from "./routingTurn.ts"
-export { keysById, SubjectsRepo } from "./SubjectsRepo.ts"
+export { keyFinder, SubjectsRepo } from "./SubjectsRepo.ts"
 
 export const IncidentsLayer = Layer.mergeAll(IncidentsHandlers, MaintenanceHandlers).pipe(
   Layer.provide(Maintenance.layer),

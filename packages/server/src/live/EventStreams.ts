@@ -20,7 +20,7 @@ import {
   type SentChange,
   type EndWatch
 } from "../events/index.ts"
-import { heartbeatText, positionText, eventText, greetingText, maySeeEvent } from "./eventText.ts"
+import { keepAliveText, positionText, eventText, greetingText, maySeeEvent } from "./eventText.ts"
 
 /** The limits of open streams per node, and of unread messages per client. */
 export const StreamLimits = Context.Reference<WaitingLimits & { readonly unread: number }>(
@@ -80,7 +80,7 @@ export class EventStreams extends Context.Service<
       ) {
         do {
           yield* Effect.raceFirst(waker.wait(streamCommentSeconds * 1_000), stopping.begun)
-          Queue.offerUnsafe(messages, heartbeatText)
+          Queue.offerUnsafe(messages, keepAliveText)
         } while (!stopping.isStopping() && (yield* isAdmitted))
         Queue.endUnsafe(messages)
       })

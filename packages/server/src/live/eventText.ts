@@ -53,4 +53,4 @@ export const greetingText = ": connected\n\n"
 /** Formats a message without data, which only updates the subscriber's position. */
 export const positionText = (id: string): string => `id: ${id}\n\n`
 
-export const heartbeatText = ": keep-alive\n\n"
+export const keepAliveText = ": keep-alive\n\n"

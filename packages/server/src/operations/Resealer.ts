@@ -121,8 +121,8 @@ const allSealed: ReadonlyArray<Sealed> = [
 ]
 
 /**
- * Re-encrypts the values of a retired `APP_SECRET` with the current one, because they become
- * unreadable once the retired secret is removed. Values that no key can decrypt are skipped and
+ * Re-encrypts values that were encrypted with a retired `APP_SECRET`, using the current one. They
+ * would become unreadable once the retired secret is removed. Values that no key can decrypt are skipped and
  * counted in the log. The work begins some time after the node has started, when the other nodes
  * have the new secret too.
  */

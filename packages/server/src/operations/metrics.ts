@@ -47,13 +47,13 @@ export const metricsRouteLayer: Layer.Layer<never, never, AppConfig | HttpRouter
     })
   )
 
-export class CannotShowMetrics extends Schema.TaggedError<CannotShowMetrics>()(
-  "CannotShowMetrics",
+export class CannotServeMetrics extends Schema.TaggedError<CannotServeMetrics>()(
+  "CannotServeMetrics",
   { message: Schema.String }
 ) {}
 
 /** Serves the metrics on `METRICS_PORT`, a port that a firewall can close to API clients. */
-export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig> =
+export const MetricsServerLayer: Layer.Layer<never, CannotServeMetrics, AppConfig> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { host, metricsPort, metricsToken } = yield* AppConfig
@@ -74,11 +74,11 @@ export const MetricsServerLayer: Layer.Layer<never, CannotShowMetrics, AppConfig
       server.maxConnections = 32
       server.requestTimeout = 10_000
       yield* Effect.acquireRelease(
-        Effect.callback<void, CannotShowMetrics>((resume) => {
+        Effect.callback<void, CannotServeMetrics>((resume) => {
           server.once("error", (cause) =>
             resume(
               Effect.fail(
-                new CannotShowMetrics({
+                new CannotServeMetrics({
                   message: `cannot listen on HOST ${host}, METRICS_PORT ${metricsPort}: ${listenProblem(cause)}`
                 })
               )

@@ -18,7 +18,7 @@ export const requestHeaders = Effect.map(
   ({ headers }) => headers
 )
 
-export const tokenOfCookie = Effect.map(requestHeaders, (headers) => {
+export const sessionTokenOfCookie = Effect.map(requestHeaders, (headers) => {
   const token = readSessionToken(headers["cookie"], isOnHttps(headers))
   return token === undefined ? undefined : Redacted.make(token, { label: "refresh_token" })
 })
@@ -26,11 +26,11 @@ export const tokenOfCookie = Effect.map(requestHeaders, (headers) => {
 /** Returns the user of the session cookie. */
 export const actorOfCookie = (logins: Logins["Service"]) =>
   Effect.gen(function* () {
-    const token = (yield* tokenOfCookie) ?? Redacted.make("")
+    const token = (yield* sessionTokenOfCookie) ?? Redacted.make("")
     return yield* logins.findActor(token, yield* requestOrigin)
   })
 
-export const withCookie = (
+export const withSessionCookie = (
   response: HttpServerResponse.HttpServerResponse,
   token: string | undefined
 ) =>
@@ -44,7 +44,7 @@ export const respondWithTokens = ({
   refresh_token,
   token_type
 }: TokenPair) =>
-  withCookie(
+  withSessionCookie(
     HttpServerResponse.jsonUnsafe(
       { access_token: Redacted.value(access_token), token_type, expires_in },
       { headers: { "cache-control": "no-store" } }
@@ -65,7 +65,7 @@ export const rejectOtherPages = <E, R>(
       if (!isApiFailure(error)) return Effect.die(error)
       return Effect.flatMap(respondWithError(error), (response) =>
         error instanceof InvalidRefreshToken
-          ? withCookie(response, undefined)
+          ? withSessionCookie(response, undefined)
           : Effect.succeed(response)
       )
     })

@@ -2,7 +2,7 @@ import { refreshTokenSeconds } from "@scheduling/domain/auth/TokenPair"
 import { panelOidcPath, panelSessionPath } from "../http/index.ts"
 
 /** The headers by which browsers describe the page that sent a request. */
-export type PageHeaders = Readonly<Record<string, string | undefined>>
+export type BrowserHeaders = Readonly<Record<string, string | undefined>>
 
 /**
  * Returns whether the request was sent by a page of this origin. Browsers attach the cookie to
@@ -10,7 +10,7 @@ export type PageHeaders = Readonly<Record<string, string | undefined>>
  * send and CORS forbids, and `Sec-Fetch-Site`. On plain HTTP, browsers omit `Sec-Fetch-Site`, and
  * `Origin` must have the host of the request instead.
  */
-export const isOwnPage = (headers: PageHeaders): boolean => {
+export const isOwnPage = (headers: BrowserHeaders): boolean => {
   const { host, origin, "sec-fetch-site": site } = headers
   if (headers["x-panel"] !== "1" || !/^https?:\/\//.test(origin ?? "")) return false
   return site === undefined
@@ -19,7 +19,8 @@ export const isOwnPage = (headers: PageHeaders): boolean => {
 }
 
 /** Returns whether the browser used HTTPS, even if a proxy forwards plain HTTP. */
-export const isOnHttps = ({ origin }: PageHeaders): boolean => origin?.startsWith("https:") === true
+export const isOnHttps = ({ origin }: BrowserHeaders): boolean =>
+  origin?.startsWith("https:") === true
 
 /**
  * Returns the name of the cookie. Browsers accept a cookie named `__Host-…` only from this exact

@@ -9,8 +9,8 @@ import {
   respondWithTokens,
   readBodyAs,
   rejectOtherPages,
-  tokenOfCookie,
-  withCookie
+  sessionTokenOfCookie,
+  withSessionCookie
 } from "./pageRequests.ts"
 
 /**
@@ -48,7 +48,7 @@ export const sessionRoutesLayer: Layer.Layer<
     )
 
     const refresh = Effect.gen(function* () {
-      const token = yield* tokenOfCookie
+      const token = yield* sessionTokenOfCookie
       // Nobody is logged in. This is not an error response, because browsers would log it as an
       // error.
       if (token === undefined) return (yield* firstAccount.isAwaited) ? first : empty
@@ -62,7 +62,7 @@ export const sessionRoutesLayer: Layer.Layer<
     })
 
     const logout = Effect.gen(function* () {
-      const token = yield* tokenOfCookie
+      const token = yield* sessionTokenOfCookie
       if (token !== undefined) {
         const ended = Effect.flatMap(logins.findActor(token, yield* requestOrigin), (actor) =>
           logins.end(actor, actor.session_id)
@@ -70,7 +70,7 @@ export const sessionRoutesLayer: Layer.Layer<
         // The session may already have ended. The cookie is removed in either case.
         yield* Effect.ignore(ended)
       }
-      return yield* withCookie(empty, undefined)
+      return yield* withSessionCookie(empty, undefined)
     })
 
     return Layer.mergeAll(

@@ -18,8 +18,8 @@ import {
   firstOfMonth,
   nearLimitAnnouncement,
   type NearLimit,
-  percentOf,
-  percentReachedBy
+  announcedPercentOf,
+  newlyReachedPercent
 } from "./nearLimits.ts"
 import { planFinder } from "./planFinder.ts"
 import { UsageRepo } from "./UsageRepo.ts"
@@ -141,7 +141,7 @@ export class Limits extends Context.Service<
           used: number,
           limit: number
         ) {
-          const percent = percentReachedBy(used, limit)
+          const percent = newlyReachedPercent(used, limit)
           if (percent === undefined) return
           const now = yield* DateTime.nowAsDate
           yield* outbox.announce(
@@ -167,7 +167,7 @@ export class Limits extends Context.Service<
           const { free, plan } = yield* countFree(workspaceId, quota)
           const limit = plan.limits[quota]
           const used = limit - free + more
-          const percent = free < more ? undefined : percentOf(used, limit)
+          const percent = free < more ? undefined : announcedPercentOf(used, limit)
           if (percent !== undefined) {
             const today = dayOf(yield* Clock.currentTimeMillis)
             yield* notifyNear({ workspaceId, quota, used, limit, percent }, today)
@@ -240,7 +240,7 @@ export class Limits extends Context.Service<
             if (isTaken !== undefined) return isTaken
             const { free, plan } = yield* countFree(workspaceId, quota)
             const limit = plan.limits[quota]
-            const isNear = percentOf(limit - free + 1, limit) !== undefined
+            const isNear = announcedPercentOf(limit - free + 1, limit) !== undefined
             // Near the limit, concurrent creates without a transaction could together exceed it.
             if (isNear || free < transactionThreshold) return false
             return yield* permits[quota].take(workspaceId, Effect.succeed(free))

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type CountedLimit, countedResources } from "./countedLimits.ts"
 
 /** The latest subscription that the payment provider reported. */
-export interface BoughtPlan {
+export interface ReportedSubscription {
   readonly status: string
   readonly price_id: string | null
   readonly past_due_since: Date | null
@@ -19,7 +19,7 @@ export class LimitsRepo extends Context.Service<
     readonly lock: (workspaceId: AuthorizedWorkspaceId) => Effect.Effect<boolean>
     readonly findSubscription: (
       workspaceId: AuthorizedWorkspaceId
-    ) => Effect.Effect<Option.Option<BoughtPlan>>
+    ) => Effect.Effect<Option.Option<ReportedSubscription>>
     /** Returns whether the task was paused by the plan rather than by a user. */
     readonly isPausedByPlan: (
       workspaceId: AuthorizedWorkspaceId,
@@ -32,7 +32,7 @@ export class LimitsRepo extends Context.Service<
       readonly since: Day
       readonly percent: number
     }) => Effect.Effect<boolean>
-    /** Counts rows, up to `upTo`. */
+    /** Counts the workspace's records to which the limit applies, up to `upTo`. */
     readonly count: (
       workspaceId: AuthorizedWorkspaceId,
       limit: CountedLimit,
@@ -61,7 +61,7 @@ export class LimitsRepo extends Context.Service<
         }, Effect.orDie),
 
         findSubscription: Effect.fn("LimitsRepo.findSubscription")(function* (workspaceId) {
-          const rows = yield* sql<BoughtPlan>`
+          const rows = yield* sql<ReportedSubscription>`
             SELECT status, price_id, past_due_since
             FROM subscriptions
             WHERE workspace_id = ${workspaceId}

@@ -7,8 +7,8 @@ import { UsageRepo } from "./UsageRepo.ts"
 export { Limits } from "./Limits.ts"
 export { LimitsRepo } from "./LimitsRepo.ts"
 export { type CountsBeforeDay, UsageRepo, type UsageRow } from "./UsageRepo.ts"
-export { firstOfMonth, percentOf } from "./nearLimits.ts"
-export { graceDays, subscriptionStatusOf } from "./subscriptionStatus.ts"
+export { firstOfMonth, announcedPercentOf } from "./nearLimits.ts"
+export { paymentGraceDays, subscriptionStatusOf } from "./subscriptionStatus.ts"
 
 export const PlansLayer = Limits.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(LimitsRepo.layer, UsageRepo.layer))

@@ -2,22 +2,22 @@ import { type Day, dayOf } from "@scheduling/domain/billing/Usage"
 import type { NewOutboxEvent } from "../events/index.ts"
 
 const percents = [100, 80] as const
-export type Percent = (typeof percents)[number]
+export type AnnouncedPercent = (typeof percents)[number]
 
 /**
  * Returns the highest percentage, among those that are announced, that the usage reaches. Undefined
  * if it reaches none.
  */
-export const percentOf = (used: number, limit: number): Percent | undefined =>
+export const announcedPercentOf = (used: number, limit: number): AnnouncedPercent | undefined =>
   percents.find((percent) => 100 * used >= percent * limit)
 
 /**
  * Returns the announced percentage that the usage reaches with the latest row, but did not reach
  * before.
  */
-export const percentReachedBy = (used: number, limit: number): Percent | undefined => {
-  const percent = percentOf(used, limit)
-  return percent === percentOf(used - 1, limit) ? undefined : percent
+export const newlyReachedPercent = (used: number, limit: number): AnnouncedPercent | undefined => {
+  const percent = announcedPercentOf(used, limit)
+  return percent === announcedPercentOf(used - 1, limit) ? undefined : percent
 }
 
 export const firstOfMonth = (now: Date): Day =>
@@ -32,7 +32,7 @@ export interface NearLimit {
   readonly quota: string
   readonly used: number
   readonly limit: number
-  readonly percent: Percent
+  readonly percent: AnnouncedPercent
 }
 
 export const nearLimitAnnouncement = (near: NearLimit, at: Date): NewOutboxEvent => ({

@@ -1,7 +1,7 @@
 import { dayMs } from "../core/index.ts"
 
 /** How many days a payment can be overdue before the plan ends. */
-export const graceDays = 7
+export const paymentGraceDays = 7
 
 export interface SubscriptionStatus {
   /** True if the purchased plan applies. Otherwise the default plan applies. */
@@ -29,6 +29,6 @@ export const subscriptionStatusOf = (
 ): SubscriptionStatus => {
   if (status === "active" || status === "trialing") return { holds: true, until: null }
   if (status !== "past_due" || past_due_since === null) return { holds: false, until: null }
-  const until = new Date(past_due_since.getTime() + graceDays * dayMs)
+  const until = new Date(past_due_since.getTime() + paymentGraceDays * dayMs)
   return now < until ? { holds: true, until } : { holds: false, until: null }
 }

@@ -44,7 +44,7 @@ export interface PublicNotice {
 }
 
 /** How many days the uptime bars show. */
-export const shownDays = 90
+export const shownUptimeDays = 90
 
 /** How many days closed incidents and past notices are shown. */
 export const shownIncidentDays = 14

@@ -12,7 +12,7 @@ import {
   type PublicMonitor,
   type PublicNotice,
   type PublicPage,
-  shownDays,
+  shownUptimeDays,
   shownIncidentDays
 } from "./PublicPage.ts"
 import { PublicPagesRepo, type ShownMonitorRow } from "./PublicPagesRepo.ts"
@@ -77,7 +77,7 @@ export class PublicPages extends Context.Service<
         const closedSince = new Date(now.getTime() - shownIncidentDays * dayMs)
         const [days, incidents] = yield* Effect.all(
           [
-            uptime.daily(workspace_id, shownIds, shownDays),
+            uptime.daily(workspace_id, shownIds, shownUptimeDays),
             repo.listIncidents(workspace_id, shownIds, closedSince, maxIncidents)
           ],
           { concurrency: 2 }

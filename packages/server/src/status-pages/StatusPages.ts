@@ -30,7 +30,7 @@ import {
   unsealIfKnown,
   type UpsertResult
 } from "../core/index.ts"
-import { findRecordIds, keysById, SubjectsRepo, unknownIds } from "../incidents/index.ts"
+import { findRecordIds, keyFinder, SubjectsRepo, unknownIdIssues } from "../incidents/index.ts"
 import { pageRequest, timestampOf, toPage, transactionOf } from "../store/index.ts"
 import { type StatusPageRow, StatusPagesRepo } from "./StatusPagesRepo.ts"
 
@@ -85,7 +85,7 @@ export class StatusPages extends Context.Service<
           const path = ["groups", index]
           const named = { field: "monitor", noun: "monitor", ids: monitor_ids, keys: monitor_keys }
           const selected = findRecordIds<MonitorId>(named, monitors, path)
-          issues.push(...unknownIds(named, monitors, path), ...selected.issues)
+          issues.push(...unknownIdIssues(named, monitors, path), ...selected.issues)
           return { name, monitor_ids: selected.ids, tags }
         })
         return issues.length > 0 ? yield* new ValidationFailed({ issues }) : stored
@@ -113,7 +113,7 @@ export class StatusPages extends Context.Service<
         rows: ReadonlyArray<StatusPageRow>
       ) {
         const ids = rows.flatMap(({ groups }) => groups.flatMap(({ monitor_ids }) => monitor_ids))
-        const keysOf = keysById(yield* subjects.find(workspaceId, { ids }))
+        const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
         return (row: StatusPageRow) => toStatusPage(row, keysOf)
       })
 

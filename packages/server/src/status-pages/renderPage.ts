@@ -1,7 +1,7 @@
 import { escapeHtml } from "../core/index.ts"
 import type { OverallStatus, PublicMonitor, PublicNotice, PublicPage } from "./PublicPage.ts"
 
-export const overallTexts: Readonly<Record<OverallStatus, string>> = {
+export const overallStatusTexts: Readonly<Record<OverallStatus, string>> = {
   up: "All systems are operational",
   degraded: "Some systems have problems",
   down: "All systems are down",
@@ -24,7 +24,7 @@ const stateTexts: Readonly<Record<PublicNotice["state"], string>> = {
   past: "Past"
 }
 
-export const percent = (uptime: number): string =>
+export const formatPercent = (uptime: number): string =>
   // The percentage is rounded down, so that a page never shows 100 % after an outage.
   `${(Math.floor(uptime * 10_000) / 100).toFixed(2)} %`
 
@@ -47,7 +47,7 @@ const bars = ({ days, name, uptime }: PublicMonitor): string => {
   const drawn = [...paths].map(([group, path]) => `<path class="${group}" d="${path}"/>`).join("")
   const outages = days.filter((day) => day.uptime !== null && day.uptime < 1).length
   const text =
-    `${name}: ${uptime === null ? "not monitored" : percent(uptime)} in ${days.length} days, ` +
+    `${name}: ${uptime === null ? "not monitored" : formatPercent(uptime)} in ${days.length} days, ` +
     `${outages === 1 ? "1 day" : `${outages} days`} with an outage`
   return `<svg role="img" aria-label="${escapeHtml(text)}" viewBox="0 0 ${days.length * 4 - 1} 24" preserveAspectRatio="none">${drawn}</svg>`
 }
@@ -55,7 +55,7 @@ const bars = ({ days, name, uptime }: PublicMonitor): string => {
 const monitorRow = (monitor: PublicMonitor): string =>
   `<li><div class="line"><bdi>${escapeHtml(monitor.name)}</bdi><span class="${monitor.status}">${statusTexts[monitor.status]}</span></div>
 ${bars(monitor)}
-<div class="line faint"><span>${monitor.days.length} days ago</span><span>${monitor.uptime === null ? "no data" : percent(monitor.uptime)}</span><span>today</span></div></li>`
+<div class="line faint"><span>${monitor.days.length} days ago</span><span>${monitor.uptime === null ? "no data" : formatPercent(monitor.uptime)}</span><span>today</span></div></li>`
 
 const paragraphs = (text: string): string =>
   text
@@ -117,7 +117,7 @@ export const renderHtml = (page: PublicPage): string => {
 <body><main>
 <h1>${escapeHtml(title)}</h1>
 ${description === null ? "" : `<p>${escapeHtml(description)}</p>`}
-<p class="overall ${status}" role="status">${overallTexts[status]}</p>
+<p class="overall ${status}" role="status">${overallStatusTexts[status]}</p>
 ${shown.map((notice) => noticeCard("h2", notice)).join("\n")}
 ${section("Open incidents", list((open ?? []).map(incidentItem)))}
 ${groups.map(({ monitors, name }) => section(escapeHtml(name), list(monitors.map(monitorRow)))).join("\n")}

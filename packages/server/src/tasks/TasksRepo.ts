@@ -93,8 +93,8 @@ export interface TasksRepo<Row extends TaskRow, Listed extends TaskRow> {
     id: string
   ) => Effect.Effect<Option.Option<Row>>
   /**
-   * Lists a page of tasks. Concurrent requests without a filter share one statement, and a page
-   * that several of them request is read only once.
+   * Lists a page of tasks. Concurrent requests without a filter or a sort order share one
+   * statement, and a page that several of them request is read only once.
    */
   readonly list: (
     workspaceId: AuthorizedWorkspaceId,

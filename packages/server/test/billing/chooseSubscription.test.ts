@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type Stripe from "stripe"
 import { chooseSubscription, subscriptionState } from "../../src/billing/chooseSubscription.ts"
-import { graceDays, subscriptionStatusOf } from "../../src/plans/subscriptionStatus.ts"
+import { paymentGraceDays, subscriptionStatusOf } from "../../src/plans/subscriptionStatus.ts"
 
 const day = 86_400_000
 const now = new Date("2026-06-10T00:00:00Z")
@@ -37,7 +37,7 @@ describe("subscription status", () => {
   it.each([
     ["trialing", null, true, null],
     ["active", null, true, null],
-    ["past_due", daysAgo(0), true, new Date(now.getTime() + graceDays * day)],
+    ["past_due", daysAgo(0), true, new Date(now.getTime() + paymentGraceDays * day)],
     ["past_due", daysAgo(6.9), true, new Date(now.getTime() + 0.1 * day)],
     ["past_due", daysAgo(7), false, null],
     ["past_due", null, false, null],

@@ -3,7 +3,7 @@ import { dayOf } from "@scheduling/domain/billing/Usage"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import { firstOfMonth, percentReachedBy } from "../../src/plans/nearLimits.ts"
+import { firstOfMonth, newlyReachedPercent } from "../../src/plans/nearLimits.ts"
 import { ask, logIn, type Member, outcome, signUp, times } from "../support/http.ts"
 import { leap } from "../support/leap.ts"
 import { insertRuns, runAt } from "../tasks/executions/history.ts"
@@ -78,7 +78,7 @@ describe("a notice about a nearly used limit", () => {
     [4, 5, 80],
     [5, 6, 80]
   ])("with %d of %d: %s %%", (used, limit, percent) => {
-    assert.strictEqual(percentReachedBy(used, limit), percent)
+    assert.strictEqual(newlyReachedPercent(used, limit), percent)
   })
 
   it("counts months in UTC", () => {

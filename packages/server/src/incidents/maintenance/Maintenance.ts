@@ -21,10 +21,10 @@ import {
   toPage,
   transactionOf
 } from "../../store/index.ts"
-import { findRecordIds, unknownIds } from "../findRecordIds.ts"
-import { keysById, SubjectsRepo } from "../SubjectsRepo.ts"
+import { findRecordIds, unknownIdIssues } from "../findRecordIds.ts"
+import { keyFinder, SubjectsRepo } from "../SubjectsRepo.ts"
 import { type MaintenanceRow, MaintenanceRepo } from "./MaintenanceRepo.ts"
-import { isInProgress, nextStart } from "./occurrences.ts"
+import { isMaintenanceInProgress, nextMaintenanceStart } from "./occurrences.ts"
 
 /** Creates, changes, lists and deletes maintenance windows. */
 export class Maintenance extends Context.Service<Maintenance>()(
@@ -55,8 +55,8 @@ export class Maintenance extends Context.Service<Maintenance>()(
           task: findRecordIds<TaskId>(named.task, tasks)
         }
         const issues = [
-          ...unknownIds(named.monitor, monitors),
-          ...unknownIds(named.task, tasks),
+          ...unknownIdIssues(named.monitor, monitors),
+          ...unknownIdIssues(named.task, tasks),
           ...selected.monitor.issues,
           ...selected.task.issues
         ]
@@ -92,7 +92,7 @@ export class Maintenance extends Context.Service<Maintenance>()(
       ) {
         const now = yield* DateTime.nowAsDate
         const ids = rows.flatMap(({ monitor_ids, task_ids }) => [...monitor_ids, ...task_ids])
-        const keysOf = keysById(yield* subjects.find(workspaceId, { ids }))
+        const keysOf = keyFinder(yield* subjects.find(workspaceId, { ids }))
         return (row: MaintenanceRow) => toMaintenanceWindow(row, keysOf, now)
       })
 
@@ -240,14 +240,14 @@ const toMaintenanceWindow = (
   keysOf: (ids: ReadonlyArray<string>) => ReadonlyArray<string>,
   now: Date
 ): MaintenanceWindow => {
-  const next = nextStart(row, now)
+  const next = nextMaintenanceStart(row, now)
   return {
     id: MaintenanceWindowId.make(row.id),
     key: row.key,
     workspace_id: row.workspace_id,
     version: row.version,
     name: row.name,
-    is_active: isInProgress(row, now),
+    is_active: isMaintenanceInProgress(row, now),
     next_starts_at: timestampOrNull(next),
     starts_at: timestampOrNull(row.starts_at),
     ends_at: timestampOrNull(row.ends_at),

@@ -6,12 +6,12 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { DefinitionColumns } from "../../accounts/index.ts"
 import { orWorkspaceNotFound, type PageRequest } from "../../store/index.ts"
 import type { MaintenanceCoverage } from "./MaintenanceCoverage.ts"
-import { isInProgress, type WindowTimes } from "./occurrences.ts"
+import { isMaintenanceInProgress, type MaintenanceTimes } from "./occurrences.ts"
 
 export interface MaintenanceRow
   extends
     DefinitionColumns,
-    WindowTimes,
+    MaintenanceTimes,
     Pick<MaintenanceWindow, "everything" | "key" | "monitor_ids" | "name" | "tags" | "task_ids"> {}
 
 export class MaintenanceRepo extends Context.Service<
@@ -141,7 +141,7 @@ export class MaintenanceRepo extends Context.Service<
             FROM maintenance_windows
             WHERE workspace_id = ANY (${workspaceIds}::uuid[])
               AND (schedule IS NOT NULL OR (starts_at <= ${now} AND ends_at > ${now}))`
-          const active = rows.filter((row) => isInProgress(row, now))
+          const active = rows.filter((row) => isMaintenanceInProgress(row, now))
           return new Map(
             [...Map.groupBy(active, ({ workspace_id }) => workspace_id)].map(
               ([workspaceId, own]) => [workspaceId as string, coverageOf(own)] as const

@@ -18,7 +18,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { changesOf, makeNamedDefinitions, type RecordedDefinition } from "../../accounts/index.ts"
 import { checkVersion, orNotFound } from "../../core/index.ts"
-import { findRecordIds, unknownIds } from "../../incidents/index.ts"
+import { findRecordIds, unknownIdIssues } from "../../incidents/index.ts"
 import { Mailer } from "../../mail/index.ts"
 import { pageRequest, timestampOf, toPage, transactionOf } from "../../store/index.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -205,8 +205,8 @@ const storedStep = (
   return {
     step: { after_seconds, channel_ids: selected.ids, member_ids },
     issues: [
-      ...unknownIds(named, channels, path),
-      ...unknownIds(people, known, path),
+      ...unknownIdIssues(named, channels, path),
+      ...unknownIdIssues(people, known, path),
       ...selected.issues
     ]
   }

@@ -31,7 +31,7 @@ import { pageRequest, Store, timestampOf, transactionOf } from "../../store/inde
 
 import { backUpStore } from "./Backup.ts"
 
-export const usage = `npm run account -- <command>
+const usage = `npm run account -- <command>
   list                          lists all accounts
   create EMAIL                  creates an account, also with REGISTRATION=closed, and prints a token for its first sign-in
   reset-link EMAIL              prints a token that sets a new password, valid for an hour
@@ -198,7 +198,9 @@ export class Operator extends Context.Service<
           })
         }
         if (existsSync(to)) {
-          return yield* new CommandRejected({ message: `${to} already exists. Name a new folder.` })
+          return yield* new CommandRejected({
+            message: `${to} already exists. Choose a folder that does not exist yet.`
+          })
         }
         return yield* backUpStore(sql, { dataDir, to })
       })

@@ -56,7 +56,7 @@ describe("npm run backup", () => {
             assert.isTrue(taken.ok, taken.text)
             assert.deepInclude(yield* backup(DATA_DIR, to), {
               ok: false,
-              text: `${to} already exists. Name a new folder.`
+              text: `${to} already exists. Choose a folder that does not exist yet.`
             })
             assert.include((yield* restore(DATA_DIR, to)).text, "is in use by process")
             return user
