@@ -4,7 +4,7 @@ import { type AnyRoute, RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { RateLimitNotice } from "./app/RateLimitNotice.tsx"
-import { queries } from "./data/queries.ts"
+import { queryClient } from "./data/queries.ts"
 import { router } from "./router.tsx"
 import { submitByKeys } from "./ui/forms/submitByKeys.ts"
 import { Toaster } from "./ui/messages/Toaster.tsx"
@@ -23,7 +23,7 @@ for (const { routeId } of router.matchRoutes(router.latestLocation)) {
 
 createRoot(root).render(
   <StrictMode>
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />
       <Toaster />
       <RateLimitNotice />

@@ -3,7 +3,7 @@ import { lastWorkspace } from "./app/lastWorkspace.ts"
 import { lazyPage } from "./app/lazyPage.ts"
 import { requireSession } from "./app/requireSession.ts"
 import { usageSearch } from "./billing/search.ts"
-import { queries, workspacesOptions } from "./data/queries.ts"
+import { queryClient, workspacesOptions } from "./data/queries.ts"
 import { monitoringRoutes } from "./monitoringRoutes.tsx"
 import { signedInRoute, rootRoute, workspaceRoute } from "./parentRoutes.tsx"
 import { takeLinkToken } from "./sign-in/linkToken.ts"
@@ -74,7 +74,7 @@ const home = createRoute({
   },
   beforeLoad: async ({ location, search: { checkout, workspace: named } }) => {
     await requireSession(location)
-    const workspaces = await queries.ensureQueryData(workspacesOptions)
+    const workspaces = await queryClient.ensureQueryData(workspacesOptions)
     const wanted = named ?? lastWorkspace()
     const known = workspaces.find(({ id }) => id === wanted) ?? workspaces.at(-1)
     if (known === undefined) throw redirect({ to: "/welcome", replace: true })

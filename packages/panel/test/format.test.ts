@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
 import {
-  bytes,
-  count,
-  dateTime,
-  dayOf,
-  duration,
-  percent,
-  relative,
-  shortDateTime,
-  shortExactDateTime
+  formatBytes,
+  formatCount,
+  formatDateTime,
+  formatDay,
+  formatDuration,
+  formatPercent,
+  formatRelativeTime,
+  formatShortDateTime,
+  formatShortExactDateTime
 } from "../src/ui/values/format.ts"
 
 const second = 1_000
@@ -19,13 +19,13 @@ const day = 24 * hour
 describe("formatted values", () => {
   it("include the year if it is not the current one", () => {
     const today = Date.parse("2026-11-22T10:15:00Z")
-    expect(shortDateTime("2026-01-05T10:15:00Z", "UTC", today)).toBe("5 Jan, 10:15")
-    expect(shortDateTime("2027-11-22T10:15:00Z", "UTC", today)).toBe("22 Nov 2027, 10:15")
-    expect(dayOf("2025-12-31T10:15:00Z", "UTC", today)).toBe("Wed, 31 Dec 2025")
+    expect(formatShortDateTime("2026-01-05T10:15:00Z", "UTC", today)).toBe("5 Jan, 10:15")
+    expect(formatShortDateTime("2027-11-22T10:15:00Z", "UTC", today)).toBe("22 Nov 2027, 10:15")
+    expect(formatDay("2025-12-31T10:15:00Z", "UTC", today)).toBe("Wed, 31 Dec 2025")
     // The displayed year depends on the time zone.
     const newYear = "2026-12-31T23:30:00Z"
-    expect(shortExactDateTime(newYear, "UTC", today)).toBe("31 Dec, 23:30:00")
-    expect(shortExactDateTime(newYear, "Europe/Berlin", today)).toBe("1 Jan 2027, 00:30:00")
+    expect(formatShortExactDateTime(newYear, "UTC", today)).toBe("31 Dec, 23:30:00")
+    expect(formatShortExactDateTime(newYear, "Europe/Berlin", today)).toBe("1 Jan 2027, 00:30:00")
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe("formatted values", () => {
     [-400 * day, "13 months ago"],
     [1_000 * day, "in 3 years"]
   ])("%i ms from now is %s", (distance, text) => {
-    expect(relative(1e12 + distance, 1e12)).toBe(text)
+    expect(formatRelativeTime(1e12 + distance, 1e12)).toBe(text)
   })
 
   it.each([
@@ -52,7 +52,7 @@ describe("formatted values", () => {
     [4 * hour + 5 * minute, "4 h 5 min"],
     [3 * day, "3 d"]
   ])("%d ms take %s", (ms, text) => {
-    expect(duration(ms)).toBe(text)
+    expect(formatDuration(ms)).toBe(text)
   })
 
   it.each([
@@ -61,18 +61,18 @@ describe("formatted values", () => {
     [0.857, "85.7%"],
     [0, "0%"]
   ])("a share of %d is %s, never rounded up to all", (share, text) => {
-    expect(percent(share)).toBe(text)
+    expect(formatPercent(share)).toBe(text)
   })
 
   it("numbers are short", () => {
-    expect([count(9_999), count(12_345), count(1_234_567)]).toEqual(["9,999", "12.3k", "1.2m"])
-    expect([bytes(999), bytes(12_345), bytes(2_500_000)]).toEqual(["999 B", "12 kB", "2.5 MB"])
+    expect([formatCount(9_999), formatCount(12_345), formatCount(1_234_567)]).toEqual(["9,999", "12.3k", "1.2m"])
+    expect([formatBytes(999), formatBytes(12_345), formatBytes(2_500_000)]).toEqual(["999 B", "12 kB", "2.5 MB"])
   })
 
   it("a time is shown in the requested zone", () => {
     const at = "2026-11-22T23:30:00.000Z"
-    expect(dateTime(at, "UTC")).toBe("Sun 22 Nov 2026, 23:30:00".replace("Sun ", "Sun, "))
-    expect(dateTime(at, "Asia/Tokyo")).toContain("23 Nov 2026")
-    expect(shortExactDateTime(at, "UTC")).toBe("22 Nov, 23:30:00")
+    expect(formatDateTime(at, "UTC")).toBe("Sun 22 Nov 2026, 23:30:00".replace("Sun ", "Sun, "))
+    expect(formatDateTime(at, "Asia/Tokyo")).toContain("23 Nov 2026")
+    expect(formatShortExactDateTime(at, "UTC")).toBe("22 Nov, 23:30:00")
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { rangeError } from "../src/ui/forms/spans.ts"
+import { durationRangeError } from "../src/ui/forms/spans.ts"
 
 describe("a duration", () => {
   const limits = { min: 30, max: 31_536_000 }
@@ -13,11 +13,11 @@ describe("a duration", () => {
     [31_536_001, "86400", "Enter at most 365 days."],
     [31_536_001, "60", "Enter at most 525,600 minutes."]
   ])("of %d s in units of %s s is refused so: %s", (seconds, unit, refusal) => {
-    expect(rangeError(seconds, unit, limits)).toBe(refusal)
+    expect(durationRangeError(seconds, unit, limits)).toBe(refusal)
   })
 
   it("may be missing, and has a singular unit", () => {
-    expect(rangeError(null, "60", limits)).toBeUndefined()
-    expect(rangeError(60, "3600", { min: 3_600, max: 604_800 })).toBe("Enter at least 1 hour.")
+    expect(durationRangeError(null, "60", limits)).toBeUndefined()
+    expect(durationRangeError(60, "3600", { min: 3_600, max: 604_800 })).toBe("Enter at least 1 hour.")
   })
 })

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { client } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
@@ -45,7 +45,7 @@ const DeletionForm = ({
       // Deleting the account has also ended the session, so it does not matter if the sign-out
       // fails.
       await session.signOut().catch(() => {})
-      queries.clear()
+      queryClient.clear()
       await navigate({ to: "/sign-in", replace: true, ignoreBlocker: true })
     }
   })

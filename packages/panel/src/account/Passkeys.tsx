@@ -4,7 +4,7 @@ import {
 } from "@simplewebauthn/browser"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
@@ -12,7 +12,7 @@ import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { type Passkey, passkeyOptions } from "./queries.ts"
 import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
@@ -21,7 +21,7 @@ type Step =
   | { readonly is: "rest" | "adding" }
   | { readonly is: "renaming" | "removing"; readonly passkey: Passkey }
 
-const changed = () => queries.invalidateQueries(passkeyOptions)
+const changed = () => queryClient.invalidateQueries(passkeyOptions)
 
 export const Passkeys = () => {
   const { data, error, refetch } = useQuery(passkeyOptions)
@@ -108,7 +108,7 @@ const AddForm = ({
         .catch(showPasswordError(hasPassword))
       const response = await startRegistration({ optionsJSON: options })
       await session.askPanel("/panel/session/passkeys/add", { challenge, response, name })
-      notify("The passkey was added")
+      showSuccessToast("The passkey was added")
       await changed()
       onDone()
     }
@@ -171,7 +171,7 @@ const RemoveForm = ({
           ...ownerProofOf(current_password)
         })
         .catch(showPasswordError(hasPassword))
-      notify("The passkey was removed")
+      showSuccessToast("The passkey was removed")
       await changed()
       onDone()
     }

@@ -1,9 +1,9 @@
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { CurrentPasswordField, NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { throwAtField } from "./throwAtField.ts"
 import { sessionListOptions } from "./queries.ts"
@@ -14,8 +14,8 @@ export const PasswordForm = () => {
     send: async (passwords) => {
       await session.changePassword(passwords).catch(throwAtField)
       form.set({ current_password: "", new_password: "" })
-      notify("Your password was changed, and all your other sessions were ended")
-      await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
+      showSuccessToast("Your password was changed, and all your other sessions were ended")
+      await queryClient.invalidateQueries({ queryKey: sessionListOptions.queryKey })
     }
   })
   return (

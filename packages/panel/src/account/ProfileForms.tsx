@@ -1,23 +1,23 @@
 import type { User } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
-import { meOptions, queries } from "../data/queries.ts"
+import { meOptions, queryClient } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card } from "../ui/layout/Page.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
 import * as bounds from "../data/bounds.ts"
 
-const changed = () => queries.invalidateQueries(meOptions)
+const changed = () => queryClient.invalidateQueries(meOptions)
 
 export const NameForm = ({ me }: { readonly me: User }) => {
   const form = useForm({
     initial: { name: me.name ?? "" },
     send: async ({ name }) => {
       await client.auth.updateMe({ name: name.trim() === "" ? null : name })
-      notify("Your name was changed")
+      showSuccessToast("Your name was changed")
       await changed()
     }
   })
@@ -46,7 +46,7 @@ export const EmailForm = ({
       const { pending_email } = await client.auth
         .updateMe({ email, ...ownerProofOf(current_password) })
         .catch(showPasswordError(hasPassword))
-      notify(
+      showSuccessToast(
         pending_email === null
           ? "This is already your email address"
           : `Open the link in the email to ${pending_email} to confirm your new email address`
@@ -74,7 +74,7 @@ export const EmailForm = ({
             <Button
               size="small"
               onClick={() =>
-                void attempt(() => client.auth.resendEmailLink(), "The link was sent again")
+                void runWithToast(() => client.auth.resendEmailLink(), "The link was sent again")
               }
             >
               Send the link again

@@ -2,7 +2,7 @@ import type { TotpSecret } from "@scheduling/sdk"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
@@ -12,7 +12,7 @@ import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Status } from "../ui/values/Status.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { throwAtField } from "./throwAtField.ts"
 import { Qr } from "./Qr.tsx"
@@ -23,7 +23,7 @@ type Step =
   | { readonly is: "secret"; readonly secret: TotpSecret }
   | { readonly is: "codes"; readonly codes: ReadonlyArray<string> }
 
-const changed = () => queries.invalidateQueries(totpOptions)
+const changed = () => queryClient.invalidateQueries(totpOptions)
 
 export const SecondFactor = () => {
   const { data, error, refetch } = useQuery(totpOptions)
@@ -149,7 +149,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
     initial: { current_password: "", code: "" },
     send: async (values) => {
       await client.totp.delete(values).catch(throwAtField)
-      notify("The second factor was removed")
+      showSuccessToast("The second factor was removed")
       await changed()
       onDone()
     }

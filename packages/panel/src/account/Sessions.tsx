@@ -1,11 +1,11 @@
 import type { Session } from "@scheduling/sdk"
 import { client } from "../data/client.ts"
-import { queries, useList } from "../data/queries.ts"
+import { queryClient, useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
-import { attempt } from "../ui/messages/toast.ts"
+import { runWithToast } from "../ui/messages/toast.ts"
 
 import { sessionListOptions } from "./queries.ts"
 
@@ -15,8 +15,8 @@ export const Sessions = () => {
 }
 
 const end = async ({ id }: Session) => {
-  await attempt(() => client.auth.deleteSession(id), "The session was ended")
-  await queries.invalidateQueries({ queryKey: sessionListOptions.queryKey })
+  await runWithToast(() => client.auth.deleteSession(id), "The session was ended")
+  await queryClient.invalidateQueries({ queryKey: sessionListOptions.queryKey })
 }
 
 /** Returns the browser and the operating system named by a user agent: `Firefox on Linux`. */

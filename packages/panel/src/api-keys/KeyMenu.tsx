@@ -3,9 +3,9 @@ import { Ban, RefreshCw, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Confirm } from "../ui/actions/Dialog.tsx"
-import { ActionMenu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
+import { ActionMenu, MenuItem, MenuSeparator } from "../ui/actions/Menu.tsx"
 import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { keyQueries } from "./queries.ts"
@@ -35,7 +35,7 @@ export const KeyMenu = ({
             <MenuItem icon={<Ban />} onSelect={() => ask("revoke")}>
               Revoke
             </MenuItem>
-            <MenuLine />
+            <MenuSeparator />
           </>
         )}
         <MenuItem isDanger icon={<Trash2 />} onSelect={() => ask("delete")}>
@@ -61,7 +61,7 @@ export const KeyMenu = ({
         action="Revoke key"
         onConfirm={async () => {
           await api.apiKeys.revoke(id)
-          notify(`${name} was revoked`)
+          showSuccessToast(`${name} was revoked`)
           await keyQueries.changed(workspaceId)
         }}
       >
@@ -74,7 +74,7 @@ export const KeyMenu = ({
         action="Delete key"
         onConfirm={async () => {
           await api.apiKeys.delete(id)
-          notify(`${name} was deleted`)
+          showSuccessToast(`${name} was deleted`)
           await keyQueries.changed(workspaceId)
           onRemoved?.()
         }}

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { queries, workspacesOptions } from "../data/queries.ts"
+import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Empty, Page, Section } from "../ui/layout/Page.tsx"
@@ -9,7 +9,7 @@ import { Empty, Page, Section } from "../ui/layout/Page.tsx"
 const ownWorkspaces = queryOptions({
   queryKey: ["workspaces", "own"],
   queryFn: async () =>
-    (await session.isOpen()) ? await queries.ensureQueryData(workspacesOptions) : []
+    (await session.isOpen()) ? await queryClient.ensureQueryData(workspacesOptions) : []
 })
 
 export const NotFound = () => {

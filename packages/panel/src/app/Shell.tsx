@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search } from "lucide-react"
 import { type ReactNode, useEffect, useEffectEvent, useState } from "react"
-import { useOpenIncidents } from "../data/incidents.ts"
+import { useOpenIncidentCount } from "../data/incidents.ts"
 import { useLive } from "../data/live.ts"
-import { queries, workspacesOptions } from "../data/queries.ts"
+import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { IconButton } from "../ui/actions/Button.tsx"
 import { Dialog } from "../ui/actions/Dialog.tsx"
@@ -13,7 +13,7 @@ import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
 import { StoppedStrip } from "./StoppedStrip.tsx"
-import { TitleMark } from "../ui/layout/titleMark.ts"
+import { TitlePrefix } from "../ui/layout/TitlePrefix.ts"
 import { showErrorToast } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
 import { useMyRole } from "../data/role.ts"
@@ -55,7 +55,7 @@ export const Shell = () => {
   )
   return (
     <RoleContext value={useMyRole(current?.id)}>
-      <TitleMark value={useOpenIncidents(shownId)}>
+      <TitlePrefix value={useOpenIncidentCount(shownId)}>
         <div className="md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
           <a
             href="#main"
@@ -91,7 +91,7 @@ export const Shell = () => {
             <Palette workspaceId={current?.id} onClose={() => setPaletteOpen(false)} />
           )}
         </div>
-      </TitleMark>
+      </TitlePrefix>
     </RoleContext>
   )
 }
@@ -140,7 +140,7 @@ const useSignInAgain = (): ReactNode => {
   const [SignInAgain, setSignInAgain] = useState<SignInAgainComponent>()
   const leave = useEffectEvent(() => {
     const next = location.pathname + location.search
-    queries.clear()
+    queryClient.clear()
     void navigate({ to: "/sign-in", search: { next }, replace: true, ignoreBlocker: true })
   })
   useEffect(() => {
@@ -150,7 +150,7 @@ const useSignInAgain = (): ReactNode => {
     })
     const stopAgain = session.onOpenAgain(() => {
       setSignInAgain(undefined)
-      void queries.invalidateQueries()
+      void queryClient.invalidateQueries()
     })
     return () => {
       stop()

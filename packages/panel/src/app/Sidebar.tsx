@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { BookOpen, Check, LogOut, Search, UserRound } from "lucide-react"
-import { useOpenIncidents } from "../data/incidents.ts"
+import { useOpenIncidentCount } from "../data/incidents.ts"
 import { meOptions } from "../data/queries.ts"
 import { useSignOut } from "../sign-in/useSignOut.ts"
 import { classes } from "../ui/classes.ts"
@@ -22,7 +22,7 @@ export const Sidebar = ({
 }: {
   readonly workspaceId: string | undefined
   readonly onSearch: () => void
-  /** Called before the user navigates to another page. */
+  /** Called when the user follows a link or opens the search, so that the menu can close. */
   readonly onLeave: () => void
 }) => {
   const may = useHasRole()
@@ -88,7 +88,7 @@ export const Sidebar = ({
 }
 
 const OpenIncidents = ({ workspaceId }: { readonly workspaceId: string }) => {
-  const open = useOpenIncidents(workspaceId)
+  const open = useOpenIncidentCount(workspaceId)
   return (
     open !== undefined && (
       <span className="ml-auto">

@@ -1,8 +1,8 @@
-import { useIsAway } from "../data/live.ts"
+import { useIsUnreachable } from "../data/live.ts"
 import { Dot } from "../ui/values/Status.tsx"
 
 export const UnreachableStrip = () =>
-  useIsAway() && (
+  useIsUnreachable() && (
     <p
       role="status"
       className="sticky top-0 z-20 flex items-center justify-center gap-2.5 border-b border-warn/30 tint-warn px-4 py-1.5 text-sm max-md:top-14"

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
-import { queries, workspacesOptions } from "../data/queries.ts"
+import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { Card, Page } from "../ui/layout/Page.tsx"
@@ -13,7 +13,7 @@ export const WelcomePage = () => {
     initial: { name: "" },
     send: async ({ name }) => {
       const { id } = await client.workspaces.create({ name })
-      await queries.invalidateQueries(workspacesOptions)
+      await queryClient.invalidateQueries(workspacesOptions)
       await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
     }
   })

@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { Check, ChevronsUpDown, Plus } from "lucide-react"
 import { workspacesOptions } from "../data/queries.ts"
-import { Mark } from "../ui/layout/Mark.tsx"
-import { Menu, menuItem, MenuLine } from "../ui/actions/Menu.tsx"
+import { Logo } from "../ui/layout/Logo.tsx"
+import { Menu, menuItemClass, MenuSeparator } from "../ui/actions/Menu.tsx"
 
 export const WorkspaceSwitcher = ({
   workspaceId
@@ -19,7 +19,7 @@ export const WorkspaceSwitcher = ({
       className="flex h-10 w-full items-center gap-2.5 rounded-lg px-2 text-left font-medium transition-colors duration-75 hover:bg-sunken"
       button={
         <>
-          <Mark className="size-5 shrink-0" />
+          <Logo className="size-5 shrink-0" />
           <span className="grow truncate">{current?.name ?? "Scheduling"}</span>
           <ChevronsUpDown className="size-3.5 shrink-0 text-faint" />
         </>
@@ -32,14 +32,14 @@ export const WorkspaceSwitcher = ({
           params={{ workspaceId: id }}
           role="menuitem"
           tabIndex={-1}
-          className={menuItem}
+          className={menuItemClass}
         >
           <span className="max-w-56 grow truncate">{name}</span>
           {id === workspaceId && <Check className="size-4 shrink-0" />}
         </Link>
       ))}
-      {workspaces.length > 0 && <MenuLine />}
-      <Link to="/welcome" role="menuitem" tabIndex={-1} className={menuItem}>
+      {workspaces.length > 0 && <MenuSeparator />}
+      <Link to="/welcome" role="menuitem" tabIndex={-1} className={menuItemClass}>
         <Plus className="size-4 text-faint" />
         New workspace
       </Link>

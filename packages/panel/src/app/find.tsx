@@ -14,7 +14,7 @@ import {
 } from "lucide-react"
 import type { ReactNode } from "react"
 import { clientOf } from "../data/client.ts"
-import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
+import { allMonitorKinds, monitorKinds } from "../data/monitorKinds.ts"
 import { taskKinds, taskLink, nameFromUrl } from "../data/tasks.ts"
 import { navigation } from "./navigation.tsx"
 
@@ -76,7 +76,7 @@ export const findPages = (
     ...Object.values(taskKinds).map(({ name, noun }) =>
       action(`New ${name.toLowerCase()}`, { to: `/w/$workspaceId/${noun}/new`, params }, "editor")
     ),
-    ...monitorKindNames.map((kind) =>
+    ...allMonitorKinds.map((kind) =>
       action(
         monitorKinds[kind].create,
         { to: "/w/$workspaceId/monitors/$kind/new", params: { ...params, kind } },

@@ -3,7 +3,7 @@ import { isNotFound, notFound } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { followFromNow } from "../data/live.ts"
 import { forgetWorkspace, lastWorkspace } from "./lastWorkspace.ts"
-import { queries, workspacesOptions } from "../data/queries.ts"
+import { queryClient, workspacesOptions } from "../data/queries.ts"
 
 /** Shows the not-found page if the workspace does not exist or the user is not a member. */
 export const requireWorkspace = async (workspaceId: WorkspaceId): Promise<void> => {
@@ -21,12 +21,12 @@ const leaveIfGone = (error: unknown): void => {
 }
 
 const find = async (workspaceId: WorkspaceId): Promise<void> => {
-  const own = await queries.ensureQueryData(workspacesOptions)
+  const own = await queryClient.ensureQueryData(workspacesOptions)
   if (own.some(({ id }) => id === workspaceId)) return
   try {
     // The workspace can be newer than the cached workspace list, or beyond its first pages.
     const found = await client.workspaces.get(workspaceId)
-    queries.setQueryData(workspacesOptions.queryKey, (known = []) => [...known, found])
+    queryClient.setQueryData(workspacesOptions.queryKey, (known = []) => [...known, found])
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 422].includes(error.status)) throw error
     throw notFound()

@@ -5,7 +5,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { FullTime } from "../ui/values/Time.tsx"
-import { attempt, showErrorToast } from "../ui/messages/toast.ts"
+import { runWithToast, showErrorToast } from "../ui/messages/toast.ts"
 import { refetchBilling, plansOptions } from "./queries.ts"
 
 /** Opens one of the payment provider's pages. Only an https URL is accepted. */
@@ -34,7 +34,7 @@ export const PlanSection = ({
   const subscription = bought === null || hasEnded(bought) ? null : bought
   const { data: plans } = useQuery(plansOptions)
   const act = async (work: () => Promise<unknown>, done: string) => {
-    await attempt(work, done)
+    await runWithToast(work, done)
     await refetchBilling(workspaceId)
   }
   const choose = (price: Price) =>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { classes } from "../ui/classes.ts"
-import { capital, count, dayOf } from "../ui/values/format.ts"
+import { capitalize, formatCount, formatDay } from "../ui/values/format.ts"
 import { Loaded, LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { CheckoutNotice } from "./CheckoutNotice.tsx"
@@ -39,7 +39,7 @@ export const UsagePage = () => {
   )
 }
 
-const nameOf = (quota: string) => capital(quota.replaceAll("_", " ").replace("api", "API"))
+const nameOf = (quota: string) => capitalize(quota.replaceAll("_", " ").replace("api", "API"))
 
 const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit }) => {
   const share = limit === null ? 0 : limit === 0 ? 1 : used / limit
@@ -59,7 +59,7 @@ const Limit = ({ limit: { limit, quota, used } }: { readonly limit: UsedLimit })
         />
       </span>
       <span className="nums text-right text-soft">
-        {count(used)} {limit === null ? "unlimited" : `of ${count(limit)}`}
+        {formatCount(used)} {limit === null ? "unlimited" : `of ${formatCount(limit)}`}
       </span>
     </div>
   )
@@ -96,7 +96,7 @@ const Bars = ({
     <div>
       <p className="mb-2 flex items-baseline justify-between">
         <span className="text-soft">{name}</span>
-        <b className="font-semibold nums">{count(sum)}</b>
+        <b className="font-semibold nums">{formatCount(sum)}</b>
       </p>
       <div
         role="img"
@@ -106,7 +106,7 @@ const Bars = ({
         {days.map((day) => (
           <span
             key={day.day}
-            title={`${dayOf(day.day)}: ${count(of(day))}`}
+            title={`${formatDay(day.day)}: ${formatCount(of(day))}`}
             className="min-h-[2px] min-w-0 grow basis-0 rounded-[2px] bg-edge hover:bg-ink"
             style={{ height: `${(of(day) / most) * 100}%` }}
           />

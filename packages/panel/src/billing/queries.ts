@@ -1,7 +1,7 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { client, clientOf } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "billing"] as const
 
@@ -24,4 +24,4 @@ export const plansOptions = queryOptions({
 })
 
 export const refetchBilling = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: all(workspaceId) })

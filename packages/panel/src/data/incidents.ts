@@ -16,7 +16,7 @@ export const openIncidentsOptions = (workspaceId: WorkspaceId) =>
   })
 
 /** Returns the number of open incidents, `10+` for more than ten, or undefined for none. */
-export const useOpenIncidents = (workspaceId: WorkspaceId | undefined): string | undefined => {
+export const useOpenIncidentCount = (workspaceId: WorkspaceId | undefined): string | undefined => {
   const { data: open } = useQuery({
     ...openIncidentsOptions(workspaceId ?? ""),
     enabled: workspaceId !== undefined

@@ -7,7 +7,7 @@ import {
 import { useEffect } from "react"
 import { clientOf } from "./client.ts"
 import { createStore } from "../ui/store.ts"
-import { queries, workspacesOptions } from "./queries.ts"
+import { queryClient, workspacesOptions } from "./queries.ts"
 import { latestServerTime } from "./serverTime.ts"
 
 /** The delay between the first event of a batch and the refetch. */
@@ -52,9 +52,9 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
   // Refetch the workspace list too, because it says which workspaces are stopped.
   if (nouns === undefined) {
     const { queryKey } = workspacesOptions
-    void queries.invalidateQueries({ queryKey, refetchType: refetchTypeNow() })
+    void queryClient.invalidateQueries({ queryKey, refetchType: refetchTypeNow() })
   }
-  return queries.invalidateQueries({
+  return queryClient.invalidateQueries({
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what], state }) => {
       if (scope !== "w" || id !== workspaceId) return false
@@ -69,7 +69,7 @@ const refetch = (workspaceId: WorkspaceId, nouns: ReadonlySet<string> | undefine
 
 /** Refetches the visible statistics of tasks whose runs have finished. */
 const refetchStats = (workspaceId: WorkspaceId, taskIds: ReadonlySet<string>) =>
-  queries.invalidateQueries({
+  queryClient.invalidateQueries({
     type: "active",
     refetchType: refetchTypeNow(),
     predicate: ({ queryKey: [scope, id, noun, what, query] }) => {
@@ -97,7 +97,7 @@ const connection = createStore<Connection>("unknown")
 export const useIsLive = (): boolean => connection.use() === "live"
 
 /** True while the service cannot be reached. */
-export const useIsAway = (): boolean => connection.use() === "away"
+export const useIsUnreachable = (): boolean => connection.use() === "away"
 
 /**
  * Fetches the event stream and tracks its state. The SDK reopens a broken stream silently, so each

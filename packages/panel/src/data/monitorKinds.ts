@@ -76,4 +76,4 @@ export const monitorKinds: Readonly<Record<MonitorKind, KnownKind>> = {
   }
 }
 
-export const monitorKindNames = Object.keys(monitorKinds) as ReadonlyArray<MonitorKind>
+export const allMonitorKinds = Object.keys(monitorKinds) as ReadonlyArray<MonitorKind>

@@ -1,15 +1,15 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query"
-import { capital } from "../ui/values/format.ts"
-import { queries } from "./queries.ts"
+import { capitalize } from "../ui/values/format.ts"
+import { queryClient } from "./queries.ts"
 
-export type Names = ReadonlyMap<string, string>
+export type NamesById = ReadonlyMap<string, string>
 
-type Fetch = (workspaceId: WorkspaceId, ids: string) => Promise<Names>
+type Fetch = (workspaceId: WorkspaceId, ids: string) => Promise<NamesById>
 
 interface Batch {
   readonly ids: Set<string>
-  readonly names: Promise<Names>
+  readonly names: Promise<NamesById>
 }
 
 /** The maximum number of names that the API returns per request. */
@@ -51,10 +51,10 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
   return {
     /** Prefetches the names for one page of a list before its rows are rendered. */
     prefetch: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): void => {
-      for (const id of new Set(ids)) void queries.prefetchQuery(options(workspaceId, id))
+      for (const id of new Set(ids)) void queryClient.prefetchQuery(options(workspaceId, id))
     },
 
-    useNames: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): Names =>
+    useNames: (workspaceId: WorkspaceId, ids: ReadonlyArray<string>): NamesById =>
       useQueries({
         queries: ids.map((id) => options(workspaceId, id)),
         combine: (answers) =>
@@ -67,7 +67,7 @@ export const nameLookup = (noun: "task" | "monitor", key: string, fetchNames: Fe
 
     useName: (workspaceId: WorkspaceId, id: string): string | undefined => {
       const { data, isError } = useQuery(options(workspaceId, id))
-      return data ?? (isError ? `${capital(noun)} …${id.slice(-6)}` : undefined)
+      return data ?? (isError ? `${capitalize(noun)} …${id.slice(-6)}` : undefined)
     }
   }
 }

@@ -9,7 +9,7 @@ import {
 import { useMemo } from "react"
 import { client } from "./client.ts"
 
-export const queries = new QueryClient({
+export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -42,7 +42,7 @@ export const listOptions = <A>(
 
 /** Fetches a list while its page's code loads. */
 export const prefetchList = <A>(options: ReturnType<typeof listOptions<A>>): void => {
-  void queries.prefetchInfiniteQuery(options)
+  void queryClient.prefetchInfiniteQuery(options)
 }
 
 /** Returns the props for `List`. */

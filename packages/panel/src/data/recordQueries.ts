@@ -1,7 +1,7 @@
 import type { Page, SchedulingClient, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "./client.ts"
-import { listOptions, queries } from "./queries.ts"
+import { listOptions, queryClient } from "./queries.ts"
 
 interface Options {
   readonly signal: AbortSignal
@@ -38,6 +38,6 @@ export const recordQueries = <Item, Search extends object = object>(
 
     /** Refetches all queries for this kind of record after a change. */
     changed: (workspaceId: WorkspaceId): Promise<void> =>
-      queries.invalidateQueries({ queryKey: all(workspaceId) })
+      queryClient.invalidateQueries({ queryKey: all(workspaceId) })
   }
 }

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { membersOptions } from "./names.ts"
 import { now } from "../ui/values/clock.ts"
 import { onResponse } from "./responses.ts"
-import { meOptions, queries } from "./queries.ts"
+import { meOptions, queryClient } from "./queries.ts"
 
 /** Returns the signed-in user's role. Undefined while it is loading. */
 export const useMyRole = (workspaceId: WorkspaceId | undefined): Role | undefined => {
@@ -24,7 +24,7 @@ let readAgainAt = 0
 onResponse(({ status, url }) => {
   if (status !== 403 || /\/members(?:\?|$)/.test(url) || now() < readAgainAt) return
   readAgainAt = now() + minIntervalMs
-  void queries.invalidateQueries({
+  void queryClient.invalidateQueries({
     predicate: ({ queryKey: [scope, , noun] }) => scope === "w" && noun === "members"
   })
 })

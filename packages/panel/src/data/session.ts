@@ -1,6 +1,6 @@
 import { ApiError, InvalidRefreshTokenError, SchedulingClient } from "@scheduling/sdk"
 import { observedFetch } from "./responses.ts"
-import { keepOnlyDraftsOf } from "../ui/forms/drafts.ts"
+import { deleteDraftsOfOthers } from "../ui/forms/drafts.ts"
 import { now } from "../ui/values/clock.ts"
 
 /** An access token and the time to renew it. Kept only in memory. */
@@ -196,7 +196,7 @@ class Session {
     // The user has signed in to another account, which owns neither the page nor its waiting
     // requests.
     if (expired !== undefined && account !== this.#account) return location.assign("/")
-    keepOnlyDraftsOf(account)
+    deleteDraftsOfOthers(account)
     this.#token = token
     this.#account = account
     if (expired === undefined) return

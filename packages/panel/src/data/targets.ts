@@ -41,7 +41,7 @@ const findTargetMonitors =
 /**
  * Finds the monitors and tasks that another one can depend on, and the names of the selected ones.
  */
-export const useDependencies = (chosen: ReadonlyArray<FormDependency>) => {
+export const useDependencyTargets = (chosen: ReadonlyArray<FormDependency>) => {
   const { workspaceId } = useWorkspace()
   const idsOf = (isTask: boolean) =>
     chosen.flatMap(({ id, kind }) => (isTaskKind(kind) === isTask ? [id] : []))

@@ -65,7 +65,7 @@ export const findTasks = async (
   ]
 }
 
-export interface Call {
+export interface TaskCall {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -76,11 +76,11 @@ export interface Call {
  * The query for the call of a cron or delayed task. Null for a chain, because each of its steps has
  * its own call.
  */
-export const callOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
+export const callOfTaskOptions = (workspaceId: WorkspaceId, kind: ExecutionKind, taskId: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "names", taskId, "call"],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<Call | null> => {
+    queryFn: async ({ signal }): Promise<TaskCall | null> => {
       if (kind === "chain") return null
       return await clientOf(workspaceId)[kind].get(taskId, { signal })
     }

@@ -1,8 +1,8 @@
 import type { Attempt } from "@scheduling/sdk"
 import { classes } from "../ui/classes.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { duration } from "../ui/values/format.ts"
-import { pretty } from "../ui/values/pretty.ts"
+import { formatDuration } from "../ui/values/format.ts"
+import { indentJson } from "../ui/values/indentJson.ts"
 import { phasesOf } from "./compare.ts"
 
 /** A waterfall chart of an attempt's phases, with the node or worker that made the attempt. */
@@ -49,7 +49,7 @@ const Waterfall = ({ attempt }: { readonly attempt: Attempt }) => {
                 style={{ left: `${left}%`, width: `${(ms / total) * 100}%` }}
               />
             </dd>
-            <dd className="text-right nums">{duration(ms)}</dd>
+            <dd className="text-right nums">{formatDuration(ms)}</dd>
           </div>
         )
       })}
@@ -79,7 +79,7 @@ export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
             text={`${request.method} ${request.url}\n${linesOf(request.headers)}`}
           />
           {request.body !== null && (
-            <Code wrap label={`request body of attempt ${number}`} text={pretty(request.body)} />
+            <Code wrap label={`request body of attempt ${number}`} text={indentJson(request.body)} />
           )}
         </Folded>
       )}

@@ -2,8 +2,8 @@ import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
 import { classes } from "../ui/classes.ts"
 import { useNow } from "../ui/values/clock.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { duration, exactTimeOfDay } from "../ui/values/format.ts"
-import { pretty } from "../ui/values/pretty.ts"
+import { formatDuration, formatExactTimeOfDay } from "../ui/values/format.ts"
+import { indentJson } from "../ui/values/indentJson.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../ui/values/Status.tsx"
 import { AttemptMessages, AttemptSections } from "./AttemptDetails.tsx"
@@ -55,7 +55,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 />
               </span>
               <span className="w-16 shrink-0 text-right nums">
-                {attempt.finished_at === null && isFinished ? "lost" : duration(to - from)}
+                {attempt.finished_at === null && isFinished ? "lost" : formatDuration(to - from)}
               </span>
               <span className="w-12 shrink-0 text-right">
                 {attempt.status_code !== null && (
@@ -65,8 +65,8 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
             </summary>
             <div className="flex flex-col gap-3 px-5 pb-5">
               <p className="text-sm text-faint">
-                Started at {exactTimeOfDay(attempt.started_at)}
-                {attempt.number > 1 && `, ${duration(from - begin)} after the first attempt`}.
+                Started at {formatExactTimeOfDay(attempt.started_at)}
+                {attempt.number > 1 && `, ${formatDuration(from - begin)} after the first attempt`}.
               </p>
               <AttemptSections attempt={attempt} />
               {attempt.error !== null && <p className="text-bad">{attempt.error.message}</p>}
@@ -74,7 +74,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 <Code
                   wrap
                   label={`response to attempt ${attempt.number}`}
-                  text={pretty(attempt.response_body)}
+                  text={indentJson(attempt.response_body)}
                 />
               )}
               <AttemptMessages attempt={attempt} />

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import type { Call } from "../data/tasks.ts"
+import type { TaskCall } from "../data/tasks.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { showErrorToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
@@ -12,7 +12,7 @@ export const CurlSection = ({
   call,
   executionId
 }: {
-  readonly call: Call
+  readonly call: TaskCall
   readonly executionId: string
 }) => {
   const { api } = useWorkspace()

@@ -2,7 +2,7 @@ import type { ExecutionDetail } from "@scheduling/sdk"
 import { Ban, Check, Play, X } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { attempt } from "../ui/messages/toast.ts"
+import { runWithToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { executionQueries } from "./queries.ts"
 import { useRerun } from "./useRerun.ts"
@@ -13,12 +13,12 @@ export const ExecutionActions = ({ execution }: { readonly execution: ExecutionD
   const { id } = execution
 
   const cancel = async () => {
-    await attempt(() => api.executions.cancel(id), "The execution was cancelled")
+    await runWithToast(() => api.executions.cancel(id), "The execution was cancelled")
     await executionQueries.changed(workspaceId)
   }
 
   const decide = async (decision: "approve" | "reject") => {
-    await attempt(
+    await runWithToast(
       () => api.executions[decision](id, {}),
       decision === "approve" ? "The step was approved" : "The step was rejected"
     )

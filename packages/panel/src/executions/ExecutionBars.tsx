@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 
 import { classes } from "../ui/classes.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { now } from "../ui/values/clock.ts"
-import { count, dayOf, shortDateTime, timeOfDay } from "../ui/values/format.ts"
+import { formatCount, formatDay, formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { type Bar, isChosen, type Period, periodOf, totalOf } from "./histogram.ts"
 
@@ -25,7 +25,7 @@ export const ExecutionBars = ({ note, ...props }: Props & { readonly note: React
         <LegendKey className="bg-bad" name="Failed" />
         <LegendKey className="bg-edge" name="Other" />
         <span className="ml-auto nums">
-          {note} (peak: {count(fullest)}). Drag to select a period.
+          {note} (peak: {formatCount(fullest)}). Drag to select a period.
         </span>
       </div>
       <Bars {...props} />
@@ -44,7 +44,7 @@ const Axis = ({ bars }: Pick<Props, "bars">) => (
       const bar = bars[Math.floor((bars.length * quarter) / 4)]
       return (
         <span key={quarter} className={classes(quarter % 2 === 1 && "hidden sm:inline")}>
-          {bar !== undefined && shortDateTime(bar.start)}
+          {bar !== undefined && formatShortDateTime(bar.start)}
         </span>
       )
     })}
@@ -165,5 +165,5 @@ const titleOf = (bar: Bar) => {
     `${failed} failed`,
     ...(other > 0 ? [`${other} other`] : [])
   ]
-  return `${dayOf(start)}, ${timeOfDay(start)} to ${timeOfDay(end)}: ${counts.join(", ")}`
+  return `${formatDay(start)}, ${formatTimeOfDay(start)} to ${formatTimeOfDay(end)}: ${counts.join(", ")}`
 }

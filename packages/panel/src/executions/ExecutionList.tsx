@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
 import { useList } from "../data/queries.ts"
 import { type Column, List, rowLinkClass, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
-import { capital } from "../ui/values/format.ts"
+import { capitalize } from "../ui/values/format.ts"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../ui/values/Time.tsx"
 import { executionQueries } from "./queries.ts"
@@ -134,7 +134,7 @@ export const columnsFor = (
       key: "trigger",
       head: "Trigger",
       className: "w-20 shrink-0 text-faint max-md:hidden",
-      cell: ({ trigger }) => capital(trigger)
+      cell: ({ trigger }) => capitalize(trigger)
     },
     {
       key: "attempts",

@@ -5,7 +5,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { useIsLive } from "../data/live.ts"
-import { callOptions, taskNames } from "../data/tasks.ts"
+import { callOfTaskOptions, taskNames } from "../data/tasks.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import {
   Card,
@@ -17,7 +17,7 @@ import {
 } from "../ui/layout/Page.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { isGone, Problem } from "../ui/messages/Problem.tsx"
-import { shortExactDateTime } from "../ui/values/format.ts"
+import { formatShortExactDateTime } from "../ui/values/format.ts"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
@@ -62,7 +62,7 @@ const ExecutionView = ({
   const { workspaceId } = useWorkspace()
   const { error, kind, progress, status, task_id } = execution
   const name = taskNames.useName(workspaceId, task_id)
-  const call = useQuery(callOptions(workspaceId, kind, task_id))
+  const call = useQuery(callOfTaskOptions(workspaceId, kind, task_id))
   const neighbours = useQuery(neighboursOptions(workspaceId, execution))
   const good = neighbours.data?.good
   return (
@@ -140,7 +140,7 @@ const NeighbourLinks = ({ neighbours }: { readonly neighbours: Neighbours | unde
       <ButtonLink
         to="/w/$workspaceId/executions/$executionId"
         params={{ workspaceId, executionId: to.id }}
-        aria-label={`${name}, ${to.status}, ${shortExactDateTime(to.scheduled_for)}`}
+        aria-label={`${name}, ${to.status}, ${formatShortExactDateTime(to.scheduled_for)}`}
         icon={icon}
       >
         {name}

@@ -9,7 +9,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { RoleGate } from "../ui/role.tsx"
-import { count, dateTime } from "../ui/values/format.ts"
+import { formatCount, formatDateTime } from "../ui/values/format.ts"
 import { Dot } from "../ui/values/Status.tsx"
 import { ColumnsMenu } from "./columns.tsx"
 import { ExecutionHistogram } from "./ExecutionHistogram.tsx"
@@ -82,7 +82,7 @@ export const ExecutionsPage = () => {
             onClick={() => filter({ from: undefined, to: undefined })}
             aria-label="Clear the time filter"
           >
-            {from === undefined ? "" : dateTime(from)} – {to === undefined ? "now" : dateTime(to)}
+            {from === undefined ? "" : formatDateTime(from)} – {to === undefined ? "now" : formatDateTime(to)}
           </Button>
         )}
         <div className="flex items-center gap-2 sm:ml-auto">
@@ -128,7 +128,7 @@ const nothing = Object.fromEntries(
 const Total = ({ total }: { readonly total: number | undefined }) =>
   total !== undefined && (
     <span role="status" className="text-sm whitespace-nowrap text-faint">
-      {total > 10_000 ? "More than 10,000" : count(total)}{" "}
+      {total > 10_000 ? "More than 10,000" : formatCount(total)}{" "}
       {total === 1 ? "execution" : "executions"}
     </span>
   )

@@ -8,7 +8,7 @@ import { CountFilter } from "../ui/lists/CountFilter.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { now } from "../ui/values/clock.ts"
-import { capital } from "../ui/values/format.ts"
+import { capitalize } from "../ui/values/format.ts"
 import { type ExecutionSearch, statuses, statusesOf, triggers } from "./search.ts"
 
 interface FilterProps {
@@ -22,7 +22,7 @@ export const StatusFilter = ({ filter, search }: FilterProps) => {
   return (
     <CountFilter
       label="Status"
-      counts={statuses.map((status) => [status, capital(status)] as const)}
+      counts={statuses.map((status) => [status, capitalize(status)] as const)}
       chosen={chosen}
       onToggle={(status) =>
         filter({
@@ -66,7 +66,7 @@ export const MoreFilters = ({ filter, search }: FilterProps) => (
       value={search.trigger ?? ""}
       options={[
         ["", "All triggers"],
-        ...triggers.map((trigger) => [trigger, capital(trigger)] as const)
+        ...triggers.map((trigger) => [trigger, capitalize(trigger)] as const)
       ]}
       onChange={({ target }) => filter({ trigger: target.value })}
     />

@@ -4,8 +4,8 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
-import { count } from "../ui/values/format.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { formatCount } from "../ui/values/format.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { executionQueries } from "./queries.ts"
 
 export const RerunListedButton = ({ filter }: { readonly filter: RerunFilter }) => {
@@ -20,7 +20,7 @@ export const RerunListedButton = ({ filter }: { readonly filter: RerunFilter }) 
       all += reruns.count
       cursor = reruns.cursor ?? undefined
     } while (cursor !== undefined)
-    notify(`${count(all)} ${all === 1 ? "execution was" : "executions were"} started again`)
+    showSuccessToast(`${formatCount(all)} ${all === 1 ? "execution was" : "executions were"} started again`)
     await executionQueries.changed(workspaceId)
   }
 

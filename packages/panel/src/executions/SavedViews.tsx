@@ -3,7 +3,7 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button, IconButton, buttonClasses } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Menu, MenuItem, MenuLine } from "../ui/actions/Menu.tsx"
+import { Menu, MenuItem, MenuSeparator } from "../ui/actions/Menu.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { createStored } from "../ui/stored.ts"
 import type { ExecutionSearch } from "./search.ts"
@@ -47,7 +47,7 @@ export const SavedViews = ({
             <bdi className="max-w-64 truncate">{view.name}</bdi>
           </MenuItem>
         ))}
-        {views.length > 0 && <MenuLine />}
+        {views.length > 0 && <MenuSeparator />}
         <MenuItem onSelect={() => setNaming(true)}>Save or remove views…</MenuItem>
       </Menu>
       <Sheet isOpen={isNaming} onClose={() => setNaming(false)} title="Saved views">

@@ -8,7 +8,7 @@ import { selectionColumn, SelectionContext } from "../ui/lists/SelectionColumn.t
 import { useSelection } from "../ui/lists/useSelection.ts"
 import { showErrorToast } from "../ui/messages/toast.ts"
 import { useHasRole } from "../ui/role.tsx"
-import { shortExactDateTime } from "../ui/values/format.ts"
+import { formatShortExactDateTime } from "../ui/values/format.ts"
 import { optionalColumns, shownColumns } from "./columns.tsx"
 import { columnsFor, useExecutions } from "./ExecutionList.tsx"
 import { executionQueries } from "./queries.ts"
@@ -97,12 +97,12 @@ export const SelectableExecutions = ({
 }
 
 const labelOf = ({ scheduled_for, status }: Execution) =>
-  `${status} execution of ${shortExactDateTime(scheduled_for)}`
+  `${status} execution of ${formatShortExactDateTime(scheduled_for)}`
 
 const FailedName = ({ row: { scheduled_for, step, task_id } }: { readonly row: Execution }) => (
   <>
     <TaskName taskId={task_id} />
-    {step !== null && ` · ${step}`}, {shortExactDateTime(scheduled_for)}
+    {step !== null && ` · ${step}`}, {formatShortExactDateTime(scheduled_for)}
   </>
 )
 

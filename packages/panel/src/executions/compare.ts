@@ -1,6 +1,6 @@
 import type { Attempt, ExecutionDetail } from "@scheduling/sdk"
-import { duration } from "../ui/values/format.ts"
-import { pretty } from "../ui/values/pretty.ts"
+import { formatDuration } from "../ui/values/format.ts"
+import { indentJson } from "../ui/values/indentJson.ts"
 
 /**
  * A value that differs between two executions. Undefined where an execution does not have the
@@ -42,9 +42,9 @@ export const differencesOf = (
           : undefined
       ],
       ...headersOf("Request header", isSentKnown ? attempt?.request?.headers : null),
-      ["Request body", (isSentKnown && pretty(attempt?.request?.body ?? "")) || undefined],
+      ["Request body", (isSentKnown && indentJson(attempt?.request?.body ?? "")) || undefined],
       ...headersOf("Response header", attempt?.response_headers),
-      ["Response", pretty(attempt?.response_body ?? "") || undefined],
+      ["Response", indentJson(attempt?.response_body ?? "") || undefined],
       [
         "Made by",
         attempt?.made_by
@@ -97,6 +97,6 @@ const slower = (
     const was = before.get(phase) ?? null
     return ms === null || was === null || ms < 2 * was || ms - was < minMs
       ? []
-      : [{ field: `${phase} time`, good: duration(was), this: duration(ms) }]
+      : [{ field: `${phase} time`, good: formatDuration(was), this: formatDuration(ms) }]
   })
 }

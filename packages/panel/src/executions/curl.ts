@@ -1,12 +1,12 @@
-import { mask } from "../data/mask.ts"
-import type { Call } from "../data/tasks.ts"
+import { maskedValue } from "../data/maskedValue.ts"
+import type { TaskCall } from "../data/tasks.ts"
 
 /** Quotes a string for a POSIX shell. No character has a special meaning within single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** Returns the names of the shell variables that replace the masked header values of a call. */
-export const hiddenVariables = ({ headers }: Pick<Call, "headers">): ReadonlyArray<string> =>
-  Object.entries(headers).flatMap(([name, value]) => (value === mask ? [variableOf(name)] : []))
+export const hiddenVariables = ({ headers }: Pick<TaskCall, "headers">): ReadonlyArray<string> =>
+  Object.entries(headers).flatMap(([name, value]) => (value === maskedValue ? [variableOf(name)] : []))
 
 const variableOf = (header: string): string =>
   header
@@ -19,13 +19,13 @@ const variableOf = (header: string): string =>
  * variable is not set.
  */
 const headerOf = (name: string, value: string): string =>
-  value === mask
+  value === maskedValue
     ? `-H ${quoted(`${name}: `)}"\${${variableOf(name)}:?}"`
     : `-H ${quoted(`${name}: ${value}`)}`
 
 /** Builds the curl command for an execution's call, including the signature headers. */
 export const curlOf = (
-  { body, headers, method, url }: Call,
+  { body, headers, method, url }: TaskCall,
   executionId: string,
   signature: Readonly<Record<string, string>> = {}
 ): string => {

@@ -8,7 +8,7 @@ import type {
 } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import { listOptions, queryClient } from "../data/queries.ts"
 import { taskNames } from "../data/tasks.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "executions"] as const
@@ -65,5 +65,5 @@ export const executionQueries = {
 
   /** Refetches all execution queries after a change. */
   changed: (workspaceId: WorkspaceId): Promise<void> =>
-    queries.invalidateQueries({ queryKey: all(workspaceId) })
+    queryClient.invalidateQueries({ queryKey: all(workspaceId) })
 }

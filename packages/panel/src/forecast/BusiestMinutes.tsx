@@ -1,7 +1,7 @@
 import type { Forecast } from "@scheduling/sdk"
 import { TaskLink } from "../executions/TaskLink.tsx"
 import { Card } from "../ui/layout/Page.tsx"
-import { count } from "../ui/values/format.ts"
+import { formatCount } from "../ui/values/format.ts"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 
 type BusyMinute = Forecast["busiest"][number]
@@ -25,7 +25,7 @@ export const BusiestMinutes = ({ of }: { readonly of: ReadonlyArray<BusyMinute> 
               <Names minute={minute} />
             </span>
             <span className="text-right nums">
-              {count(minute.runs)} <span className="text-faint">runs</span>
+              {formatCount(minute.runs)} <span className="text-faint">runs</span>
             </span>
           </li>
         ))}
@@ -43,6 +43,6 @@ const Names = ({ minute: { runs, tasks } }: { readonly minute: BusyMinute }) => 
         </TaskLink>
       </span>
     ))}
-    {runs > tasks.length && ` and ${count(runs - tasks.length)} more`}
+    {runs > tasks.length && ` and ${formatCount(runs - tasks.length)} more`}
   </>
 )

@@ -1,5 +1,5 @@
 import type { Forecast } from "@scheduling/sdk"
-import { count, dayOf, shortDateTime, timeOfDay } from "../ui/values/format.ts"
+import { formatCount, formatDay, formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { type Bucket, bucketsOf } from "./buckets.ts"
 import type { Span } from "./search.ts"
@@ -34,13 +34,13 @@ export const ForecastChart = ({
           aria-hidden
           className="flex h-40 w-8 shrink-0 flex-col justify-between text-right text-xs nums text-faint"
         >
-          <span className="-mt-1.5">{count(most)}</span>
+          <span className="-mt-1.5">{formatCount(most)}</span>
           <span className="-mb-1.5">0</span>
         </div>
         <div className="min-w-0 grow">
           <svg
             role="img"
-            aria-label={`${forecast.runs} runs from ${shortDateTime(forecast.from)} to ${shortDateTime(forecast.to)}, at most ${most} in ${unit}`}
+            aria-label={`${forecast.runs} runs from ${formatShortDateTime(forecast.from)} to ${formatShortDateTime(forecast.to)}, at most ${most} in ${unit}`}
             viewBox={`0 0 ${buckets.length} ${chartHeight}`}
             preserveAspectRatio="none"
             className="block h-40 w-full border-b border-edge"
@@ -101,8 +101,8 @@ export const ForecastChart = ({
 
 const titleOf = ({ most, runs, start }: Bucket, lengthMs: number) =>
   [
-    `${shortDateTime(start)} to ${timeOfDay(start + lengthMs)}: ${count(runs)} ${runs === 1 ? "run" : "runs"}`,
-    ...(most > 1 ? [`at most ${count(most)} in one minute`] : [])
+    `${formatShortDateTime(start)} to ${formatTimeOfDay(start + lengthMs)}: ${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`,
+    ...(most > 1 ? [`at most ${formatCount(most)} in one minute`] : [])
   ].join("\n")
 
 interface Tick {
@@ -123,9 +123,9 @@ const ticksOf = (buckets: ReadonlyArray<Bucket>, span: Span): ReadonlyArray<Tick
     const hour = date.getHours()
     return span === "day"
       ? hour % 3 === 0
-        ? [{ at, text: timeOfDay(start), isOnPhone: hour % 6 === 0 }]
+        ? [{ at, text: formatTimeOfDay(start), isOnPhone: hour % 6 === 0 }]
         : []
       : hour === 0
-        ? [{ at, text: dayOf(start), isOnPhone: date.getDay() % 2 === 1 }]
+        ? [{ at, text: formatDay(start), isOnPhone: date.getDay() % 2 === 1 }]
         : []
   })

@@ -9,7 +9,7 @@ import { Card, Empty, Page, Section } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { RoleGate } from "../ui/role.tsx"
-import { count, shortDateTime } from "../ui/values/format.ts"
+import { formatCount, formatShortDateTime } from "../ui/values/format.ts"
 import { EmptyValue } from "../ui/values/Time.tsx"
 import { BusiestMinutes } from "./BusiestMinutes.tsx"
 import { ForecastChart } from "./ForecastChart.tsx"
@@ -73,15 +73,15 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
   const fullest = forecast?.busiest[0]
   const perSecond = (seconds: number) => {
     const found = forecast?.spread.find((one) => one.seconds === seconds)
-    return found && count(found.most_per_second)
+    return found && formatCount(found.most_per_second)
   }
   return (
     <Figures>
-      <Figure name="Runs" note="in total" value={forecast && count(forecast.runs)} />
+      <Figure name="Runs" note="in total" value={forecast && formatCount(forecast.runs)} />
       <Figure
         name="Busiest minute"
-        note={fullest === undefined ? "no minute has more than one run" : shortDateTime(fullest.at)}
-        value={forecast && (fullest === undefined ? <EmptyValue /> : count(fullest.runs))}
+        note={fullest === undefined ? "no minute has more than one run" : formatShortDateTime(fullest.at)}
+        value={forecast && (fullest === undefined ? <EmptyValue /> : formatCount(fullest.runs))}
       />
       <Figure name="Most in one second" note="without jitter" value={perSecond(0)} />
       <Figure name="Most in one second" note="with a minute of jitter" value={perSecond(60)} />

@@ -1,6 +1,6 @@
 import type { Forecast } from "@scheduling/sdk"
 import { Card } from "../ui/layout/Page.tsx"
-import { count, duration } from "../ui/values/format.ts"
+import { formatCount, formatDuration } from "../ui/values/format.ts"
 
 /** Shows the maximum number of runs that start within one second, for several jitter lengths. */
 export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
@@ -12,10 +12,10 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
           <li key={seconds}>
             <div className="flex items-baseline justify-between gap-4">
               <span>
-                {seconds === 0 ? "Without jitter" : `Jitter up to ${duration(seconds * 1_000)}`}
+                {seconds === 0 ? "Without jitter" : `Jitter up to ${formatDuration(seconds * 1_000)}`}
               </span>
               <span className="nums">
-                {count(most_per_second)} <span className="text-faint">per second</span>
+                {formatCount(most_per_second)} <span className="text-faint">per second</span>
               </span>
             </div>
             <svg

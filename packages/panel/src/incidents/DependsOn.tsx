@@ -6,7 +6,7 @@ import {
   dependencyOfKey,
   type FormDependency,
   taskOrMonitorLink,
-  useDependencies
+  useDependencyTargets
 } from "../data/targets.ts"
 import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
@@ -33,7 +33,7 @@ export const DependsOnField = ({
   readonly onChange: (change: DependsOnValues) => void
   readonly error: string | undefined
 }) => {
-  const { find, findKey, nameOf } = useDependencies(depends_on)
+  const { find, findKey, nameOf } = useDependencyTargets(depends_on)
   return (
     <div className="flex flex-col gap-1.5">
       <TargetPicker
@@ -57,7 +57,7 @@ export const DependsOnField = ({
 }
 
 const DependsOnLinks = ({ depends_on }: DependsOnValues) => {
-  const { nameOf } = useDependencies(depends_on)
+  const { nameOf } = useDependencyTargets(depends_on)
   return (
     <ul className="flex flex-col gap-1">
       {depends_on.map((one) => (

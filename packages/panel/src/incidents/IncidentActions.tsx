@@ -6,7 +6,7 @@ import { useRerun } from "../executions/useRerun.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
-import { attempt } from "../ui/messages/toast.ts"
+import { runWithToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { now } from "../ui/values/clock.ts"
 import { failedExecutionOf } from "./FailedExecution.tsx"
@@ -48,7 +48,7 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
   if (status === "closed") return null
 
   const act = async (work: () => Promise<unknown>, done: string) => {
-    await attempt(work, `The incident was ${done}`)
+    await runWithToast(work, `The incident was ${done}`)
     await refetchIncidents(workspaceId)
   }
   const snooze = (until: string | null, done: string) =>
@@ -100,7 +100,7 @@ export const IncidentActions = ({ incident }: { readonly incident: IncidentDetai
         <Button
           icon={<Eye />}
           onClick={() =>
-            attempt(
+            runWithToast(
               () => checked.check(subject.id),
               "The check was requested. The incident closes if it succeeds."
             )

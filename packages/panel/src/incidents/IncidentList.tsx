@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { type Column, List, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
-import { duration } from "../ui/values/format.ts"
+import { formatDuration } from "../ui/values/format.ts"
 import { Message } from "../ui/values/Message.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
@@ -35,7 +35,7 @@ export const IncidentDuration = ({
   const lastedMs = end - Date.parse(opened_at)
   return (
     <span className="nums whitespace-nowrap">
-      {lastedMs < 1_000 ? "Under 1 s" : duration(lastedMs)}
+      {lastedMs < 1_000 ? "Under 1 s" : formatDuration(lastedMs)}
     </span>
   )
 }

@@ -5,7 +5,7 @@ import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { IncidentList } from "./IncidentList.tsx"
-import { dateTime } from "../ui/values/format.ts"
+import { formatDateTime } from "../ui/values/format.ts"
 import { incidentSearch } from "./queries.ts"
 
 export const IncidentListPage = () => {
@@ -34,8 +34,8 @@ export const IncidentListPage = () => {
             onClick={() => filter({ from: undefined, to: undefined })}
             aria-label="Clear the time filter"
           >
-            {search.from === undefined ? "" : dateTime(search.from)} –{" "}
-            {search.to === undefined ? "now" : dateTime(search.to)}
+            {search.from === undefined ? "" : formatDateTime(search.from)} –{" "}
+            {search.to === undefined ? "now" : formatDateTime(search.to)}
           </Button>
         )}
       </Filters>

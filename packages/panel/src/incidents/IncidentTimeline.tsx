@@ -2,7 +2,7 @@ import type { IncidentDelivery, IncidentDetail, IncidentEntry } from "@schedulin
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { kindNames } from "../data/kindNames.ts"
+import { channelKindNames } from "../data/channelKindNames.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { Field, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
@@ -141,7 +141,7 @@ const Sent = ({
         params={{ workspaceId, deliveryId: id }}
         className="text-live underline-offset-2 hover:underline"
       >
-        Message to {names.get(channel_id) ?? kindNames[kind]}
+        Message to {names.get(channel_id) ?? channelKindNames[kind]}
       </Link>{" "}
       <Status of={status} />
     </>

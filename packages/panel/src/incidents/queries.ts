@@ -1,7 +1,7 @@
 import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import { listOptions, queryClient } from "../data/queries.ts"
 import { momentIn, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 import { now } from "../ui/values/clock.ts"
 
@@ -52,4 +52,4 @@ export const incidentsOfMonitorOptions = (workspaceId: WorkspaceId, monitorId: M
 
 /** Refetches all incident queries after a change. */
 export const refetchIncidents = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: all(workspaceId) })

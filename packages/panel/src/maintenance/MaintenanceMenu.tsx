@@ -2,7 +2,7 @@ import type { MaintenanceWindow } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { MaintenanceSheet } from "./MaintenanceSheet.tsx"
 import { refetchMaintenance } from "./queries.ts"
 
@@ -17,7 +17,7 @@ export const MaintenanceMenu = ({ window }: { readonly window: MaintenanceWindow
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           await api.maintenance.delete(window.key)
-          notify(`${window.name} was deleted`)
+          showSuccessToast(`${window.name} was deleted`)
           await refetchMaintenance(workspaceId)
         }}
         warning="If the maintenance is in progress, it ends, and monitors and tasks that still fail open incidents."

@@ -9,7 +9,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { RoleGate } from "../ui/role.tsx"
-import { duration } from "../ui/values/format.ts"
+import { formatDuration } from "../ui/values/format.ts"
 import { Status } from "../ui/values/Status.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { MaintenanceMenu } from "./MaintenanceMenu.tsx"
@@ -115,7 +115,7 @@ const columns: ReadonlyArray<Column<MaintenanceWindow>> = [
     head: "Duration",
     className: "w-24 shrink-0 max-sm:hidden",
     cell: ({ duration_seconds, ends_at, starts_at }) =>
-      duration(
+      formatDuration(
         duration_seconds === null
           ? Date.parse(ends_at ?? "") - Date.parse(starts_at ?? "")
           : duration_seconds * 1_000

@@ -8,11 +8,11 @@ import { ZoneInput } from "../tasks/schedule/ZoneInput.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Checkbox, Choice, Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { newKey } from "../ui/forms/newKey.ts"
-import { SpanField } from "../ui/forms/SpanField.tsx"
-import { tagsOf } from "../ui/forms/tags.ts"
+import { uniqueKeyFrom } from "../ui/forms/uniqueKeyFrom.ts"
+import { DurationField } from "../ui/forms/DurationField.tsx"
+import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
 import { refetchMaintenance } from "./queries.ts"
 
@@ -56,7 +56,7 @@ const definitionOf = ({ ends_at, repeats, starts_at, ...values }: Values) => ({
   ...(values.everything
     ? {}
     : {
-        tags: tagsOf(values.tags),
+        tags: parseTags(values.tags),
         monitor_ids: values.monitor_ids,
         task_ids: values.task_ids
       })
@@ -78,8 +78,8 @@ export const MaintenanceSheet = ({
         ...definitionOf(values),
         ...(window !== undefined && { version: window.version })
       }
-      await api.maintenance.upsert(window?.key ?? newKey(values.name, "window"), definition)
-      notify(`${values.name} was ${window === undefined ? "created" : "changed"}`)
+      await api.maintenance.upsert(window?.key ?? uniqueKeyFrom(values.name, "window"), definition)
+      showSuccessToast(`${values.name} was ${window === undefined ? "created" : "changed"}`)
       await refetchMaintenance(workspaceId)
       onClose()
     }
@@ -152,7 +152,7 @@ const Times = ({ form: { errorOf, set, text, values } }: { readonly form: FormOf
           <ZoneInput value={values.timezone} onChange={(timezone) => set({ timezone })} />
         </Field>
       </div>
-      <SpanField
+      <DurationField
         label="Duration"
         value={values.duration_seconds}
         onChange={(duration_seconds) => set({ duration_seconds })}

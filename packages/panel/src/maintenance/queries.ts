@@ -1,7 +1,7 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "maintenance"] as const
 
@@ -13,4 +13,4 @@ export const maintenanceOptions = (workspaceId: WorkspaceId) =>
   })
 
 export const refetchMaintenance = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: all(workspaceId) })

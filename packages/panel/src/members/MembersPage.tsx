@@ -12,7 +12,7 @@ import { Page, Section } from "../ui/layout/Page.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { InviteSheet } from "./InviteSheet.tsx"
 import { invitationListOptions, memberListOptions, refetchMembers } from "./queries.ts"
 import { roleNames } from "./roles.ts"
@@ -54,7 +54,7 @@ export const MembersPage = () => {
           onClose={() => setInviting(false)}
           onInvited={(created) => {
             setInvited(created)
-            if (created.token === null) notify(`An invitation was sent to ${created.email}`)
+            if (created.token === null) showSuccessToast(`An invitation was sent to ${created.email}`)
           }}
         />
       )}
@@ -101,7 +101,7 @@ const Invitations = () => {
 const MemberRole = ({ member: { email, id, name, role } }: { readonly member: Member }) => {
   const { api, workspaceId } = useWorkspace()
   const change = async (next: Role) => {
-    await attempt(
+    await runWithToast(
       () => api.members.update(id, { role: next }),
       `${name ?? email} now has the role ${next}`
     )
@@ -136,7 +136,7 @@ const RemoveMember = ({ member: { email, id, name } }: { readonly member: Member
         action="Remove member"
         onConfirm={async () => {
           await api.members.delete(id)
-          notify(`${name ?? email} was removed`)
+          showSuccessToast(`${name ?? email} was removed`)
           await refetchMembers(workspaceId)
         }}
       >
@@ -153,7 +153,7 @@ const RemoveInvitation = ({ invitation: { email, id } }: { readonly invitation: 
     <IconButton
       label={`Withdraw the invitation for ${email}`}
       onClick={async () => {
-        await attempt(() => api.invitations.delete(id), "The invitation was withdrawn")
+        await runWithToast(() => api.invitations.delete(id), "The invitation was withdrawn")
         await refetchMembers(workspaceId)
       }}
     >

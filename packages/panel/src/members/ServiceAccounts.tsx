@@ -9,7 +9,7 @@ import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { ShownOnce } from "../ui/values/ShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
@@ -89,7 +89,7 @@ const ServiceAccountMenu = ({
         onEdit={() => ask("edit")}
         onDelete={async () => {
           await api.serviceAccounts.delete(id)
-          notify(`${name} was deleted`)
+          showSuccessToast(`${name} was deleted`)
           await serviceAccountQueries.changed(workspaceId)
         }}
         warning="Its secret and its access tokens stop working immediately. API keys that it created keep working. Invitations that it created are withdrawn."

@@ -1,6 +1,6 @@
 import type { ServiceAccount, WorkspaceId } from "@scheduling/sdk"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import { listOptions, queryClient } from "../data/queries.ts"
 import { recordQueries } from "../data/recordQueries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "members"] as const
@@ -22,4 +22,4 @@ export const serviceAccountQueries = recordQueries<ServiceAccount>(
 
 /** Refetches all member queries after a change. */
 export const refetchMembers = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: all(workspaceId) })

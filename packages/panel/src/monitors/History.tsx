@@ -4,7 +4,7 @@ import { useWorkspace } from "../data/client.ts"
 import { incidentsOfMonitorOptions } from "../incidents/queries.ts"
 import { classes } from "../ui/classes.ts"
 import { useNow } from "../ui/values/clock.ts"
-import { dayOf, duration, percent, shortDateTime } from "../ui/values/format.ts"
+import { formatDay, formatDuration, formatPercent, formatShortDateTime } from "../ui/values/format.ts"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import {
@@ -43,7 +43,7 @@ export const History = ({ monitor, oldest }: Props) => {
   const days = dailyHistory(data.incidents, watched, now, shownDays)
   const first = days[0]?.at ?? now
   const from = Math.max(first, watched.from)
-  const share = percent(uptimeFraction(data.incidents, from, now))
+  const share = formatPercent(uptimeFraction(data.incidents, from, now))
   const count = data.incidents.filter((incident) => lasts(incident, first)).length
   const incidents = count === 1 ? "1 incident" : `${count} incidents`
   return (
@@ -53,7 +53,7 @@ export const History = ({ monitor, oldest }: Props) => {
           <span>
             <b className="text-xl font-semibold nums">{share}</b> up
             {from > first && (
-              <span className="text-sm text-faint"> since {shortDateTime(from)}</span>
+              <span className="text-sm text-faint"> since {formatShortDateTime(from)}</span>
             )}
           </span>
           <span className="text-sm text-faint">{count === 0 ? "No incidents" : incidents}</span>
@@ -68,7 +68,7 @@ export const History = ({ monitor, oldest }: Props) => {
           ))}
         </div>
         <p className="mt-2 flex justify-between text-xs text-faint">
-          <span>{dayOf(first)}</span>
+          <span>{formatDay(first)}</span>
           <span>Today</span>
         </p>
         {data.keptDays < mostDays && (
@@ -82,10 +82,10 @@ export const History = ({ monitor, oldest }: Props) => {
 }
 
 const Day = ({ day: { at, downMs, known } }: { readonly day: DayOfHistory }) => {
-  const text = downMs > 0 ? `down for ${duration(downMs)}` : words[known]
+  const text = downMs > 0 ? `down for ${formatDuration(downMs)}` : words[known]
   return (
     <span
-      title={`${dayOf(at)}: ${text}`}
+      title={`${formatDay(at)}: ${text}`}
       className={classes(
         "min-w-0 grow basis-0 rounded-[2px] transition-opacity duration-100 hover:opacity-70",
         downMs > 0 ? "bg-bad" : looks[known]

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { ChevronDown, HeartPulse, Plus, X } from "lucide-react"
 import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
-import { monitorKindNames, monitorKinds } from "../data/monitorKinds.ts"
+import { allMonitorKinds, monitorKinds } from "../data/monitorKinds.ts"
 import { useList } from "../data/queries.ts"
 import { Button, ButtonLink, buttonClasses } from "../ui/actions/Button.tsx"
 import { Menu, MenuItem } from "../ui/actions/Menu.tsx"
@@ -20,7 +20,7 @@ import {
   statusDetailClass
 } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
-import { capital } from "../ui/values/format.ts"
+import { capitalize } from "../ui/values/format.ts"
 import { Empty, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
@@ -63,7 +63,7 @@ export const MonitorListPage = () => {
             <CountFilter
               label="Status"
               chosen={search.status === undefined ? [] : [search.status]}
-              counts={monitorStatuses.map((status) => [status, capital(status), counts[status]])}
+              counts={monitorStatuses.map((status) => [status, capitalize(status), counts[status]])}
               onToggle={(status) =>
                 filter({ status: status === search.status ? undefined : status })
               }
@@ -86,7 +86,7 @@ export const MonitorListPage = () => {
           ) : (
             <Empty title="No monitors yet" icon={<HeartPulse />} action={create}>
               <p className="mb-6">
-                {monitorKindNames.map((kind) => monitorKinds[kind].purpose).join(" ")}
+                {allMonitorKinds.map((kind) => monitorKinds[kind].purpose).join(" ")}
               </p>
               <ApiExample
                 label="Create a heartbeat monitor"
@@ -108,7 +108,7 @@ const firstKinds = ["http", "heartbeat"] as const
 const CreateMenu = () => {
   const { workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const others = monitorKindNames.filter((kind) => !firstKinds.some((first) => first === kind))
+  const others = allMonitorKinds.filter((kind) => !firstKinds.some((first) => first === kind))
   const to = "/w/$workspaceId/monitors/$kind/new"
   return (
     <>
@@ -152,7 +152,7 @@ const CreateMenu = () => {
 
 const kindOptions = [
   ["all", "All kinds"] as const,
-  ...monitorKindNames.map((kind) => [kind, monitorKinds[kind].plural] as const)
+  ...allMonitorKinds.map((kind) => [kind, monitorKinds[kind].plural] as const)
 ]
 
 const columns: ReadonlyArray<Column<Monitor>> = [

@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
 import { refetchIncidents } from "../incidents/queries.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { editMonitorLink } from "./links.ts"
 import { refetchMonitors } from "./queries.ts"
 
@@ -25,7 +25,7 @@ export const MonitorMenu = ({
   const monitors = resource(api)
   const changed = () => Promise.all([refetchMonitors(workspaceId), refetchIncidents(workspaceId)])
   const act = async (work: () => Promise<unknown>, done: string) => {
-    await attempt(work, `${name} was ${done}`)
+    await runWithToast(work, `${name} was ${done}`)
     await changed()
   }
   return (
@@ -40,7 +40,7 @@ export const MonitorMenu = ({
       onEdit={() => void navigate(editMonitorLink(monitor))}
       onDelete={async () => {
         await monitors.delete(id)
-        notify(`${name} was deleted`)
+        showSuccessToast(`${name} was deleted`)
         await changed()
         onRemoved?.()
       }}

@@ -8,7 +8,7 @@ import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { DurationChart } from "../ui/values/DurationChart.tsx"
-import { duration, percent } from "../ui/values/format.ts"
+import { formatDuration, formatPercent } from "../ui/values/format.ts"
 
 type Workspace = Parameters<typeof clientOf>[0]
 
@@ -27,7 +27,7 @@ const uptimeOptions = (workspaceId: Workspace, id: MonitorId, period: UptimePeri
     }
   })
 
-const ofMs = (ms: number | undefined) => (ms === undefined ? "–" : duration(ms))
+const ofMs = (ms: number | undefined) => (ms === undefined ? "–" : formatDuration(ms))
 
 /** Shows a monitor's uptime in a period and the latency of its checks. */
 export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) => {
@@ -47,9 +47,9 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
         <Figures>
           <Figure
             name="Uptime"
-            value={data && (data.total.uptime === null ? "–" : percent(data.total.uptime))}
+            value={data && (data.total.uptime === null ? "–" : formatPercent(data.total.uptime))}
           />
-          <Figure name="Downtime" value={data && duration(data.total.down_seconds * 1_000)} />
+          <Figure name="Downtime" value={data && formatDuration(data.total.down_seconds * 1_000)} />
           {checks > 0 && <Figure name="Latency, median" value={ofMs(latency?.p50)} />}
           {checks > 0 && <Figure name="Latency, p95" value={ofMs(latency?.p95)} />}
         </Figures>
@@ -59,7 +59,7 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
             buckets={data.series.buckets.map(({ down_seconds, latency_ms, start }) => ({
               start,
               ms: latency_ms,
-              problem: down_seconds === 0 ? undefined : `Down for ${duration(down_seconds * 1_000)}`
+              problem: down_seconds === 0 ? undefined : `Down for ${formatDuration(down_seconds * 1_000)}`
             }))}
           />
         )}

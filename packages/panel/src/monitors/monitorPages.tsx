@@ -5,7 +5,7 @@ import { Pencil } from "lucide-react"
 import { type ComponentType, type ReactNode, useEffect, useRef } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { monitorKinds } from "../data/monitorKinds.ts"
-import { queries, bypassCache } from "../data/queries.ts"
+import { queryClient, bypassCache } from "../data/queries.ts"
 import {
   DependsOnField,
   dependsOnFacts,
@@ -17,11 +17,11 @@ import { ButtonLink } from "../ui/actions/Button.tsx"
 import { FormColumns } from "../ui/forms/FormColumns.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
-import { tagsOf } from "../ui/forms/tags.ts"
+import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { Card, FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Versions } from "../versions/Versions.tsx"
 import { editMonitorLink, monitorLink } from "./links.ts"
@@ -127,7 +127,7 @@ export const monitorPages = <
             <form.Preview values={state.values} />
             <Recipients
               title="Who would be notified"
-              subject={{ kind, id: monitorId, tags: tagsOf(state.values.tags) }}
+              subject={{ kind, id: monitorId, tags: parseTags(state.values.tags) }}
             />
           </>
         }
@@ -191,7 +191,7 @@ export const monitorPages = <
       useEffect(() => {
         // Refetch the events with the monitor, because older events would contradict its new state.
         if (shown.current !== undefined && shown.current !== data) {
-          void queries.invalidateQueries({ queryKey: events.queryKey })
+          void queryClient.invalidateQueries({ queryKey: events.queryKey })
         }
         shown.current = data
       })
@@ -243,7 +243,7 @@ export const monitorPages = <
             }
             onSend={async (input) => {
               const created = await parts.resource(api).create(input)
-              notify(`${created.name} was created`)
+              showSuccessToast(`${created.name} was created`)
               void refetchMonitors(workspaceId)
               await navigate(monitorLink({ ...created, kind }))
             }}
@@ -267,11 +267,11 @@ export const monitorPages = <
                 action="Save changes"
                 monitorId={monitorId}
                 initial={valuesOf(monitor)}
-                latest={async () => valuesOf(await queries.fetchQuery(bypassCache(options)))}
+                latest={async () => valuesOf(await queryClient.fetchQuery(bypassCache(options)))}
                 onCancel={() => void back()}
                 onSend={async (_, patch) => {
                   await patch((changes) => resource.update(monitorId, changes))
-                  notify(`${monitor.name} was changed`)
+                  showSuccessToast(`${monitor.name} was changed`)
                   await refetchMonitors(workspaceId)
                   await back()
                 }}

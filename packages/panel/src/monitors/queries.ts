@@ -1,7 +1,7 @@
 import type { MonitorId, Page, PageQuery, RequestOptions, WorkspaceId } from "@scheduling/sdk"
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import { listOptions, queryClient } from "../data/queries.ts"
 import type { VersionedResource } from "../versions/Versions.tsx"
 import type { MonitorSearch } from "./search.ts"
 
@@ -70,7 +70,7 @@ export const pollEvents = {
 /** Refetches all monitor queries after a change. */
 export const refetchMonitors = async (workspaceId: WorkspaceId): Promise<void> => {
   await Promise.all([
-    queries.invalidateQueries({ queryKey: monitorsKey(workspaceId) }),
-    queries.invalidateQueries({ queryKey: ["w", workspaceId, "monitor-names"] })
+    queryClient.invalidateQueries({ queryKey: monitorsKey(workspaceId) }),
+    queryClient.invalidateQueries({ queryKey: ["w", workspaceId, "monitor-names"] })
   ])
 }

@@ -1,7 +1,7 @@
 import type { NotificationChannelId, NotificationDeliveryId, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries } from "../data/queries.ts"
+import { listOptions, queryClient } from "../data/queries.ts"
 import { notificationsKey } from "../recipients/queries.ts"
 import type { DeliverySearch } from "./search.ts"
 
@@ -48,4 +48,4 @@ export const deliveryOptions = (workspaceId: WorkspaceId, deliveryId: Notificati
 
 /** Refetches all notification queries after a change. */
 export const refetchNotifications = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: notificationsKey(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: notificationsKey(workspaceId) })

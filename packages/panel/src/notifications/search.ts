@@ -1,5 +1,5 @@
 import type { DeliveryStatus } from "@scheduling/sdk"
-import { kindNames } from "../data/kindNames.ts"
+import { channelKindNames } from "../data/channelKindNames.ts"
 import { keyOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
 /** The delivery statuses, in the filter's order. */
@@ -13,7 +13,7 @@ export const deliveryStatuses = {
 } as const satisfies Readonly<Record<DeliveryStatus, string>>
 
 export const deliverySearch = searchOf({
-  kind: keyOf(kindNames),
+  kind: keyOf(channelKindNames),
   status: keyOf(deliveryStatuses),
   channel_id: searchTextOf
 })

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { pollMs, monitorOptions } from "../monitors/queries.ts"
 import { monitorLink } from "../monitors/links.ts"
 import { PingRecipes } from "../monitors/heartbeat/PingRecipes.tsx"
@@ -25,7 +25,7 @@ export const FirstHeartbeat = () => {
         period_seconds: Number(period_seconds)
       })
       setCreated(monitor)
-      await queries.invalidateQueries({ queryKey: ["w", workspaceId, "monitors"] })
+      await queryClient.invalidateQueries({ queryKey: ["w", workspaceId, "monitors"] })
     }
   })
   if (created !== undefined) {

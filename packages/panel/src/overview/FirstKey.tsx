@@ -1,7 +1,7 @@
 import type { Scope } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 import { Code, Snippets } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
@@ -18,7 +18,7 @@ export const FirstKey = () => {
     send: async ({ name }) => {
       const created = await api.apiKeys.create({ name, scopes, expires_in_days: 90 })
       setKey(created.key)
-      await queries.invalidateQueries({ queryKey: ["w", workspaceId, "api-keys"] })
+      await queryClient.invalidateQueries({ queryKey: ["w", workspaceId, "api-keys"] })
     }
   })
   if (key !== undefined) {

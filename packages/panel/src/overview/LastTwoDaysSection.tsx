@@ -9,7 +9,7 @@ import { Section, Skeleton } from "../ui/layout/Page.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
-import { shortDateTime } from "../ui/values/format.ts"
+import { formatShortDateTime } from "../ui/values/format.ts"
 import { lastTwoDaysOptions, quarterHourMs } from "./prefetchOverview.ts"
 
 const hourMs = 3_600_000
@@ -53,8 +53,8 @@ export const LastTwoDaysSection = ({
         isChosen && (
           <span className="flex flex-wrap items-center justify-end gap-x-4 text-sm">
             <span className="nums">
-              {shortDateTime(period.from)} to{" "}
-              {period.to === undefined ? "now" : shortDateTime(period.to)}
+              {formatShortDateTime(period.from)} to{" "}
+              {period.to === undefined ? "now" : formatShortDateTime(period.to)}
             </span>
             <Link
               to="/w/$workspaceId/executions"

@@ -7,7 +7,7 @@ import { Figure, Figures } from "../ui/layout/Figure.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
-import { shortDateTime, timeOfDay } from "../ui/values/format.ts"
+import { formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { EmptyValue } from "../ui/values/Time.tsx"
 import { lastDay } from "./prefetchOverview.ts"
@@ -144,7 +144,7 @@ const TrendChart = ({
         ))}
       </svg>
       <p aria-hidden className="mt-1 flex min-h-4 justify-between text-xs nums text-faint">
-        <span>{first && shortDateTime(first.start)}</span>
+        <span>{first && formatShortDateTime(first.start)}</span>
         <span>{first && "now"}</span>
       </p>
       <HoursTable measure={measure} hours={hours} />
@@ -166,7 +166,7 @@ const textOf = ({ text }: Measure, value: number | null) =>
   value === null ? "no runs" : text(value)
 
 const titleOf = (measure: Measure, { start, usual, value }: TrendHour) =>
-  `${shortDateTime(start)} to ${timeOfDay(start + hourMs)}: ${textOf(measure, value)}, before: ${textOf(measure, usual)}`
+  `${formatShortDateTime(start)} to ${formatTimeOfDay(start + hourMs)}: ${textOf(measure, value)}, before: ${textOf(measure, usual)}`
 
 /** The chart's values, for screen readers. */
 const HoursTable = ({
@@ -190,7 +190,7 @@ const HoursTable = ({
       <tbody>
         {hours.map(({ start, usual, value }) => (
           <tr key={start}>
-            <th scope="row">{shortDateTime(start)}</th>
+            <th scope="row">{formatShortDateTime(start)}</th>
             <td>{textOf(measure, value)}</td>
             <td>{textOf(measure, usual)}</td>
           </tr>

@@ -2,7 +2,7 @@ import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { openIncidentsOptions } from "../data/incidents.ts"
-import { prefetchList, queries } from "../data/queries.ts"
+import { prefetchList, queryClient } from "../data/queries.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { now } from "../ui/values/clock.ts"
@@ -40,10 +40,10 @@ export const failingOptions = (workspaceId: WorkspaceId) =>
 
 /** Prefetches the overview's data while its code loads. */
 export const prefetchOverview = (workspaceId: WorkspaceId): void => {
-  void queries.prefetchQuery(executionQueries.stats(workspaceId, lastDay))
-  void queries.prefetchQuery(lastTwoDaysOptions(workspaceId, now()))
-  void queries.prefetchQuery(upcomingOptions(workspaceId))
-  void queries.prefetchQuery(failingOptions(workspaceId))
-  void queries.prefetchQuery(openIncidentsOptions(workspaceId))
+  void queryClient.prefetchQuery(executionQueries.stats(workspaceId, lastDay))
+  void queryClient.prefetchQuery(lastTwoDaysOptions(workspaceId, now()))
+  void queryClient.prefetchQuery(upcomingOptions(workspaceId))
+  void queryClient.prefetchQuery(failingOptions(workspaceId))
+  void queryClient.prefetchQuery(openIncidentsOptions(workspaceId))
   prefetchList(executionQueries.list(workspaceId, latestFailures))
 }

@@ -1,5 +1,5 @@
 import type { ExecutionBucket, ExecutionFigures } from "@scheduling/sdk"
-import { count, duration, percent } from "../ui/values/format.ts"
+import { formatCount, formatDuration, formatPercent } from "../ui/values/format.ts"
 
 const hourMs = 3_600_000
 
@@ -25,8 +25,8 @@ const isSlower = (value: number, before: number) =>
 const runsMeasure: Measure = {
   name: "Runs",
   of: runsOf,
-  text: (runs) => count(Math.round(runs)),
-  detail: ({ counts }) => `${count(counts.failed)} failed`,
+  text: (runs) => formatCount(Math.round(runs)),
+  detail: ({ counts }) => `${formatCount(counts.failed)} failed`,
   isWorse: () => false
 }
 
@@ -34,7 +34,7 @@ export const measures: ReadonlyArray<Measure> = [
   {
     name: "Success rate",
     of: ({ success_rate }) => success_rate,
-    text: percent,
+    text: formatPercent,
     detail: () => "excluding skipped and cancelled runs",
     isWorse: (value, before) => value < before - 0.01
   },
@@ -42,15 +42,15 @@ export const measures: ReadonlyArray<Measure> = [
   {
     name: "Median duration",
     of: ({ duration_ms }) => duration_ms?.p50 ?? null,
-    text: duration,
-    detail: ({ duration_ms }) => (duration_ms ? `p99 ${duration(duration_ms.p99)}` : undefined),
+    text: formatDuration,
+    detail: ({ duration_ms }) => (duration_ms ? `p99 ${formatDuration(duration_ms.p99)}` : undefined),
     isWorse: isSlower
   },
   {
     name: "Median lateness",
     of: ({ lateness_ms }) => lateness_ms?.p50 ?? null,
-    text: duration,
-    detail: ({ lateness_ms }) => (lateness_ms ? `p99 ${duration(lateness_ms.p99)}` : undefined),
+    text: formatDuration,
+    detail: ({ lateness_ms }) => (lateness_ms ? `p99 ${formatDuration(lateness_ms.p99)}` : undefined),
     isWorse: isSlower
   }
 ]

@@ -2,7 +2,7 @@ import type { Queue } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { queueQueries } from "./queries.ts"
 import { QueueSheet } from "./QueueSheet.tsx"
 
@@ -11,7 +11,7 @@ export const QueueMenu = ({ queue }: { readonly queue: Queue }) => {
   const [isEditing, setEditing] = useState(false)
   const { id, name } = queue
   const act = async (work: () => Promise<unknown>, done: string) => {
-    await attempt(work, `${name} ${done}`)
+    await runWithToast(work, `${name} ${done}`)
     await queueQueries.changed(workspaceId)
   }
   return (
@@ -27,7 +27,7 @@ export const QueueMenu = ({ queue }: { readonly queue: Queue }) => {
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           await api.queues.delete(id)
-          notify(`${name} was deleted`)
+          showSuccessToast(`${name} was deleted`)
           await queueQueries.changed(workspaceId)
         }}
         warning="A queue that tasks or chains still use cannot be deleted."

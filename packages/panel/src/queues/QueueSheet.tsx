@@ -3,10 +3,10 @@ import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { tagsOf } from "../ui/forms/tags.ts"
+import { parseTags } from "../ui/forms/parseTags.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Versions } from "../versions/Versions.tsx"
 import { numberOrNull } from "./limitValues.ts"
 import { queueQueries } from "./queries.ts"
@@ -32,7 +32,7 @@ const queueValuesOf = (queue: Queue): QueueValues => ({
 
 const inputOf = (values: QueueValues) => ({
   name: values.name.trim(),
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   max_concurrency: numberOrNull(values.max_concurrency),
   rate_per_second: numberOrNull(values.rate_per_second)
 })
@@ -53,7 +53,7 @@ export const QueueSheet = ({
         ? // If the form has no limit, the service rejects it and says so.
           api.queues.create(input as QueueInput)
         : patch((changes) => api.queues.update(queue.id, changes)))
-      notify(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
+      showSuccessToast(`${input.name} was ${queue === undefined ? "created" : "changed"}`)
       void queueQueries.changed(workspaceId)
       onClose()
     })

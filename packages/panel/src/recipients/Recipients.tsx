@@ -10,11 +10,11 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
-import { kindNames } from "../data/kindNames.ts"
+import { channelKindNames } from "../data/channelKindNames.ts"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
-import { durationOfSeconds } from "../ui/values/format.ts"
+import { formatDurationOfSeconds } from "../ui/values/format.ts"
 import { Status, type Tone } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { problemOf, recipientsOptions, settingsOptions } from "./queries.ts"
@@ -143,7 +143,7 @@ const Channel = ({ channel }: { readonly channel: NotificationRecipient }) => {
           {stripDirectionMarks(channel.name)}
         </Link>
       }
-      kind={kindNames[channel.kind]}
+      kind={channelKindNames[channel.kind]}
       status={
         <Status of={word} tone={tone}>
           {word}
@@ -220,7 +220,7 @@ const Escalation = ({ policy }: { readonly policy: RecipientsPolicy }) => {
             <p className="mb-1 text-sm text-faint">
               {after_seconds === 0
                 ? "Immediately"
-                : `${durationOfSeconds(after_seconds)} ${index === 0 ? "after the start" : "later"}`}
+                : `${formatDurationOfSeconds(after_seconds)} ${index === 0 ? "after the start" : "later"}`}
             </p>
             {channels.length === 0 ? (
               <p className="text-sm text-warn">
@@ -235,7 +235,7 @@ const Escalation = ({ policy }: { readonly policy: RecipientsPolicy }) => {
       {repeat_count > 0 && (
         <p className="text-sm text-faint">
           Then {repeat_count === 1 ? "once" : `${repeat_count} times`} again, after{" "}
-          {durationOfSeconds(repeat_after_seconds)}.
+          {formatDurationOfSeconds(repeat_after_seconds)}.
         </p>
       )}
     </div>
@@ -260,7 +260,7 @@ const Timing = ({
       : `Messages are held from ${quiet_hours.from} to ${quiet_hours.to} (${quiet_hours.timezone}).`,
     remind_every_seconds === null
       ? ""
-      : `Reminders every ${durationOfSeconds(remind_every_seconds)}.`
+      : `Reminders every ${formatDurationOfSeconds(remind_every_seconds)}.`
   ].filter((note) => note !== "")
   return notes.length === 0 ? null : <p className="text-sm text-faint">{notes.join(" ")}</p>
 }

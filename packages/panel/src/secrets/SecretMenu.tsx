@@ -2,7 +2,7 @@ import type { Secret } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { refetchSecrets } from "./queries.ts"
 import { SecretSheet } from "./SecretSheet.tsx"
 import { SecretUseLinks } from "./SecretUseLinks.tsx"
@@ -20,7 +20,7 @@ export const SecretMenu = ({ secret }: { readonly secret: Secret }) => {
         onDelete={async () => {
           try {
             await api.secrets.delete(name)
-            notify(`${name} was deleted`)
+            showSuccessToast(`${name} was deleted`)
           } finally {
             // The error names the records that use the secret. The cached list may not contain
             // those records yet, so it is refetched.

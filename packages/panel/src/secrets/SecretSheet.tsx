@@ -1,13 +1,13 @@
 import type { Secret } from "@scheduling/sdk"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, bypassCache } from "../data/queries.ts"
+import { queryClient, bypassCache } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { refetchSecrets, secretsOptions } from "./queries.ts"
 import {
   addedHosts,
@@ -34,13 +34,13 @@ export const SecretSheet = ({
     send: async (values) => {
       if (secret === undefined) {
         // Check first, because the API would overwrite a secret with the same name.
-        const known = await queries.fetchQuery(bypassCache(secretsOptions(workspaceId)))
+        const known = await queryClient.fetchQuery(bypassCache(secretsOptions(workspaceId)))
         if (known.some(({ name }) => name === values.name)) {
           throw new FieldProblem("name", `A secret with the name ${values.name} already exists.`)
         }
       }
       await api.secrets.upsert(values.name, secretInputOf(values))
-      notify(`${values.name} was ${secret === undefined ? "created" : "changed"}`)
+      showSuccessToast(`${values.name} was ${secret === undefined ? "created" : "changed"}`)
       await refetchSecrets(workspaceId)
       onSaved?.(values.name)
       onClose()

@@ -10,7 +10,7 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
-import { capital } from "../ui/values/format.ts"
+import { capitalize } from "../ui/values/format.ts"
 import { ShortTime, EmptyValue } from "../ui/values/Time.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { AuditFilters } from "./AuditFilters.tsx"
@@ -62,7 +62,7 @@ export const AuditPage = () => {
 
 /** Formats an action for display: `api_key.revoked` as `API key revoked`. */
 const describeAction = (action: string): string =>
-  capital(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
+  capitalize(action.replaceAll(/[._]/g, " ").replace("api key", "API key"))
 
 /** Returns the changed record's name if the event's details or the channel names contain it. */
 const subjectOf = (

@@ -7,7 +7,7 @@ import { Confirm } from "../ui/actions/Dialog.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -51,7 +51,7 @@ export const PingKeySection = () => {
         action="Create ping key"
         onConfirm={async () => {
           setPingKey(await api.heartbeatMonitors.rotatePingKey())
-          notify("The ping key was created")
+          showSuccessToast("The ping key was created")
         }}
       >
         URLs with an old ping key stop working immediately. The ping URL of each monitor keeps

@@ -11,7 +11,7 @@ import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { refetchWorkspace, workspaceOptions } from "./queries.ts"
 import { PingKeySection } from "./PingKeySection.tsx"
@@ -70,7 +70,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
     initial: { name },
     send: async (values) => {
       await api.workspaces.update(id, values)
-      notify(`The workspace was renamed to ${values.name}`)
+      showSuccessToast(`The workspace was renamed to ${values.name}`)
       await refetchWorkspace(id)
     }
   })
@@ -109,7 +109,7 @@ const StopOrResume = ({
         action={isStopped ? "Resume runs" : "Stop all runs"}
         onConfirm={async () => {
           await (isStopped ? api.workspaces.resume() : api.workspaces.stop())
-          notify(isStopped ? `${name} was resumed` : `${name} was stopped`)
+          showSuccessToast(isStopped ? `${name} was resumed` : `${name} was stopped`)
           await refetchWorkspace(id)
         }}
       >
@@ -127,7 +127,7 @@ const LeaveOrDelete = ({ workspace: { id, name } }: { readonly workspace: Worksp
   const [asked, ask] = useState<"delete" | "leave">()
   const close = () => ask(undefined)
   const leavePage = async (message: string) => {
-    notify(message)
+    showSuccessToast(message)
     await refetchWorkspace(id)
     await navigate({ to: "/", replace: true })
   }

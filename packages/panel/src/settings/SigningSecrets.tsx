@@ -9,7 +9,7 @@ import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 
@@ -55,7 +55,7 @@ export const SigningSecrets = () => {
         action="Rotate secrets"
         onConfirm={async () => {
           await api.workspaces.rotateSigningSecret()
-          notify("The signing secrets were rotated")
+          showSuccessToast("The signing secrets were rotated")
           if (shown !== undefined) await show(shown)
         }}
       >

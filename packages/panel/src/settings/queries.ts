@@ -1,7 +1,7 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { listOptions, queries, workspacesOptions } from "../data/queries.ts"
+import { listOptions, queryClient, workspacesOptions } from "../data/queries.ts"
 import type { AuditSearch } from "./search.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "settings"] as const
@@ -35,6 +35,6 @@ const midnight = (day: string, later: number): string => {
 
 export const refetchWorkspace = (workspaceId: WorkspaceId): Promise<unknown> =>
   Promise.all([
-    queries.invalidateQueries({ queryKey: all(workspaceId) }),
-    queries.invalidateQueries(workspacesOptions)
+    queryClient.invalidateQueries({ queryKey: all(workspaceId) }),
+    queryClient.invalidateQueries(workspacesOptions)
   ])

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react"
 import { Card } from "../ui/layout/Page.tsx"
-import { Mark } from "../ui/layout/Mark.tsx"
+import { Logo } from "../ui/layout/Logo.tsx"
 
 /** The layout of pages for users who are not signed in. */
 export const AuthPage = ({
@@ -21,7 +21,7 @@ export const AuthPage = ({
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-[24rem]">
         <p className="mb-6 flex items-center gap-3 font-semibold">
-          <Mark className="size-9" />
+          <Logo className="size-9" />
           Scheduling Service
         </p>
         <h1 className="text-xl font-semibold tracking-tight">{title}</h1>

@@ -2,9 +2,9 @@ import { useState } from "react"
 import { useNavigate } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { client } from "../data/client.ts"
-import { meOptions, queries, workspacesOptions } from "../data/queries.ts"
+import { meOptions, queryClient, workspacesOptions } from "../data/queries.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
@@ -24,15 +24,15 @@ export const InvitationPage = () => {
     initial: { token: linkToken },
     send: async ({ token }) => {
       const { id, name } = await client.invitations.accept({ token: token.trim() })
-      await queries.invalidateQueries(workspacesOptions)
-      notify(`You are a member of ${name}.`)
+      await queryClient.invalidateQueries(workspacesOptions)
+      showSuccessToast(`You are a member of ${name}.`)
       await navigate({ to: "/w/$workspaceId", params: { workspaceId: id } })
     }
   })
   const invitation = useInvitation(form.values.token)
   const signOut = async () => {
     await session.signOut()
-    queries.clear()
+    queryClient.clear()
   }
   return (
     <AuthPage

@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { NewPasswordField } from "../ui/forms/PasswordFields.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
@@ -17,7 +17,7 @@ export const ResetPasswordPage = () => {
     initial: { token: linkToken, new_password: "" },
     send: async (values) => {
       await client.auth.resetPassword(values)
-      notify("Your password was set. Sign in with it.")
+      showSuccessToast("Your password was set. Sign in with it.")
       await navigate({ to: "/sign-in" })
     }
   })

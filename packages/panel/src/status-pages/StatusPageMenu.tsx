@@ -2,7 +2,7 @@ import type { StatusPage } from "@scheduling/sdk"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { refetchStatusPages } from "./queries.ts"
 import { StatusPageSheet } from "./StatusPageSheet.tsx"
 
@@ -17,7 +17,7 @@ export const StatusPageMenu = ({ page }: { readonly page: StatusPage }) => {
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           await api.statusPages.delete(page.slug)
-          notify(`${page.title} was deleted`)
+          showSuccessToast(`${page.title} was deleted`)
           await refetchStatusPages(workspaceId)
         }}
         warning="Its public address stops working. The monitors stay."

@@ -2,7 +2,7 @@ import type { StatusPage, StatusPageDefinition } from "@scheduling/sdk"
 import { Plus, X } from "lucide-react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, bypassCache } from "../data/queries.ts"
+import { queryClient, bypassCache } from "../data/queries.ts"
 import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
 import { useRuleTargets } from "../data/targets.ts"
 import { Button } from "../ui/actions/Button.tsx"
@@ -10,9 +10,9 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Checkbox, Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
-import { tagsOf } from "../ui/forms/tags.ts"
+import { parseTags } from "../ui/forms/parseTags.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { now } from "../ui/values/clock.ts"
 import { refetchStatusPages, statusPagesOptions } from "./queries.ts"
 
@@ -92,7 +92,7 @@ export const StatusPageSheet = ({
       if (page === undefined) {
         // The slug is checked first, because the API would change an existing page with the same
         // slug.
-        const known = await queries.fetchQuery(bypassCache(statusPagesOptions(workspaceId)))
+        const known = await queryClient.fetchQuery(bypassCache(statusPagesOptions(workspaceId)))
         if (known.some((other) => other.slug === slug)) {
           throw new FieldProblem("slug", `This workspace already has a page /status/${slug}.`)
         }
@@ -105,13 +105,13 @@ export const StatusPageSheet = ({
         groups: groups.map(({ monitor_ids, name, tags }) => ({
           name,
           monitor_ids,
-          tags: tagsOf(tags)
+          tags: parseTags(tags)
         })),
         notices: noticesWith(page?.notices ?? [], given),
         ...(page !== undefined && { version: page.version })
       }
       await api.statusPages.upsert(slug, definition)
-      notify(`${title} was ${page === undefined ? "created" : "changed"}`)
+      showSuccessToast(`${title} was ${page === undefined ? "created" : "changed"}`)
       await refetchStatusPages(workspaceId)
       onClose()
     }

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from "@scheduling/sdk"
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
-import { queries } from "../data/queries.ts"
+import { queryClient } from "../data/queries.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "status-pages"] as const
 
@@ -13,6 +13,6 @@ export const statusPagesOptions = (workspaceId: WorkspaceId) =>
   })
 
 export const refetchStatusPages = (workspaceId: WorkspaceId): Promise<void> =>
-  queries.invalidateQueries({ queryKey: all(workspaceId) })
+  queryClient.invalidateQueries({ queryKey: all(workspaceId) })
 
 export const addressOf = (slug: string): string => `${location.origin}/status/${slug}`

@@ -7,7 +7,7 @@ import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Choice, Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { now } from "../ui/values/clock.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -47,7 +47,7 @@ const BackfillForm = ({ backfill, onClose, task }: Props) => {
     initial,
     send: async (values) => {
       const { count } = await backfill(task.id, requestOf(values))
-      notify(count === 0 ? "No slots to run" : `${runsOf(count)} of ${task.name} queued`)
+      showSuccessToast(count === 0 ? "No slots to run" : `${runsOf(count)} of ${task.name} queued`)
       void executionQueries.changed(workspaceId)
       onClose()
     }

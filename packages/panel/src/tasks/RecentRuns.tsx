@@ -3,7 +3,7 @@ import { queryOptions, useQueries, type UseQueryResult } from "@tanstack/react-q
 import { createContext, use } from "react"
 import { clientOf } from "../data/client.ts"
 import { Skeleton } from "../ui/layout/Page.tsx"
-import { duration } from "../ui/values/format.ts"
+import { formatDuration } from "../ui/values/format.ts"
 import { EmptyValue } from "../ui/values/Time.tsx"
 
 type RunsByTask = ReadonlyMap<string, ReadonlyArray<RecentRun>>
@@ -93,6 +93,6 @@ const inShort = (runs: ReadonlyArray<RecentRun>): string => {
   return [
     runs.length === 1 ? "The latest run" : `The latest ${runs.length} runs`,
     failed === 0 ? "none failed" : `${failed} failed`,
-    ...(latest?.duration_ms == null ? [] : [`the last took ${duration(latest.duration_ms)}`])
+    ...(latest?.duration_ms == null ? [] : [`the last took ${formatDuration(latest.duration_ms)}`])
   ].join(", ")
 }

@@ -15,7 +15,7 @@ import { executionQueries } from "../executions/queries.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import type { BulkAction } from "../ui/lists/BulkBar.tsx"
 import { BackfillSheet } from "./BackfillSheet.tsx"
@@ -55,7 +55,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
   const act =
     (work: (id: string) => Promise<unknown>, done: string) =>
     async ({ id, name }: RepeatingTask) => {
-      await attempt(() => work(id), `${name} was ${done}`)
+      await runWithToast(() => work(id), `${name} was ${done}`)
       await allChanged()
     }
   const runAndShow = async (taskId: string, request?: RunRequest) => {
@@ -67,7 +67,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
     /** Does not catch errors, because the dialog shows them. */
     runWith: async ({ id, name }: RepeatingTask, request: RunRequest) => {
       await runAndShow(id, request)
-      notify(`${name} was started`)
+      showSuccessToast(`${name} was started`)
       void allChanged()
     },
     backfill: (id: string, request: BackfillRequest) => resource.backfill(id, request),
@@ -76,7 +76,7 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
     /** Does not catch errors, because the confirmation dialog shows them. */
     remove: async ({ id, name }: RepeatingTask) => {
       await resource.delete(id)
-      notify(`${name} was deleted`)
+      showSuccessToast(`${name} was deleted`)
       void allChanged()
     }
   }

@@ -13,7 +13,7 @@ import { Section, Skeleton } from "../ui/layout/Page.tsx"
 import { messageOf, Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { DurationChart } from "../ui/values/DurationChart.tsx"
-import { count, duration, percent } from "../ui/values/format.ts"
+import { formatCount, formatDuration, formatPercent } from "../ui/values/format.ts"
 import { YearCalendar } from "./YearCalendar.tsx"
 
 interface Query {
@@ -35,7 +35,7 @@ const hourMs = 3_600_000
 /** The periods, in hours, for which statistics on individual executions are kept by default. */
 const recentHours: Partial<Record<UptimePeriod, number>> = { "24h": 24, "7d": 168, "30d": 720 }
 
-const ofPercentile = (ms: number | undefined) => (ms === undefined ? "–" : duration(ms))
+const ofPercentile = (ms: number | undefined) => (ms === undefined ? "–" : formatDuration(ms))
 
 /**
  * Shows how many of a task's runs succeeded in a period, how long they took, and how late they
@@ -81,17 +81,17 @@ export const SuccessSection = ({
               name="Success rate"
               note="excluding skipped and cancelled runs"
               value={
-                data && (data.total.success_rate === null ? "–" : percent(data.total.success_rate))
+                data && (data.total.success_rate === null ? "–" : formatPercent(data.total.success_rate))
               }
             />
             <Figure
               name="Runs"
-              note={data && `${count(failed)} failed`}
-              value={data && count(succeeded + failed)}
+              note={data && `${formatCount(failed)} failed`}
+              value={data && formatCount(succeeded + failed)}
             />
             <Figure
               name="Median duration"
-              note={durations === null ? "of the finished runs" : `p95 ${duration(durations.p95)}`}
+              note={durations === null ? "of the finished runs" : `p95 ${formatDuration(durations.p95)}`}
               value={data && ofPercentile(durations?.p50)}
             />
             {showsLateness && hours !== undefined && <Lateness taskId={taskId} hours={hours} />}
@@ -124,7 +124,7 @@ const Lateness = ({ hours, taskId }: { readonly taskId: string; readonly hours: 
         error !== null
           ? messageOf(error)
           : late
-            ? `p95 ${duration(late.p95)}`
+            ? `p95 ${formatDuration(late.p95)}`
             : "of the started runs"
       }
       value={data === undefined && error === null ? undefined : ofPercentile(late?.p50)}
@@ -171,7 +171,7 @@ const Charts = ({
           buckets={series.buckets.map((bucket) => ({
             start: bucket.start,
             ms: bucket.duration_ms,
-            problem: bucket.failed === 0 ? undefined : `${count(bucket.failed)} failed`
+            problem: bucket.failed === 0 ? undefined : `${formatCount(bucket.failed)} failed`
           }))}
         />
       )}

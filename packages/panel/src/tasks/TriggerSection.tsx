@@ -11,7 +11,7 @@ import { inputPropsOf } from "../ui/forms/inputProps.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Facts, Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -82,7 +82,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
                 onClose={close}
                 onSave={async (input) => {
                   await resource.setTrigger(taskId, input)
-                  notify(
+                  showSuccessToast(
                     trigger.enabled ? "The sender was changed" : "The trigger URL was turned on"
                   )
                   await changed()
@@ -100,7 +100,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
         action="Replace URL"
         onConfirm={async () => {
           await resource.rotateTriggerUrl(taskId)
-          notify("The trigger URL was replaced")
+          showSuccessToast("The trigger URL was replaced")
           await changed()
         }}
       >
@@ -113,7 +113,7 @@ export const TriggerSection = ({ queryKey, resource, taskId }: Props) => {
         action="Turn off"
         onConfirm={async () => {
           await resource.deleteTrigger(taskId)
-          notify("The trigger URL was turned off")
+          showSuccessToast("The trigger URL was turned off")
           await changed()
         }}
       >

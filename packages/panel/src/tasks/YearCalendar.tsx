@@ -1,6 +1,6 @@
 import type { TaskUptimeSeries } from "@scheduling/sdk"
 import { Card } from "../ui/layout/Page.tsx"
-import { count, dayOf } from "../ui/values/format.ts"
+import { formatCount, formatDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 
 const pitch = 12
@@ -48,7 +48,7 @@ export const YearCalendar = ({ buckets }: Pick<TaskUptimeSeries, "buckets">) => 
               className={colourOf(bucket)}
             >
               <title>
-                {`${dayOf(bucket.start, "UTC")}: ${count(bucket.succeeded)} succeeded, ${count(bucket.failed)} failed`}
+                {`${formatDay(bucket.start, "UTC")}: ${formatCount(bucket.succeeded)} succeeded, ${formatCount(bucket.failed)} failed`}
               </title>
             </rect>
           ))}

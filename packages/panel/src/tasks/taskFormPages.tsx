@@ -4,7 +4,7 @@ import { useLocation, useNavigate, useParams, useSearch } from "@tanstack/react-
 import type { ComponentType } from "react"
 import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
-import { queries, bypassCache } from "../data/queries.ts"
+import { queryClient, bypassCache } from "../data/queries.ts"
 import type { recordQueries } from "../data/recordQueries.ts"
 import { taskKinds, taskLink } from "../data/tasks.ts"
 import { type LimitValues, limitValuesOf } from "../queues/limitValues.ts"
@@ -14,11 +14,11 @@ import { FormColumns } from "../ui/forms/FormColumns.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
-import { tagsOf } from "../ui/forms/tags.ts"
+import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
 import { Page, Skeleton } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { type CallbackValues, callbackValuesOf } from "./call/callbackValues.ts"
 import { TaskListLink } from "./TaskPage.tsx"
 
@@ -146,7 +146,7 @@ export const taskFormPages = <
               subject={{
                 kind,
                 id: taskId,
-                tags: tagsOf(form.values.tags),
+                tags: parseTags(form.values.tags),
                 callback: form.values.on_failure
               }}
             />
@@ -175,7 +175,7 @@ export const taskFormPages = <
           onCancel={() => void navigate({ to: `/w/$workspaceId/${noun}`, params: { workspaceId } })}
           onSend={async (input) => {
             const created = await resourceOf(api).create(input)
-            notify(`${created.name ?? `The ${inText}`} was created`)
+            showSuccessToast(`${created.name ?? `The ${inText}`} was created`)
             void changed(workspaceId)
             await navigate(taskLink(workspaceId, kind, created.id))
           }}
@@ -199,11 +199,11 @@ export const taskFormPages = <
               action="Save changes"
               taskId={taskId}
               initial={valuesOf(task)}
-              latest={async () => valuesOf(await queries.fetchQuery(bypassCache(options)))}
+              latest={async () => valuesOf(await queryClient.fetchQuery(bypassCache(options)))}
               onCancel={() => void back()}
               onSend={async (_, patch) => {
                 await patch((changes) => resourceOf(api).update(taskId, changes))
-                notify(`${task.name ?? `The ${inText}`} was changed`)
+                showSuccessToast(`${task.name ?? `The ${inText}`} was changed`)
                 await changed(workspaceId)
                 await back()
               }}

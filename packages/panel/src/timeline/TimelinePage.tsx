@@ -9,7 +9,7 @@ import { useFilters } from "../ui/lists/useFilters.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useHasRole } from "../ui/role.tsx"
 import { now } from "../ui/values/clock.ts"
-import { shortDateTime } from "../ui/values/format.ts"
+import { formatShortDateTime } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { allWorkersOptions } from "../workers/queries.ts"
 import { type Lane, lanesOf } from "./lanes.ts"
@@ -196,7 +196,7 @@ const Notes = ({
 }) => {
   const notes = [
     complete_from > from &&
-      `There are too many runs before ${shortDateTime(complete_from)} to show in this period. Zoom in to see them.`,
+      `There are too many runs before ${formatShortDateTime(complete_from)} to show in this period. Zoom in to see them.`,
     !has_all_lanes && "Only the 500 newest tasks have a lane of their own.",
     !has_all_plans && "Not all planned runs are shown. Zoom in to see more."
   ].filter((note) => note !== false)
@@ -223,7 +223,7 @@ const Selection = ({
     <div className="mt-3 flex flex-wrap items-center gap-x-5 gap-y-2 text-sm">
       <span className="nums">
         {lane !== undefined && `${lane.name}, `}
-        {shortDateTime(from)} to {shortDateTime(to)}
+        {formatShortDateTime(from)} to {formatShortDateTime(to)}
       </span>
       <Link
         to="/w/$workspaceId/executions"

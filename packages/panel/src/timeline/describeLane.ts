@@ -1,4 +1,4 @@
-import { shortDateTime } from "../ui/values/format.ts"
+import { formatShortDateTime } from "../ui/values/format.ts"
 import { countBetween, type Lane, type MarkKind } from "./lanes.ts"
 
 /** The kinds of marks and their names, most important first. */
@@ -20,5 +20,5 @@ export const describeLane = ({ marks, name }: Lane, at: number, msPerPixel: numb
     const count = countBetween(marks[kind], at - around, at + around)
     return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
   })
-  return `${name}, ${shortDateTime(at)}: ${parts.join(", ") || "nothing"}`
+  return `${name}, ${formatShortDateTime(at)}: ${parts.join(", ") || "nothing"}`
 }

@@ -1,4 +1,4 @@
-import { dayOf, exactTimeOfDay, timeOfDay } from "../ui/values/format.ts"
+import { formatDay, formatExactTimeOfDay, formatTimeOfDay } from "../ui/values/format.ts"
 import { firstEndingAfter, type Lane, type MarkKind, markKinds, type Marks } from "./lanes.ts"
 import { spanOf, ticksOf, type View } from "./view.ts"
 
@@ -178,8 +178,8 @@ const drawAxis = (context: CanvasRenderingContext2D, frame: Frame) => {
     context.fillRect(x, axisPx, 1, height)
     context.globalAlpha = 1
     context.fillStyle = colours.faint
-    const isDay = unit === "day" || timeOfDay(at) === "00:00"
-    const text = isDay ? dayOf(at) : unit === "second" ? exactTimeOfDay(at) : timeOfDay(at)
+    const isDay = unit === "day" || formatTimeOfDay(at) === "00:00"
+    const text = isDay ? formatDay(at) : unit === "second" ? formatExactTimeOfDay(at) : formatTimeOfDay(at)
     if (x + 4 < width - 40) context.fillText(text, x + 4, axisPx / 2)
   }
   const x = xOf(frame, now)

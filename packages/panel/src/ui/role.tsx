@@ -32,5 +32,5 @@ export const RoleGate = ({
   return useHasRole()(role) && (isKnown || !waits) ? children : instead
 }
 
-export const roleNeeded = (role: Role): string =>
+export const roleNeededMessage = (role: Role): string =>
   `You need the role ${role}${role === "owner" ? "" : " or a higher role"} to do this.`

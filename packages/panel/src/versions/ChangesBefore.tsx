@@ -6,7 +6,7 @@ import { resourceOf, type TaskOrMonitor, taskOrMonitorLink } from "../data/targe
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
-import { duration } from "../ui/values/format.ts"
+import { formatDuration } from "../ui/values/format.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
 import { Author } from "./Versions.tsx"
 
@@ -80,7 +80,7 @@ const Change = ({
       </span>{" "}
       changed {changes.map(({ field }) => field.replaceAll("_", " ")).join(", ")}{" "}
       <span className="font-medium">
-        {duration(end - Date.parse(updated_at))} before the failure
+        {formatDuration(end - Date.parse(updated_at))} before the failure
       </span>
       , <ShortTime at={updated_at} className="text-faint" />
     </p>

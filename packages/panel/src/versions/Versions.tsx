@@ -7,7 +7,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import type { FactsByName } from "../ui/layout/Page.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Loaded } from "../ui/messages/Loaded.tsx"
-import { attempt } from "../ui/messages/toast.ts"
+import { runWithToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -79,7 +79,7 @@ export const Versions = ({
   const restore =
     onRestored &&
     (async ({ version }: VersionSummary) => {
-      await attempt(
+      await runWithToast(
         () => Promise.resolve(resource.restoreVersion(record.id, String(version))),
         `Version ${version} of ${record.name ?? "the task"} was restored`
       )

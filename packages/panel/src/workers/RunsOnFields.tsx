@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router"
 import { useWorkspace } from "../data/client.ts"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
-import { SpanField } from "../ui/forms/SpanField.tsx"
+import { DurationField } from "../ui/forms/DurationField.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { labelsOf } from "./runOnValues.ts"
+import { parseLabels } from "./runOnValues.ts"
 import { allWorkersOptions } from "./queries.ts"
 import type { RunOnValues } from "./runOnValues.ts"
 import * as bounds from "../data/bounds.ts"
@@ -49,7 +49,7 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
         <div className="grid gap-5 sm:grid-cols-2">
           <Field
             label="Worker labels"
-            hint={<WorkersFound workers={workers.data} labels={labelsOf(values.run_on)} />}
+            hint={<WorkersFound workers={workers.data} labels={parseLabels(values.run_on)} />}
             error={errorOf("run_on")}
           >
             <Input
@@ -62,7 +62,7 @@ export const RunsOnFields = ({ errorOf, onChange, values }: FieldGroupProps<RunO
               onChange={({ target }) => onChange({ run_on: target.value })}
             />
           </Field>
-          <SpanField
+          <DurationField
             label="Wait for a worker"
             hint="If no worker claims the run within this time, it fails with no_worker."
             error={errorOf("worker_wait_seconds")}

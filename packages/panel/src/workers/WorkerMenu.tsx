@@ -5,7 +5,7 @@ import { useWorkspace } from "../data/client.ts"
 import { MenuItem } from "../ui/actions/Menu.tsx"
 import { RotateSheet } from "../ui/actions/RotateSheet.tsx"
 import { RowMenu } from "../ui/actions/RowMenu.tsx"
-import { attempt, notify } from "../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { workerQueries } from "./queries.ts"
 import { WorkerSheet } from "./WorkerSheet.tsx"
 
@@ -24,7 +24,7 @@ export const WorkerMenu = ({
   const close = () => ask(undefined)
   const { id, name } = worker
   const act = async (work: () => Promise<unknown>, done: string) => {
-    await attempt(work, `${name} ${done}`)
+    await runWithToast(work, `${name} ${done}`)
     await workerQueries.changed(workspaceId)
   }
   return (
@@ -40,7 +40,7 @@ export const WorkerMenu = ({
         onEdit={() => ask("edit")}
         onDelete={async () => {
           await api.workers.delete(id)
-          notify(`${name} was deleted`)
+          showSuccessToast(`${name} was deleted`)
           onRemoved?.()
           await workerQueries.changed(workspaceId)
         }}

@@ -3,10 +3,10 @@ import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormEnd } from "../ui/forms/FormEnd.tsx"
-import { notify } from "../ui/messages/toast.ts"
+import { showSuccessToast } from "../ui/messages/toast.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { labelsOf } from "./runOnValues.ts"
+import { parseLabels } from "./runOnValues.ts"
 import { workerQueries } from "./queries.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -19,7 +19,7 @@ const workerValuesOf = ({ labels, name }: Worker): typeof newWorker => ({
 
 const inputOf = ({ labels, name }: typeof newWorker) => ({
   name: name.trim(),
-  labels: labelsOf(labels)
+  labels: parseLabels(labels)
 })
 
 export const WorkerSheet = ({
@@ -39,7 +39,7 @@ export const WorkerSheet = ({
       if (worker === undefined) onCreated(await api.workers.create(input))
       else {
         await patch((changes) => api.workers.update(worker.id, changes))
-        notify(`${input.name} was changed`)
+        showSuccessToast(`${input.name} was changed`)
       }
       void workerQueries.changed(workspaceId)
       onClose()

@@ -1,6 +1,6 @@
 import type { RunOn } from "@scheduling/sdk"
 import type { FactsByName } from "../ui/layout/Page.tsx"
-import { duration } from "../ui/values/format.ts"
+import { formatDuration } from "../ui/values/format.ts"
 
 /** A task's `run_on` setting as form values. */
 export interface RunOnValues {
@@ -9,30 +9,30 @@ export interface RunOnValues {
   readonly worker_wait_seconds: number | null
 }
 
-export interface RunsOn {
+export interface RunOnSettings {
   readonly run_on: RunOn | null
   readonly worker_wait_seconds: number
 }
 
-export const newRunOn: RunsOn = { run_on: null, worker_wait_seconds: 300 }
+export const defaultRunOn: RunOnSettings = { run_on: null, worker_wait_seconds: 300 }
 
-export const labelsOf = (text: string): ReadonlyArray<string> =>
+export const parseLabels = (text: string): ReadonlyArray<string> =>
   text.split(/[\s,]+/).filter((label) => label !== "")
 
-export const runOnValuesOf = ({ run_on, worker_wait_seconds }: RunsOn): RunOnValues => ({
+export const runOnValuesOf = ({ run_on, worker_wait_seconds }: RunOnSettings): RunOnValues => ({
   run_on: run_on === null ? null : run_on.labels.join(", "),
   worker_wait_seconds
 })
 
-export const runOnInputOf = ({ run_on, worker_wait_seconds }: RunOnValues): RunsOn => ({
-  run_on: run_on === null ? null : { labels: labelsOf(run_on) },
-  worker_wait_seconds: worker_wait_seconds ?? newRunOn.worker_wait_seconds
+export const runOnInputOf = ({ run_on, worker_wait_seconds }: RunOnValues): RunOnSettings => ({
+  run_on: run_on === null ? null : { labels: parseLabels(run_on) },
+  worker_wait_seconds: worker_wait_seconds ?? defaultRunOn.worker_wait_seconds
 })
 
-export const runOnFacts = ({ run_on, worker_wait_seconds }: RunsOn): FactsByName =>
+export const runOnFacts = ({ run_on, worker_wait_seconds }: RunOnSettings): FactsByName =>
   run_on === null
     ? {}
     : {
         "Runs on": `Workers with ${run_on.labels.join(", ")}`,
-        "Waits for a worker": duration(worker_wait_seconds * 1_000)
+        "Waits for a worker": formatDuration(worker_wait_seconds * 1_000)
       }

@@ -1,7 +1,7 @@
 import * as bounds from "../../data/bounds.ts"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { PlaceFields } from "./PlaceFields.tsx"
 import type { CheckValues } from "./checkValues.ts"
 
@@ -15,7 +15,7 @@ export const CheckFields = (group: FieldGroupProps<CheckValues>) => {
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
-        <SpanField
+        <DurationField
           label="Check every"
           limits={bounds.HttpMonitorInput.interval_seconds}
           value={values.interval_seconds}

@@ -1,5 +1,5 @@
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { count, durationOfSeconds } from "../../ui/values/format.ts"
+import { formatCount, formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { type CheckValues, failureThresholdLabels, placesOf } from "./checkValues.ts"
 
 const daySeconds = 86_400
@@ -18,7 +18,7 @@ export const CheckPreview = ({ values }: { readonly values: CheckValues }) => {
     <FactsSection
       title="Checks"
       facts={{
-        "How often": `Every ${durationOfSeconds(interval)}, ${count(Math.round(daySeconds / interval))} times a day`,
+        "How often": `Every ${formatDurationOfSeconds(interval)}, ${formatCount(Math.round(daySeconds / interval))} times a day`,
         From:
           places === null
             ? "The service"
@@ -28,8 +28,8 @@ export const CheckPreview = ({ values }: { readonly values: CheckValues }) => {
         "A check fails": places !== null && `if it fails at ${failureThresholdLabels[down_when]}`,
         "Goes down":
           failures === 1
-            ? `At the first failed check, at most ${durationOfSeconds(interval)} after the outage begins`
-            : `After ${failures} failures in a row. The first comes at most ${durationOfSeconds(interval)} after the outage begins, the others within seconds`,
+            ? `At the first failed check, at most ${formatDurationOfSeconds(interval)} after the outage begins`
+            : `After ${failures} failures in a row. The first comes at most ${formatDurationOfSeconds(interval)} after the outage begins, the others within seconds`,
         "Up again":
           successes === 1 ? "At the next success" : `After ${successes} successes in a row`
       }}

@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import type { FactsByName } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { duration } from "../../ui/values/format.ts"
+import { formatDuration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration, FullTime } from "../../ui/values/Time.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
@@ -46,7 +46,7 @@ const parts = [
 
 export const Timings = ({ check }: { readonly check: Check }) => {
   const measured = parts.flatMap(([name, label]) =>
-    check[name] === null ? [] : [`${label} ${duration(check[name])}`]
+    check[name] === null ? [] : [`${label} ${formatDuration(check[name])}`]
   )
   return (
     <>
@@ -78,8 +78,8 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
       }),
     "Last check": <RelativeTime at={check?.at ?? null} />,
     "Next check": <RelativeTime at={monitor.next_check_at} />,
-    "Check interval": duration(monitor.interval_seconds * 1_000),
-    Timeout: duration(monitor.timeout_seconds * 1_000),
+    "Check interval": formatDuration(monitor.interval_seconds * 1_000),
+    Timeout: formatDuration(monitor.timeout_seconds * 1_000),
     "Down after": monitor.confirm_after === 1 ? "1 failure" : `${monitor.confirm_after} failures`,
     "Up after": monitor.recover_after === 1 ? "1 success" : `${monitor.recover_after} successes`,
     ...(monitor.places !== null && { "Fails at": failureThresholdLabels[monitor.down_when] }),

@@ -1,5 +1,5 @@
 import type { HttpMonitor } from "@scheduling/sdk"
-import { labelsOf } from "../../workers/runOnValues.ts"
+import { parseLabels } from "../../workers/runOnValues.ts"
 
 /** A monitor's check settings as form values. */
 export interface CheckValues {
@@ -32,7 +32,7 @@ type CheckSettings = Pick<
 export const placesOf = (text: string) =>
   text
     .split("\n")
-    .map((line) => ({ labels: labelsOf(line) }))
+    .map((line) => ({ labels: parseLabels(line) }))
     .filter(({ labels }) => labels.length > 0)
 
 export const newChecks: CheckValues = {

@@ -1,6 +1,6 @@
 import type { DnsMatch, DnsMonitor, DnsMonitorInput, DnsRecordType } from "@scheduling/sdk"
 import { Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
@@ -39,7 +39,7 @@ export const dnsInputOf = (values: DnsValues): DnsMonitorInput => {
     .filter((line) => line !== "")
   return {
     name: values.name.trim() || `${values.record_type} ${values.host.trim()}`,
-    tags: tagsOf(values.tags),
+    tags: parseTags(values.tags),
     host: values.host.trim(),
     record_type: values.record_type,
     resolver: values.resolver.trim() || null,

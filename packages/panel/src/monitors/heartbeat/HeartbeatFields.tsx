@@ -4,8 +4,8 @@ import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Choice, Field, Input } from "../../ui/forms/Field.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import * as bounds from "../../data/bounds.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { useIsWide } from "../../ui/layout/useIsWide.ts"
@@ -40,7 +40,7 @@ export const heartbeatValuesOf = (monitor: HeartbeatMonitor): HeartbeatValues =>
 
 export const heartbeatInputOf = (values: HeartbeatValues): HeartbeatMonitorInput => ({
   name: values.name.trim(),
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   grace_seconds: values.grace_seconds ?? 0,
   max_duration_seconds: values.max_duration_seconds,
   min_interval_seconds: values.min_interval_seconds,
@@ -102,14 +102,14 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
               )}
             </>
           ) : (
-            <SpanField
+            <DurationField
               label="Ping interval"
               hint="The longest time between two pings."
               limits={bounds.HeartbeatMonitorInput.period_seconds}
               {...form.field("period_seconds")}
             />
           )}
-          <SpanField
+          <DurationField
             label="Grace period"
             hint="How late a ping can be before the monitor goes down."
             limits={bounds.HeartbeatMonitorInput.grace_seconds}
@@ -119,14 +119,14 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
       </Section>
       <Section title="Runs">
         <Card className="flex flex-col gap-5 p-5">
-          <SpanField
+          <DurationField
             label="Maximum duration"
             hint="The time between the ping to /start and the next ping. Leave empty for no limit."
             limits={bounds.HeartbeatMonitorInput.max_duration_seconds}
             isOptional
             {...form.field("max_duration_seconds")}
           />
-          <SpanField
+          <DurationField
             label="Minimum time between two runs"
             hint="A run that starts earlier opens an incident. Leave empty for no limit."
             limits={bounds.HeartbeatMonitorInput.min_interval_seconds}

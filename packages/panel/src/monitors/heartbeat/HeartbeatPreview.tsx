@@ -1,7 +1,7 @@
 import { SchedulePreview } from "../../tasks/schedule/SchedulePreview.tsx"
 import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { useNow } from "../../ui/values/clock.ts"
-import { durationOfSeconds } from "../../ui/values/format.ts"
+import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { ExactTime } from "../../ui/values/Time.tsx"
 import type { HeartbeatValues } from "./HeartbeatFields.tsx"
 
@@ -24,7 +24,7 @@ export const HeartbeatPreview = ({ values }: { readonly values: HeartbeatValues 
           <p className="text-sm text-soft">
             {grace === 0
               ? "Without a ping, the monitor goes down at these times."
-              : `Without a ping, the monitor is late at these times and goes down ${durationOfSeconds(grace)} later.`}
+              : `Without a ping, the monitor is late at these times and goes down ${formatDurationOfSeconds(grace)} later.`}
           </p>
         </div>
       )}

@@ -6,10 +6,10 @@ import { describeSchedule } from "../../tasks/schedule/describeSchedule.ts"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import { notify } from "../../ui/messages/toast.ts"
+import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { durationOfSeconds } from "../../ui/values/format.ts"
+import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { refetchMonitors } from "../queries.ts"
@@ -60,7 +60,7 @@ const useHeartbeatActions = ({ id }: HeartbeatMonitor) => {
         action="Replace URL"
         onConfirm={async () => {
           await api.heartbeatMonitors.rotateUrl(id)
-          notify("The ping URL was replaced")
+          showSuccessToast("The ping URL was replaced")
           await refetchMonitors(workspaceId)
         }}
       >
@@ -78,11 +78,11 @@ const isShort = ({ grace_seconds, period_seconds }: HeartbeatMonitor) =>
 const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
   const Moment = isShort(monitor) ? ExactTime : ShortTime
   const spanOrNull = (seconds: number | null) =>
-    seconds === null ? null : durationOfSeconds(seconds)
+    seconds === null ? null : formatDurationOfSeconds(seconds)
   return {
     "Expected pings":
       monitor.schedule === null ? (
-        `Every ${durationOfSeconds(monitor.period_seconds ?? 0)}`
+        `Every ${formatDurationOfSeconds(monitor.period_seconds ?? 0)}`
       ) : (
         <>
           {describeSchedule(monitor.schedule)}
@@ -97,7 +97,7 @@ const factsOf = (monitor: HeartbeatMonitor): FactsByName => {
     "Running since": <RelativeTime at={monitor.running_since} />,
     "Next ping": <Moment at={monitor.expected_at} />,
     "Goes down at": <Moment at={monitor.alert_at} />,
-    "Grace period": durationOfSeconds(monitor.grace_seconds),
+    "Grace period": formatDurationOfSeconds(monitor.grace_seconds),
     "Maximum duration": spanOrNull(monitor.max_duration_seconds),
     "Minimum time between runs": spanOrNull(monitor.min_interval_seconds),
     Created: <ShortTime at={monitor.created_at} />,

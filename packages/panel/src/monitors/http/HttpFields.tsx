@@ -7,7 +7,7 @@ import { hasBody, type HeaderValue, methods } from "../../tasks/call/callValues.
 import { Checkbox, Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
 import { countChanged } from "../../ui/forms/merge.ts"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
@@ -77,7 +77,7 @@ export const httpInputOf = (values: HttpValues): HttpMonitorInput => {
   const codes = values.success_codes.split(/[\s,;]+/).filter((code) => code !== "")
   return {
     name: values.name.trim() || hostOf(url),
-    tags: tagsOf(values.tags),
+    tags: parseTags(values.tags),
     method: values.method,
     url,
     headers: Object.fromEntries(

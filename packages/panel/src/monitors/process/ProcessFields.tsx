@@ -1,10 +1,10 @@
 import type { ProcessMonitor, ProcessMonitorInput, WorkerId } from "@scheduling/sdk"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
-import { labelsOf } from "../../workers/runOnValues.ts"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
+import { parseLabels } from "../../workers/runOnValues.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
 import { matchOf, type MatchBy, matchLabels } from "./match.ts"
@@ -58,10 +58,10 @@ const numberOf = (text: string) => (text === "" ? null : Number(text))
 
 export const processInputOf = (values: ProcessValues): ProcessMonitorInput => ({
   name: values.name.trim() || values.match.trim(),
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   ...(values.where === "worker"
     ? { worker_id: values.worker_id as WorkerId }
-    : { labels: labelsOf(values.labels), judge: values.judge }),
+    : { labels: parseLabels(values.labels), judge: values.judge }),
   match: { [values.match_by]: values.match.trim() },
   min_count: Number(values.min_count),
   max_count: numberOf(values.max_count),
@@ -88,7 +88,7 @@ const WorkersWithLabels = ({
     </Field>
     <Field
       label="Apply the rules"
-      hint="For example, each worker runs a web server, or one of all workers runs the leader."
+      hint="For example, a web server runs on each worker, but a leader runs on only one of them."
       error={errorOf("judge")}
     >
       <Select
@@ -194,13 +194,13 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
               />
             </Field>
           </div>
-          <SpanField
+          <DurationField
             label="Grace period"
             hint="How long a rule may be violated, or the worker may fail to report, before the monitor goes down."
             limits={bounds.ProcessMonitorInput.grace_seconds}
             {...form.field("grace_seconds")}
           />
-          <SpanField
+          <DurationField
             label="Check every"
             limits={bounds.ProcessMonitorInput.interval_seconds}
             {...form.field("interval_seconds")}

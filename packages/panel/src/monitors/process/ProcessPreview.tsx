@@ -1,5 +1,5 @@
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { durationOfSeconds } from "../../ui/values/format.ts"
+import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import type { ProcessValues } from "./ProcessFields.tsx"
 
 /** Shows how often the processes would be checked, and when the monitor would go down. */
@@ -9,11 +9,11 @@ export const ProcessPreview = ({ values }: { readonly values: ProcessValues }) =
     <FactsSection
       title="Checks"
       facts={{
-        "How often": interval !== null && interval > 0 && `Every ${durationOfSeconds(interval)}`,
+        "How often": interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
         "Goes down":
           grace === null || grace === 0
             ? "At the first check that breaks a rule"
-            : `When a rule has been broken for ${durationOfSeconds(grace)}`
+            : `When a rule has been broken for ${formatDurationOfSeconds(grace)}`
       }}
     />
   )

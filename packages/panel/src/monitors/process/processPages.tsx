@@ -4,7 +4,7 @@ import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/
 import type { Column } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { bytes, count, duration } from "../../ui/values/format.ts"
+import { formatBytes, formatCount, formatDuration } from "../../ui/values/format.ts"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { WorkerLink } from "../../workers/WorkerLink.tsx"
@@ -59,11 +59,11 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
       }
     >
       <Figures>
-        <Figure name="Processes" value={count(report.count)} note={formatCountRule(monitor)} />
+        <Figure name="Processes" value={formatCount(report.count)} note={formatCountRule(monitor)} />
         <Figure
           name="Memory"
-          value={bytes(report.rss_bytes)}
-          note={most(max_rss_bytes === null ? undefined : bytes(max_rss_bytes))}
+          value={formatBytes(report.rss_bytes)}
+          note={most(max_rss_bytes === null ? undefined : formatBytes(max_rss_bytes))}
         />
         <Figure
           name="CPU"
@@ -107,8 +107,8 @@ const factsOf = (monitor: ProcessMonitor): FactsByName => {
         <span className="block font-mono text-sm break-words">{match}</span>
       </>
     ),
-    "Check interval": duration(monitor.interval_seconds * 1_000),
-    "Grace period": duration(monitor.grace_seconds * 1_000),
+    "Check interval": formatDuration(monitor.interval_seconds * 1_000),
+    "Grace period": formatDuration(monitor.grace_seconds * 1_000),
     "Next check": <RelativeTime at={monitor.next_check_at} />,
     Created: <ShortTime at={monitor.created_at} />,
     Id: <CopyText text={monitor.id} />

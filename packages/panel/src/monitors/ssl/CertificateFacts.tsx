@@ -1,6 +1,6 @@
 import type { Certificate } from "@scheduling/sdk"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { count } from "../../ui/values/format.ts"
+import { formatCount } from "../../ui/values/format.ts"
 import { Card, Facts, Section } from "../../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../../ui/values/Status.tsx"
 import { FullTime } from "../../ui/values/Time.tsx"
@@ -23,7 +23,7 @@ export const CertificateFacts = ({ certificate }: { readonly certificate: Certif
                 <Badge tone={toneOfDays(certificate.days_left)}>
                   {certificate.days_left < 0
                     ? "expired"
-                    : `${count(certificate.days_left)} days left`}
+                    : `${formatCount(certificate.days_left)} days left`}
                 </Badge>
               </span>
             ),

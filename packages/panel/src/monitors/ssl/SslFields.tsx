@@ -2,8 +2,8 @@ import type { SslMonitor, SslMonitorInput, SslProtocol } from "@scheduling/sdk"
 import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { NameFields } from "../NameFields.tsx"
 import { parseServer } from "./parseServer.ts"
@@ -36,7 +36,7 @@ export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
 
 const daysOf = (text: string): ReadonlyArray<number> => {
   const { max, min } = bounds.SslMonitorInput.warn_days.each
-  const days = tagsOf(text).map(Number)
+  const days = parseTags(text).map(Number)
   if (!days.every((day) => Number.isInteger(day) && day >= min && day <= max)) {
     throw new FieldProblem(
       "warn_days",
@@ -54,7 +54,7 @@ export const sslInputOf = ({
   const { host, port } = parseServer({ host: given, port: number })
   return {
     name: values.name.trim() || host,
-    tags: tagsOf(values.tags),
+    tags: parseTags(values.tags),
     host,
     protocol: values.protocol,
     server_name: values.server_name.trim() || null,
@@ -128,7 +128,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
           >
             <Input {...form.text("warn_days")} />
           </Field>
-          <SpanField
+          <DurationField
             label="Check every"
             limits={bounds.SslMonitorInput.check_interval_seconds}
             {...form.field("check_interval_seconds")}

@@ -1,5 +1,5 @@
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { durationOfSeconds } from "../../ui/values/format.ts"
+import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import type { SslValues } from "./SslFields.tsx"
 
 /** Shows how often the certificate would be checked, and when a notification would be sent. */
@@ -9,7 +9,7 @@ export const SslPreview = ({ values }: { readonly values: SslValues }) => {
     <FactsSection
       title="Checks"
       facts={{
-        "How often": interval !== null && interval > 0 && `Every ${durationOfSeconds(interval)}`,
+        "How often": interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
         "Warns before expiry": warn_days.trim() !== "" && `${warn_days} days`,
         "Goes down": "When clients would reject the certificate, or the server does not respond",
         "Also notifies": "When the server presents another certificate"

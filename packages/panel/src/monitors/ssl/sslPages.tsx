@@ -2,7 +2,7 @@ import type { SslEvent, SslMonitor, SslMonitorInput } from "@scheduling/sdk"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
-import { duration } from "../../ui/values/format.ts"
+import { formatDuration } from "../../ui/values/format.ts"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
@@ -35,7 +35,7 @@ const factsOf = (monitor: SslMonitor): FactsByName => ({
   "Server name": monitor.server_name ?? monitor.host,
   "Last check": <RelativeTime at={monitor.last_check_at} />,
   "Next check": <RelativeTime at={monitor.next_check_at} />,
-  "Check interval": duration(monitor.check_interval_seconds * 1_000),
+  "Check interval": formatDuration(monitor.check_interval_seconds * 1_000),
   "Warns before expiry": `${monitor.warn_days.join(", ")} days`,
   Created: <ShortTime at={monitor.created_at} />,
   Id: <CopyText text={monitor.id} />

@@ -1,7 +1,7 @@
 import type { TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
 import * as bounds from "../../data/bounds.ts"
 import { Field, Input } from "../../ui/forms/Field.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
@@ -34,7 +34,7 @@ export const tcpValuesOf = (monitor: TcpMonitor): TcpValues => ({
 
 export const tcpInputOf = (values: TcpValues): TcpMonitorInput => ({
   name: values.name.trim() || `${values.host.trim()}:${values.port}`,
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   host: values.host.trim(),
   port: Number(values.port),
   send: unescapeLineBreaks(values.send) || null,

@@ -3,7 +3,7 @@ import { Card } from "../../ui/layout/Page.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { issuesOf } from "../../ui/forms/issues.ts"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
@@ -43,7 +43,7 @@ export const ChannelForm = ({
   })
   const inputOf = ({ config, name, tags }: ReturnType<typeof valuesOf>) => ({
     name: name.trim(),
-    tags: tagsOf(tags),
+    tags: parseTags(tags),
     config: configOf(fields, config, channel !== undefined)
   })
   const form = useForm({

@@ -9,7 +9,7 @@ import { type Column, List, rowTitle, rowDetailClass, rowLinesClass } from "../.
 import { Empty } from "../../ui/layout/Page.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
-import { kindNames } from "../../data/kindNames.ts"
+import { channelKindNames } from "../../data/channelKindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { channelsOptions } from "../queries.ts"
@@ -76,7 +76,7 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
         >
           {name}
         </Link>
-        <span className={rowDetailClass}>{kindNames[kind]}</span>
+        <span className={rowDetailClass}>{channelKindNames[kind]}</span>
       </>
     )
   },

@@ -4,18 +4,18 @@ import { useNavigate, useParams } from "@tanstack/react-router"
 import { Pause, RotateCcw, Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { queries, bypassCache } from "../../data/queries.ts"
+import { queryClient, bypassCache } from "../../data/queries.ts"
 import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { Button } from "../../ui/actions/Button.tsx"
-import { duration } from "../../ui/values/format.ts"
+import { formatDuration } from "../../ui/values/format.ts"
 import { Loaded, LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
 import { Card, Empty, Page, Section } from "../../ui/layout/Page.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
-import { attempt, notify, showErrorToast } from "../../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
-import { kindNames } from "../../data/kindNames.ts"
+import { channelKindNames } from "../../data/channelKindNames.ts"
 import { ChannelState } from "./ChannelState.tsx"
 import { NoRuleWarning } from "./NoRuleWarning.tsx"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
@@ -46,7 +46,7 @@ export const ChannelPage = () => {
           above={above}
           description={
             <span className="flex flex-wrap items-center gap-3">
-              {kindNames[channel.kind]} <ChannelState channel={channel} />
+              {channelKindNames[channel.kind]} <ChannelState channel={channel} />
             </span>
           }
           actions={<ChannelActions channel={channel} />}
@@ -140,7 +140,7 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
               {answer.status_code !== null && (
                 <Badge tone={answer.delivered ? "ok" : "bad"}>{answer.status_code}</Badge>
               )}
-              <span className="text-faint">after {duration(answer.duration_ms)}</span>
+              <span className="text-faint">after {formatDuration(answer.duration_ms)}</span>
             </p>
             {answer.error !== null && (
               <p className="font-mono text-sm break-words text-bad">{answer.error}</p>
@@ -168,11 +168,11 @@ const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
             void navigate({ to: "/w/$workspaceId/notifications", params: { workspaceId } })
           }
           latest={() =>
-            queries.fetchQuery(bypassCache(channelOptions(channel.workspace_id, channel.id)))
+            queryClient.fetchQuery(bypassCache(channelOptions(channel.workspace_id, channel.id)))
           }
           onSend={async (input, patch) => {
             await patch((changes) => api.notifications.updateChannel(channel.id, changes))
-            notify(`${input.name} was changed`)
+            showSuccessToast(`${input.name} was changed`)
             await refetchNotifications(workspaceId)
           }}
         />
@@ -189,7 +189,7 @@ const ChannelActions = ({
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
   const setPaused = async (next: boolean) => {
-    await attempt(
+    await runWithToast(
       () => api.notifications.updateChannel(id, { paused: next }),
       `${name} was ${next ? "paused" : "resumed"}`
     )
@@ -212,7 +212,7 @@ const ChannelActions = ({
       }
       onDelete={async () => {
         await api.notifications.deleteChannel(id)
-        notify(`${name} was deleted`)
+        showSuccessToast(`${name} was deleted`)
         void refetchNotifications(workspaceId)
         await navigate({
           to: "/w/$workspaceId/notifications",

@@ -5,7 +5,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { ParentPageLink } from "../../ui/layout/ParentPageLink.tsx"
 import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Page } from "../../ui/layout/Page.tsx"
-import { notify } from "../../ui/messages/toast.ts"
+import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { kindsOptions, refetchNotifications } from "../queries.ts"
 
@@ -103,7 +103,7 @@ const NewChannel = ({ kind }: { readonly kind: NotificationKindInfo }) => {
           // The form is generated from the kind's schema, so the config is of this kind.
           const channel = { ...input, kind: kind.kind } as NotificationChannelInput
           const { id, name } = await api.notifications.createChannel(channel)
-          notify(`${name} was created`)
+          showSuccessToast(`${name} was created`)
           void refetchNotifications(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/channels/$channelId",

@@ -4,7 +4,7 @@ import { Plus } from "lucide-react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
-import { attempt } from "../../ui/messages/toast.ts"
+import { runWithToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
 import { settingsOptions } from "../../recipients/queries.ts"
 import { defaultEvents } from "../events.ts"
@@ -36,7 +36,7 @@ const AddRule = ({
           size="small"
           icon={<Plus />}
           onClick={() =>
-            attempt(
+            runWithToast(
               () => replace({ rules: [...settings.rules, rule] }),
               `${name} receives failures and recoveries`
             )

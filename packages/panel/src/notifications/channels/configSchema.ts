@@ -1,4 +1,4 @@
-import { capital } from "../../ui/values/format.ts"
+import { capitalize } from "../../ui/values/format.ts"
 
 /** A field of a channel's configuration, as its JSON schema describes it. */
 export interface ConfigField {
@@ -27,7 +27,7 @@ const words: Readonly<Record<string, string>> = {
 /** Returns a field's label: `Bot token` for `bot_token`, `Chat id` for `chat_id`. */
 const labelOf = (name: string): string => {
   const text = name.split("_").map((word) => words[word] ?? word)
-  return capital(text.join(" "))
+  return capitalize(text.join(" "))
 }
 
 const typeOf = ({ format, type }: Config): ConfigField["type"] =>

@@ -12,8 +12,8 @@ import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Pa
 import { Message } from "../../ui/values/Message.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
-import { notify, showErrorToast } from "../../ui/messages/toast.ts"
-import { kindNames } from "../../data/kindNames.ts"
+import { showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
+import { channelKindNames } from "../../data/channelKindNames.ts"
 import { describeEvent, deliveryTitle } from "../events.ts"
 import { deliveryOptions, refetchNotifications } from "../queries.ts"
 import { RoleGate } from "../../ui/role.tsx"
@@ -96,7 +96,7 @@ const Resend = ({ delivery: { id } }: { readonly delivery: NotificationDeliveryD
       onClick={async () => {
         try {
           const again = await api.notifications.resend(id)
-          notify("The message was sent again")
+          showSuccessToast("The message was sent again")
           void refetchNotifications(workspaceId)
           await navigate({
             to: "/w/$workspaceId/notifications/deliveries/$deliveryId",
@@ -133,7 +133,7 @@ const Attempt = ({
 
 const factsOf = (delivery: NotificationDeliveryDetail): FactsByName => ({
   Status: <Status of={delivery.status} />,
-  Kind: kindNames[delivery.kind],
+  Kind: channelKindNames[delivery.kind],
   Attempts: delivery.attempts_count,
   Error: delivery.error,
   "Next attempt": <RelativeTime at={delivery.next_attempt_at} />,

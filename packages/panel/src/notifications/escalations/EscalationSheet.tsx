@@ -8,10 +8,10 @@ import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Choices } from "../../ui/forms/Choices.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
-import { newKey } from "../../ui/forms/newKey.ts"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
+import { uniqueKeyFrom } from "../../ui/forms/uniqueKeyFrom.ts"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { type FormOf, useForm } from "../../ui/forms/useForm.ts"
-import { notify } from "../../ui/messages/toast.ts"
+import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { refetchNotifications } from "../queries.ts"
 
 interface Step {
@@ -60,7 +60,7 @@ export const EscalationSheet = ({
   const form = useForm<Values>({
     initial: valuesOf(policy),
     send: async ({ name, repeat_after_seconds, repeat_count, steps }) => {
-      await api.escalations.upsert(policy?.key ?? newKey(name, "policy"), {
+      await api.escalations.upsert(policy?.key ?? uniqueKeyFrom(name, "policy"), {
         name,
         steps: steps.map(({ after_seconds, channel_ids, member_ids }) => ({
           after_seconds: after_seconds ?? 0,
@@ -71,7 +71,7 @@ export const EscalationSheet = ({
         ...(repeat_after_seconds !== null && { repeat_after_seconds }),
         ...(policy !== undefined && { version: policy.version })
       })
-      notify(`${name} was ${policy === undefined ? "created" : "changed"}`)
+      showSuccessToast(`${name} was ${policy === undefined ? "created" : "changed"}`)
       await refetchNotifications(workspaceId)
       onClose()
     }
@@ -106,7 +106,7 @@ export const EscalationSheet = ({
           />
         </Field>
         {Number(values.repeat_count) > 0 && (
-          <SpanField
+          <DurationField
             label="Repeat after"
             hint="Counted from the last step."
             value={values.repeat_after_seconds}
@@ -156,7 +156,7 @@ const Steps = ({ form: { errorAt, set, values } }: { readonly form: FormOf<Value
               </Button>
             )}
           </div>
-          <SpanField
+          <DurationField
             label={index === 0 ? "After the incident opened" : `After step ${index}`}
             value={step.after_seconds}
             onChange={(after_seconds) => change(index, { after_seconds })}

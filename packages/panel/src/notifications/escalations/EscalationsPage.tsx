@@ -15,7 +15,7 @@ import {
   rowNameClass,
   rowDetailClass
 } from "../../ui/lists/List.tsx"
-import { notify } from "../../ui/messages/toast.ts"
+import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
 import { ShortTime } from "../../ui/values/Time.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
@@ -83,7 +83,7 @@ const PolicyMenu = ({ policy }: { readonly policy: EscalationPolicy }) => {
         onEdit={() => setEditing(true)}
         onDelete={async () => {
           await api.escalations.delete(policy.key)
-          notify(`${policy.name} was deleted`)
+          showSuccessToast(`${policy.name} was deleted`)
           await refetchNotifications(workspaceId)
         }}
         warning="Open incidents are not escalated further. A policy that a rule uses cannot be deleted."

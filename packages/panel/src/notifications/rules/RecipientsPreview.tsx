@@ -7,7 +7,7 @@ import {
   dependencyOfKey,
   type FormDependency,
   resourceOf,
-  useDependencies
+  useDependencyTargets
 } from "../../data/targets.ts"
 import { notificationsKey } from "../../recipients/queries.ts"
 import { RecipientsAnswer } from "../../recipients/Recipients.tsx"
@@ -32,7 +32,7 @@ const subjectOptions = (workspaceId: WorkspaceId, chosen: FormDependency) =>
 /** Shows who would be notified if the selected task or monitor failed. */
 export const RecipientsPreview = () => {
   const [chosen, choose] = useState<FormDependency>()
-  const { find, findKey, nameOf } = useDependencies(chosen === undefined ? [] : [chosen])
+  const { find, findKey, nameOf } = useDependencyTargets(chosen === undefined ? [] : [chosen])
   return (
     <Section title="Who would be notified">
       <Card className="flex flex-col gap-5 p-5">

@@ -5,7 +5,7 @@ import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Choices } from "../../ui/forms/Choices.tsx"
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { eventGroups, defaultEvents } from "../events.ts"
 import { escalationsOptions } from "../queries.ts"
@@ -34,7 +34,7 @@ export const RuleSheet = ({
       monitor_ids: rule?.monitor_ids ?? []
     },
     send: async ({ channel_ids, escalation_id, events, monitor_ids, tags, task_ids }) => {
-      const tagged = tagsOf(tags)
+      const tagged = parseTags(tags)
       await onSend({
         events,
         channel_ids,

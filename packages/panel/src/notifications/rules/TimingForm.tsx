@@ -4,8 +4,8 @@ import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
 import { FormEnd } from "../../ui/forms/FormEnd.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { Card } from "../../ui/layout/Page.tsx"
-import { SpanField } from "../../ui/forms/SpanField.tsx"
-import { notify } from "../../ui/messages/toast.ts"
+import { DurationField } from "../../ui/forms/DurationField.tsx"
+import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { useWorkspace } from "../../data/client.ts"
 import { refetchNotifications } from "../queries.ts"
@@ -42,7 +42,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
         quiet_hours: isQuiet ? values.quiet_hours : null
       })
       void refetchNotifications(workspaceId)
-      notify("The settings were changed")
+      showSuccessToast("The settings were changed")
     }
   })
   const { errorOf, set, values } = form
@@ -61,7 +61,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
             required
           />
         </Field>
-        <SpanField
+        <DurationField
           label="Remind every"
           hint="Repeats a message while the problem continues. Leave empty for no reminders."
           limits={bounds.NotificationSettingsInput.remind_every_seconds}

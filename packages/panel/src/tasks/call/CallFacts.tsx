@@ -3,8 +3,8 @@ import { useWorkspace } from "../../data/client.ts"
 import { Card, Facts } from "../../ui/layout/Page.tsx"
 import { RoleGate } from "../../ui/role.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { duration } from "../../ui/values/format.ts"
-import { pretty } from "../../ui/values/pretty.ts"
+import { formatDuration } from "../../ui/values/format.ts"
+import { indentJson } from "../../ui/values/indentJson.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
 import { authFacts } from "./authFacts.tsx"
@@ -26,12 +26,12 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
           text={headers.map(([name, value]) => `${name}: ${value}`).join("\n")}
         />
       )}
-      {call.body !== null && <Code label="body" text={pretty(call.body)} />}
+      {call.body !== null && <Code label="body" text={indentJson(call.body)} />}
       <Facts
         facts={{
           ...runOnFacts(call),
           ...authFacts(call),
-          Timeout: duration(call.timeout_seconds * 1_000),
+          Timeout: formatDuration(call.timeout_seconds * 1_000),
           "Attempt finishes": call.completion && completions[call.completion],
           Retries: retriesOf(call),
           "Success status codes": call.success_codes?.join(", "),
@@ -58,4 +58,4 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
 const retriesOf = ({ retry, retry_count }: CallOptions & { readonly retry_count: number }) =>
   retry === null
     ? retry_count
-    : `${retry_count}, the first after ${duration(retry.first_seconds * 1_000)}, each further delay ${retry.factor} times the previous one, at most ${duration(retry.max_seconds * 1_000)}`
+    : `${retry_count}, the first after ${formatDuration(retry.first_seconds * 1_000)}, each further delay ${retry.factor} times the previous one, at most ${formatDuration(retry.max_seconds * 1_000)}`

@@ -1,7 +1,7 @@
 import { Plus, X } from "lucide-react"
 import { type RefObject, useId, useRef, useState } from "react"
 import * as bounds from "../../data/bounds.ts"
-import { mask } from "../../data/mask.ts"
+import { maskedValue } from "../../data/maskedValue.ts"
 import { Button, IconButton } from "../../ui/actions/Button.tsx"
 import { Field, FieldError, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
@@ -166,10 +166,10 @@ const HeaderRow = ({
         ref={control}
         className="min-w-0 flex-1"
         aria-label={`Value of header ${index + 1}`}
-        aria-describedby={value === mask || copied.length > 0 ? hintId : undefined}
+        aria-describedby={value === maskedValue || copied.length > 0 ? hintId : undefined}
         required={copied.length > 0}
         value={value}
-        onFocus={({ target }) => value === mask && target.select()}
+        onFocus={({ target }) => value === maskedValue && target.select()}
         onChange={({ target }) => change(target.value)}
       />
       {steps !== undefined && (
@@ -196,13 +196,13 @@ const HiddenHint = ({
   readonly id: string
   readonly headers: CallValues["headers"]
 }) => {
-  const isKept = headers.some(([, value]) => value === mask)
+  const isKept = headers.some(([, value]) => value === maskedValue)
   const isAsked = headers.some(([, , ...copied]) => copied.length > 0)
   if (!isKept && !isAsked) return null
   return (
     <p id={id} className="text-xs text-faint">
       {isKept
-        ? `The value behind ${mask} is hidden and stays the same.`
+        ? `The value behind ${maskedValue} is hidden and stays the same.`
         : "Masked values are not copied: enter them again, or remove the header."}{" "}
       {"Use {{ secrets.NAME }} to keep the value out of the task."}
     </p>

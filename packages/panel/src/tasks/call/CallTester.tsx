@@ -3,14 +3,14 @@ import { Link } from "@tanstack/react-router"
 import { Send } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
-import { mask } from "../../data/mask.ts"
+import { maskedValue } from "../../data/maskedValue.ts"
 import { executionQueries } from "../../executions/queries.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { Section } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { RoleGate } from "../../ui/role.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { pretty } from "../../ui/values/pretty.ts"
+import { indentJson } from "../../ui/values/indentJson.ts"
 import { Badge, Status, toneOf } from "../../ui/values/Status.tsx"
 import { Duration } from "../../ui/values/Time.tsx"
 import { callInputOf, type CallValues } from "./callValues.ts"
@@ -83,7 +83,7 @@ const hindranceOf = (values: CallValues): string | undefined => {
   if (texts.some((text) => /\{\{\s*steps\./.test(text))) {
     return "The call uses the response of another step, so only a run of the chain can make it."
   }
-  return texts.some((text) => text.includes(mask))
+  return texts.some((text) => text.includes(maskedValue))
     ? "Masked values are not available here. Use {{ secrets.NAME }} to test the call."
     : undefined
 }
@@ -109,7 +109,7 @@ const TestAnswer = ({ execution }: { readonly execution: ExecutionDetail }) => {
       </p>
       {error !== null && <p className="text-bad wrap-anywhere">{error.message}</p>}
       {answer != null && answer !== "" && (
-        <Code wrap label="response to the test call" text={pretty(answer)} />
+        <Code wrap label="response to the test call" text={indentJson(answer)} />
       )}
     </div>
   )

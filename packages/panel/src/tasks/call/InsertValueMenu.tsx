@@ -3,7 +3,7 @@ import { type RefObject, use } from "react"
 import { secretReference } from "../../secrets/secretValues.ts"
 import { useSecrets } from "../../secrets/SecretField.tsx"
 import { classes } from "../../ui/classes.ts"
-import { Menu, menuItem, MenuLine } from "../../ui/actions/Menu.tsx"
+import { Menu, menuItemClass, MenuSeparator } from "../../ui/actions/Menu.tsx"
 import { Completion, openReference } from "./Completion.tsx"
 import { StepAnswers, valuesInAnswer } from "./stepAnswers.ts"
 
@@ -106,7 +106,7 @@ const Values = ({
           onSelect={() => onSelect(secretReference(name))}
         />
       ))}
-      {secrets.length > 0 && ofRun.length > 0 && <MenuLine />}
+      {secrets.length > 0 && ofRun.length > 0 && <MenuSeparator />}
       {secrets.length === 0 && ofRun.length === 0 && (
         <p className="px-3 py-2 text-sm text-faint">The workspace has no secrets yet.</p>
       )}
@@ -136,7 +136,7 @@ const ValueItem = ({
     role="menuitem"
     tabIndex={-1}
     onClick={onSelect}
-    className={classes(menuItem, "max-w-[min(28rem,calc(100vw-2rem))] justify-between")}
+    className={classes(menuItemClass, "max-w-[min(28rem,calc(100vw-2rem))] justify-between")}
   >
     <span className="font-mono text-sm">{name}</span>
     <span className="min-w-0 truncate text-sm text-faint">{meaning}</span>

@@ -1,11 +1,11 @@
 import type { CallAuth, CallMethod } from "@scheduling/sdk"
-import { mask } from "../../data/mask.ts"
+import { maskedValue } from "../../data/maskedValue.ts"
 import {
-  newRunOn,
+  defaultRunOn,
   runOnInputOf,
   type RunOnValues,
   runOnValuesOf,
-  type RunsOn
+  type RunOnSettings
 } from "../../workers/runOnValues.ts"
 import { authInputOf, type AuthValues, authValuesOf } from "./authValues.ts"
 import {
@@ -31,7 +31,7 @@ export interface CallValues extends CallOptionValues, RunOnValues {
   readonly retry_count: string
 }
 
-export interface StoredCall extends CallOptions, RunsOn {
+export interface StoredCall extends CallOptions, RunOnSettings {
   readonly method: CallMethod
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -57,7 +57,7 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
 export const copyCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
   ...values,
   headers: values.headers.map(([name, value]): HeaderValue =>
-    value === mask ? [name, "", "copied"] : [name, value]
+    value === maskedValue ? [name, "", "copied"] : [name, value]
   )
 })
 
@@ -74,7 +74,7 @@ export const newCall: CallValues = callValuesOf({
   body_lacks: null,
   retry: null,
   completion: null,
-  ...newRunOn
+  ...defaultRunOn
 })
 
 export const methods: ReadonlyArray<CallMethod> = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]

@@ -16,7 +16,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { classes } from "../../ui/classes.ts"
 import { Facts, Skeleton } from "../../ui/layout/Page.tsx"
 import { Code } from "../../ui/values/Code.tsx"
-import { pretty } from "../../ui/values/pretty.ts"
+import { indentJson } from "../../ui/values/indentJson.ts"
 import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
@@ -223,7 +223,7 @@ const RequestText = ({
   return (
     <>
       <Code wrap label={`request of ${name}`} text={[`${method} ${url}`, ...lines].join("\n")} />
-      {body !== null && <Code label={`body of ${name}`} text={pretty(body)} />}
+      {body !== null && <Code label={`body of ${name}`} text={indentJson(body)} />}
     </>
   )
 }
@@ -237,7 +237,7 @@ const Result = ({ done, name }: { readonly name: string; readonly done: RunStep 
       {execution?.response_body != null && execution.response_body !== "" && (
         <>
           <p className="text-sm text-faint">Response</p>
-          <Code wrap label={`response to ${name}`} text={pretty(execution.response_body)} />
+          <Code wrap label={`response to ${name}`} text={indentJson(execution.response_body)} />
         </>
       )}
       {execution !== undefined && (

@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { Recipients } from "../../recipients/Recipients.tsx"
 import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
-import { attempt, notify } from "../../ui/messages/toast.ts"
+import { runWithToast, showSuccessToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
@@ -108,7 +108,7 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
             look="main"
             icon={<Play />}
             onClick={async () => {
-              await attempt(() => api.delayed.run(task.id), `${name} was started`)
+              await runWithToast(() => api.delayed.run(task.id), `${name} was started`)
               await changed()
             }}
           >
@@ -143,7 +143,7 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
         onClose={() => setAsking(false)}
         onRun={async (request) => {
           await api.delayed.run(task.id, request)
-          notify(`${name} was started`)
+          showSuccessToast(`${name} was started`)
           void changed()
         }}
       />
@@ -154,7 +154,7 @@ const DelayedActions = ({ task }: { readonly task: DelayedTask }) => {
         action="Cancel task"
         onConfirm={async () => {
           await api.delayed.delete(task.id)
-          notify(`${name} was cancelled`)
+          showSuccessToast(`${name} was cancelled`)
           await changed()
         }}
       >

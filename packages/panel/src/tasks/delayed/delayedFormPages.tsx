@@ -3,11 +3,11 @@ import * as bounds from "../../data/bounds.ts"
 import { LimitsField } from "../../queues/LimitsField.tsx"
 import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
 import { Choice, Field, Input, Select } from "../../ui/forms/Field.tsx"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { now } from "../../ui/values/clock.ts"
-import { dateTime, userTimeZone } from "../../ui/values/format.ts"
+import { formatDateTime, userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
@@ -45,7 +45,7 @@ const delayedValuesOf = (task: DelayedTask): DelayedValues => ({
 const inputOf = (values: DelayedValues): DelayedTaskInput => ({
   ...callInputOf(values),
   name: values.name.trim() || null,
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   ...limitInputOf(values),
   ...callbackInputOf(values),
   ...(values.when === "after"
@@ -109,7 +109,7 @@ const DelayedPreview = ({ form: { values } }: { readonly form: FormOf<DelayedVal
           {Number.isNaN(at) ? (
             <p className="text-sm text-faint">Choose a time to see when the call will run.</p>
           ) : (
-            <p className="nums">{dateTime(at)}</p>
+            <p className="nums">{formatDateTime(at)}</p>
           )}
         </Card>
       </Section>
@@ -133,7 +133,7 @@ const TimeField = ({ form }: { readonly form: FormOf<DelayedValues> }) => {
   }
   const dueAt = now() + Number(amount) * Number(unit) * 1_000
   return (
-    <Field label="Delay" hint={`The call will start on ${dateTime(dueAt)}.`} error={error}>
+    <Field label="Delay" hint={`The call will start on ${formatDateTime(dueAt)}.`} error={error}>
       <div className="flex gap-2">
         <Input
           {...form.text("amount")}

@@ -12,7 +12,7 @@ import { isErrorResponse } from "../../data/queries.ts"
 import { classes } from "../../ui/classes.ts"
 import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
-import { dayOf } from "../../ui/values/format.ts"
+import { formatDay } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
 import type { slotQueryOf } from "./firingOptionValues.ts"
@@ -100,7 +100,7 @@ const changes = {
 const formatLocal = (local: string): string => {
   const [, day = "", time = "", offset = ""] =
     /^([\d-]+)T(\d\d:\d\d(?::(?!00)\d\d)?)[^+\-Z]*(.*)$/.exec(local) ?? []
-  const date = dayOf(`${day}T00:00:00Z`, "UTC")
+  const date = formatDay(`${day}T00:00:00Z`, "UTC")
   return `${date}, ${time} ${offset === "Z" ? "UTC" : offset}`
 }
 

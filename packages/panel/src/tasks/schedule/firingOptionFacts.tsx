@@ -1,5 +1,5 @@
 import type { FactsByName } from "../../ui/layout/Page.tsx"
-import { duration } from "../../ui/values/format.ts"
+import { formatDuration } from "../../ui/values/format.ts"
 import { ShortTime } from "../../ui/values/Time.tsx"
 import type { FiringOptions } from "./firingOptionValues.ts"
 import { pauseLabels } from "./firingLabels.ts"
@@ -19,7 +19,7 @@ export const firingOptionFacts = ({
   "Ends at": ends_at && <ShortTime at={ends_at} />,
   "Excluded days": excluded_days.join(", "),
   "Calendar of excluded days": excluded_calendar && calendarInWords(excluded_calendar),
-  Jitter: jitter_seconds > 0 && `up to ${duration(jitter_seconds * 1_000)}`,
+  Jitter: jitter_seconds > 0 && `up to ${formatDuration(jitter_seconds * 1_000)}`,
   "When paused": on_pause === "finish" ? pauseLabels.finish : undefined,
   Pauses: pause_after_failures && `after ${pause_after_failures} consecutive failures`
 })

@@ -3,7 +3,7 @@ import { type DependsOnValues, dependsOnValuesOf } from "../../incidents/Depends
 import { userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
-import { tagsOf } from "../../ui/forms/tags.ts"
+import { parseTags } from "../../ui/forms/parseTags.ts"
 import { newTask, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
@@ -65,7 +65,7 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
 
 export const scheduledInputOf = (values: ScheduledValues) => ({
   name: values.name.trim(),
-  tags: tagsOf(values.tags),
+  tags: parseTags(values.tags),
   ...timingOf(values),
   timezone: values.timezone.trim(),
   overlap: values.overlap,

@@ -99,7 +99,7 @@ const targetOf = (key: string, all: ReadonlyArray<HTMLElement>, at: number) => {
   return after.find((item) => item.textContent.trim().toLowerCase().startsWith(key.toLowerCase()))
 }
 
-export const menuItem =
+export const menuItemClass =
   "flex w-full items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left text-base whitespace-nowrap outline-none hover:bg-sunken focus:bg-sunken disabled:opacity-50"
 
 export const MenuItem = ({
@@ -122,7 +122,7 @@ export const MenuItem = ({
     aria-checked={isChecked}
     tabIndex={-1}
     onClick={onSelect}
-    className={classes(menuItem, isDanger && "text-bad")}
+    className={classes(menuItemClass, isDanger && "text-bad")}
   >
     <span
       className={classes(
@@ -136,7 +136,7 @@ export const MenuItem = ({
   </button>
 )
 
-export const MenuLine = () => <hr className="my-1 border-line" />
+export const MenuSeparator = () => <hr className="my-1 border-line" />
 
 export const ActionMenu = ({
   children,

@@ -3,7 +3,7 @@ import { Pause, Pencil, RotateCcw, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { RoleGate } from "../role.tsx"
 import { Confirm } from "./Dialog.tsx"
-import { ActionMenu, MenuItem, MenuLine } from "./Menu.tsx"
+import { ActionMenu, MenuItem, MenuSeparator } from "./Menu.tsx"
 
 interface Pausing {
   readonly isPaused: boolean
@@ -43,7 +43,7 @@ export const RowMenu = ({
           </MenuItem>
         )}
         {children}
-        <MenuLine />
+        <MenuSeparator />
         <MenuItem isDanger icon={<Trash2 />} onSelect={() => setDeleting(true)}>
           Delete
         </MenuItem>

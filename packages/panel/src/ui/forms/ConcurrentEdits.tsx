@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 import { Button } from "../actions/Button.tsx"
-import { capital } from "../values/format.ts"
+import { capitalize } from "../values/format.ts"
 import type { Edits } from "./useEdits.ts"
 
 /**
@@ -86,5 +86,5 @@ const useLabels = (
     })
     setLabels(Object.fromEntries(found))
   }, [box, key])
-  return (field) => labels[field] ?? capital(field.replaceAll("_", " "))
+  return (field) => labels[field] ?? capitalize(field.replaceAll("_", " "))
 }

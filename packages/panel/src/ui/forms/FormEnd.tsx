@@ -4,7 +4,7 @@ import { LeaveConfirmation } from "../actions/LeaveConfirmation.tsx"
 import { Button } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 import { Problem } from "../messages/Problem.tsx"
-import { useHasRole, roleNeeded } from "../role.tsx"
+import { useHasRole, roleNeededMessage } from "../role.tsx"
 import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
@@ -57,7 +57,7 @@ export const FormEnd = ({
           : {attention.join(", ")}
         </p>
       )}
-      {isHeld && needs !== undefined && <p className="text-sm text-soft">{roleNeeded(needs)}</p>}
+      {isHeld && needs !== undefined && <p className="text-sm text-soft">{roleNeededMessage(needs)}</p>}
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
           {action}

@@ -13,21 +13,21 @@ export const readDraft = <Values>(key: string | undefined): Edited<Values> | und
 }
 
 /** Saves a draft. If the storage is full or blocked, nothing is saved. */
-export const keepDraft = <Values>(key: string | undefined, edited: Edited<Values>): void => {
+export const saveDraft = <Values>(key: string | undefined, edited: Edited<Values>): void => {
   if (key === undefined) return
   try {
     sessionStorage.setItem(prefix + key, JSON.stringify(edited))
   } catch {
-    dropDraft(key)
+    deleteDraft(key)
   }
 }
 
-export const dropDraft = (key: string | undefined): void => {
+export const deleteDraft = (key: string | undefined): void => {
   if (key !== undefined) sessionStorage.removeItem(prefix + key)
 }
 
 /** Deletes the drafts of other accounts that used this tab before. */
-export const keepOnlyDraftsOf = (account: string): void => {
+export const deleteDraftsOfOthers = (account: string): void => {
   if (sessionStorage.getItem(ownerKey) === account) return
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(prefix)) sessionStorage.removeItem(key)

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react"
-import { dropDraft, keepDraft, readDraft } from "./drafts.ts"
+import { deleteDraft, saveDraft, readDraft } from "./drafts.ts"
 import { type Edited, isSameValue, type Merged, mergeLatest, resolveConflicts } from "./merge.ts"
 
 export interface Edits {
@@ -37,11 +37,11 @@ export const useEdits = <Values extends object>(
   const put = (next: Edited<Values>) => {
     now.current = next
     setEdited(next)
-    if (isSameValue(next.base, next.values)) dropDraft(draftKey)
-    else keepDraft(draftKey, next)
+    if (isSameValue(next.base, next.values)) deleteDraft(draftKey)
+    else saveDraft(draftKey, next)
   }
   // Leaving the page discards the input. Reloading the page does not run this cleanup.
-  useEffect(() => () => dropDraft(draftKey), [draftKey])
+  useEffect(() => () => deleteDraft(draftKey), [draftKey])
   const [latest, setLatest] = useState(edited.base)
   const [taken, setTaken] = useState<Edits["taken"]>([])
   const [clashes, setClashes] = useState<Edits["clashes"]>([])

@@ -1,7 +1,7 @@
 import { type ReactNode, use, useEffect, useId } from "react"
 import { classes } from "../classes.ts"
 import { stripDirectionMarks } from "../values/stripDirectionMarks.ts"
-import { TitleMark } from "./titleMark.ts"
+import { TitlePrefix } from "./TitlePrefix.ts"
 
 export const Page = ({
   actions,
@@ -22,7 +22,7 @@ export const Page = ({
   readonly width?: "wide" | "narrow"
 }) => {
   const heading = stripDirectionMarks(name ?? (typeof title === "string" ? title : "Scheduling"))
-  const mark = use(TitleMark)
+  const mark = use(TitlePrefix)
   useEffect(() => {
     document.title = `${mark === undefined ? "" : `(${mark}) `}${heading} · Scheduling`
   }, [heading, mark])

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react"
 import { Button, IconButton } from "../actions/Button.tsx"
 import { Confirm, Sheet } from "../actions/Dialog.tsx"
 import { messageOf } from "../messages/Problem.tsx"
-import { notify } from "../messages/toast.ts"
+import { showSuccessToast } from "../messages/toast.ts"
 
 export interface BulkAction<Row> {
   readonly name: string
@@ -57,7 +57,7 @@ const useBulk = <Row,>(noun: string, onDone: () => void) => {
     onDone()
     const succeeded = rows.length - failures.length
     if (succeeded > 0) {
-      notify(`${countOf(succeeded, noun)} ${succeeded === 1 ? "was" : "were"} ${done}`)
+      showSuccessToast(`${countOf(succeeded, noun)} ${succeeded === 1 ? "was" : "were"} ${done}`)
     }
     if (failures.length > 0) setOutcome({ count: rows.length, failures })
   }

@@ -2,7 +2,7 @@ import { CircleCheck, TriangleAlert, X } from "lucide-react"
 import { IconButton } from "../actions/Button.tsx"
 import { classes } from "../classes.ts"
 import { ProblemText } from "./Problem.tsx"
-import { dismiss, toasts } from "./toast.ts"
+import { dismissToast, toasts } from "./toast.ts"
 
 export const Toaster = () => (
   <section
@@ -27,7 +27,7 @@ export const Toaster = () => (
             <ProblemText error={error} />
           )}
         </div>
-        <IconButton label="Dismiss" className="size-7" onClick={() => dismiss(id)}>
+        <IconButton label="Dismiss" className="size-7" onClick={() => dismissToast(id)}>
           <X className="size-4" />
         </IconButton>
       </div>

@@ -1,5 +1,5 @@
 import { Card } from "../layout/Page.tsx"
-import { duration, shortDateTime } from "./format.ts"
+import { formatDuration, formatShortDateTime } from "./format.ts"
 
 export interface DurationBucket {
   readonly start: string
@@ -38,11 +38,11 @@ export const DurationChart = ({
         <span>
           {name}: <span className="text-live">median</span> and 95th percentile
         </span>
-        <span className="nums">peak: {duration(top)}</span>
+        <span className="nums">peak: {formatDuration(top)}</span>
       </p>
       <svg
         role="img"
-        aria-label={`${name} over time, peak: ${duration(top)}`}
+        aria-label={`${name} over time, peak: ${formatDuration(top)}`}
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         className="block h-32 w-full"
@@ -77,7 +77,7 @@ export const DurationChart = ({
         />
       </svg>
       <p className="mt-2 flex justify-between text-xs text-faint">
-        <span>{first === undefined ? "" : shortDateTime(Date.parse(first))}</span>
+        <span>{first === undefined ? "" : formatShortDateTime(Date.parse(first))}</span>
         <span>now</span>
       </p>
     </Card>

@@ -1,5 +1,5 @@
 import { classes } from "../classes.ts"
-import { capital } from "./format.ts"
+import { capitalize } from "./format.ts"
 
 export type Tone = "ok" | "bad" | "warn" | "live" | "none"
 
@@ -49,7 +49,7 @@ export const Status = ({
   <span className="inline-flex items-center gap-2 whitespace-nowrap">
     <Dot tone={tone} />
     <span className={tone === "bad" ? "text-bad" : undefined}>
-      {children ?? capital(of.replaceAll("_", " "))}
+      {children ?? capitalize(of.replaceAll("_", " "))}
     </span>
   </span>
 )

@@ -1,6 +1,6 @@
 import { classes } from "../classes.ts"
 import { useNow } from "./clock.ts"
-import { dateTime, duration, relative, shortDateTime, shortExactDateTime } from "./format.ts"
+import { formatDateTime, formatDuration, formatRelativeTime, formatShortDateTime, formatShortExactDateTime } from "./format.ts"
 
 interface Moment {
   /** Null is shown as a dash. */
@@ -11,7 +11,7 @@ interface Moment {
 const timeOf = (at: string, text: string, className?: string) => (
   <time
     dateTime={at}
-    title={`${dateTime(at)}\n${dateTime(at, "UTC")} UTC`}
+    title={`${formatDateTime(at)}\n${formatDateTime(at, "UTC")} UTC`}
     className={classes("nums", className)}
   >
     {text}
@@ -24,7 +24,7 @@ const timeOf = (at: string, text: string, className?: string) => (
 export const RelativeTime = ({ at, className }: Moment) => {
   const now = useNow()
   if (at === null) return <EmptyValue />
-  return timeOf(at, relative(Date.parse(at), now), classes("whitespace-nowrap", className))
+  return timeOf(at, formatRelativeTime(Date.parse(at), now), classes("whitespace-nowrap", className))
 }
 
 const clockTime =
@@ -32,14 +32,14 @@ const clockTime =
   ({ at, className }: Moment) =>
     at === null ? <EmptyValue /> : timeOf(at, format(at), classes(wrapping, className))
 
-export const ShortTime = clockTime(shortDateTime)
+export const ShortTime = clockTime(formatShortDateTime)
 
 /** A time with seconds, for lists in which several times are in the same minute. */
-export const ExactTime = clockTime(shortExactDateTime)
+export const ExactTime = clockTime(formatShortExactDateTime)
 
-export const FullTime = clockTime(dateTime, "")
+export const FullTime = clockTime(formatDateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
-  ms === null ? <EmptyValue /> : <span className="nums whitespace-nowrap">{duration(ms)}</span>
+  ms === null ? <EmptyValue /> : <span className="nums whitespace-nowrap">{formatDuration(ms)}</span>
 
 export const EmptyValue = () => <span className="text-faint">–</span>

@@ -5,12 +5,12 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`
 
 /** Formats a relative time: `in 4 min`, `3 h ago`, `now`. */
-export const relative = (at: number, now: number): string => {
+export const formatRelativeTime = (at: number, now: number): string => {
   const distance = Math.abs(at - now)
   if (distance < 1.5 * second) return "now"
   const text = roundedDuration(distance)
@@ -27,7 +27,7 @@ const roundedDuration = (ms: number): string => {
 }
 
 /** Formats a duration: `245 ms`, `1.2 s`, `2 min 3 s`, `4 h 5 min`. */
-export const duration = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   if (ms < second) return `${Math.round(ms)} ms`
   if (ms < 10 * second) return `${(ms / second).toFixed(1)} s`
   if (ms < minute) return `${Math.round(ms / second)} s`
@@ -36,7 +36,7 @@ export const duration = (ms: number): string => {
   return two(ms, day, "d", hour, "h")
 }
 
-export const durationOfSeconds = (seconds: number): string => duration(seconds * second)
+export const formatDurationOfSeconds = (seconds: number): string => formatDuration(seconds * second)
 
 const two = (ms: number, big: number, bigName: string, small: number, smallName: string) => {
   const rest = Math.floor((ms % big) / small)
@@ -45,18 +45,18 @@ const two = (ms: number, big: number, bigName: string, small: number, smallName:
 }
 
 /** Formats a count: `1,234`, or `12.3k` from ten thousand. */
-export const count = (value: number): string =>
+export const formatCount = (value: number): string =>
   value < 10_000
     ? value.toLocaleString("en")
     : value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }).toLowerCase()
 
 /** Formats a fraction: `99.95%`. Never rounds up to 100. */
-export const percent = (share: number): string => {
+export const formatPercent = (share: number): string => {
   const value = Math.floor(share * 10_000) / 100
   return `${value.toFixed(value === 0 || value === 100 ? 0 : value > 99 ? 2 : 1)}%`
 }
 
-export const bytes = (value: number): string =>
+export const formatBytes = (value: number): string =>
   value < 1_000
     ? `${value} B`
     : value < 1e6
@@ -78,7 +78,7 @@ const inZone = (options: Intl.DateTimeFormatOptions) => {
 }
 
 /** Formats a time as `Sun 22 Nov 2026, 10:15:30`, in the user's time zone or in `timeZone`. */
-export const dateTime = inZone({
+export const formatDateTime = inZone({
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -99,14 +99,14 @@ const withOtherYear = (options: Intl.DateTimeFormatOptions) => {
 }
 
 /** Formats a time as `22 Nov, 10:15`, or as `22 Nov 2027, 10:15` if it is in another year. */
-export const shortDateTime = withOtherYear({
+export const formatShortDateTime = withOtherYear({
   day: "numeric",
   month: "short",
   hour: "2-digit",
   minute: "2-digit"
 })
 
-export const shortExactDateTime = withOtherYear({
+export const formatShortExactDateTime = withOtherYear({
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -114,10 +114,10 @@ export const shortExactDateTime = withOtherYear({
   second: "2-digit"
 })
 
-export const dayOf = withOtherYear({ weekday: "short", day: "numeric", month: "short" })
+export const formatDay = withOtherYear({ weekday: "short", day: "numeric", month: "short" })
 
-export const timeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
+export const formatTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
 
-export const exactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+export const formatExactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
 
 export const userTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,7 +1,7 @@
 import type { DeliveryKind } from "@scheduling/sdk"
 
 /** The display names of channel kinds, spelled as their vendors spell them. */
-export const kindNames = {
+export const channelKindNames = {
   email: "Email",
   webhook: "Webhook",
   slack: "Slack",

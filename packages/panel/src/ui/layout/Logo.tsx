@@ -1,4 +1,4 @@
-export const Mark = ({ className }: { readonly className?: string }) => (
+export const Logo = ({ className }: { readonly className?: string }) => (
   <svg
     aria-hidden
     viewBox="0 0 32 32"

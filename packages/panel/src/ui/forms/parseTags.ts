@@ -1,5 +1,5 @@
 /** Splits a string such as `billing, nightly` into tags. */
-export const tagsOf = (text: string): ReadonlyArray<string> => [
+export const parseTags = (text: string): ReadonlyArray<string> => [
   ...new Set(
     text
       .split(",")

@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from "react"
 import { Field, Input, Select } from "./Field.tsx"
-import { type SpanLimits, rangeError, units } from "./spans.ts"
+import { type DurationLimits, durationRangeError, durationUnits } from "./spans.ts"
 
 const unitOf = (seconds: number): string =>
-  units.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
+  durationUnits.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
 
 /**
  * Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty.
  */
-export const SpanField = ({
+export const DurationField = ({
   error,
   hint,
   isOptional = false,
@@ -23,7 +23,7 @@ export const SpanField = ({
   readonly value: number | null
   readonly onChange: (seconds: number | null) => void
   readonly isOptional?: boolean
-  readonly limits: SpanLimits
+  readonly limits: DurationLimits
 }) => {
   const [unit, setUnit] = useState(unitOf(seconds ?? 0))
   const [text, setText] = useState(seconds === null ? "" : String(seconds / Number(unit)))
@@ -36,7 +36,7 @@ export const SpanField = ({
     <Field label={label} hint={hint} error={error}>
       <div className="flex gap-2">
         <Input
-          refusal={rangeError(seconds, unit, limits)}
+          refusal={durationRangeError(seconds, unit, limits)}
           type="number"
           step="any"
           required={!isOptional}
@@ -46,7 +46,7 @@ export const SpanField = ({
         <Select
           id={undefined}
           aria-label={`${label}: unit`}
-          options={units}
+          options={durationUnits}
           value={unit}
           onChange={({ target }) => change(text, target.value)}
           className="shrink-0"

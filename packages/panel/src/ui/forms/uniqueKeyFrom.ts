@@ -3,7 +3,7 @@ import { now } from "../values/clock.ts"
 /**
  * Returns a key made of the name and the current time, so that no other record has the same key.
  */
-export const newKey = (name: string, fallback: string) =>
+export const uniqueKeyFrom = (name: string, fallback: string) =>
   `${
     name
       .toLowerCase()

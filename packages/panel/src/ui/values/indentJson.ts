@@ -1,5 +1,5 @@
 /** Indents JSON. Returns anything else unchanged. */
-export const pretty = (text: string): string => {
+export const indentJson = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {
