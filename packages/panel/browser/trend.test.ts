@@ -1,6 +1,6 @@
 import type { ExecutionBucket, ExecutionStats } from "@scheduling/sdk"
 import { describe, expect, it } from "vitest"
-import { measures, trendOf, valueBefore } from "../src/overview/trend.ts"
+import { metrics, trendOf, valueOfPreviousDays } from "../src/overview/trend.ts"
 import { missing, usePanel } from "./support/panel.ts"
 
 const hourMs = 3_600_000
@@ -16,7 +16,7 @@ const bucketAt = (start: number, succeeded: number, failed: number, p50: number)
 describe("the trend of a measure", () => {
   const today = Date.parse("2026-01-31T00:00:00Z")
   const measure = (name: string) => {
-    const found = measures.find((one) => one.name === name)
+    const found = metrics.find((one) => one.name === name)
     if (found === undefined) throw new Error(`No measure ${name}`)
     return found
   }
@@ -48,9 +48,9 @@ describe("the trend of a measure", () => {
 
   it("compares the runs with those of a day that had any", () => {
     const totals = bucketAt(today, 12, 0, 200)
-    expect(valueBefore(measure("Runs"), totals, before)).toBe(4)
-    expect(valueBefore(measure("Success rate"), totals, before)).toBe(1)
-    expect(valueBefore(measure("Runs"), bucketAt(today, 0, 0, 0), [])).toBeNull()
+    expect(valueOfPreviousDays(measure("Runs"), totals, before)).toBe(4)
+    expect(valueOfPreviousDays(measure("Success rate"), totals, before)).toBe(1)
+    expect(valueOfPreviousDays(measure("Runs"), bucketAt(today, 0, 0, 0), [])).toBeNull()
   })
 
   it("marks what became clearly worse", () => {

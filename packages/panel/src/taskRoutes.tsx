@@ -10,7 +10,12 @@ import { pageRoute, searchPageRoute, workspaceRoute } from "./parentRoutes.tsx"
 import { chainQueries } from "./tasks/chains/chainKind.ts"
 import { cronQueries } from "./tasks/cron/cronKind.ts"
 import { delayedQueries } from "./tasks/delayed/delayedQueries.ts"
-import { newTaskSearch, delayedSearch, repeatingSearch, chainPageSearch } from "./tasks/search.ts"
+import {
+  newTaskSearch,
+  delayedSearch,
+  repeatingTaskSearch,
+  chainPageSearch
+} from "./tasks/search.ts"
 
 const overview = createRoute({
   getParentRoute: () => workspaceRoute,
@@ -22,7 +27,7 @@ const overview = createRoute({
 const cron = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/cron",
-  validateSearch: repeatingSearch,
+  validateSearch: repeatingTaskSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => prefetchList(cronQueries.list(workspaceId, deps)),
   component: lazyPage(() => import("./tasks/cron/CronListPage.tsx"), "CronListPage")
@@ -41,7 +46,7 @@ const delayed = createRoute({
 const chains = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/chains",
-  validateSearch: repeatingSearch,
+  validateSearch: repeatingTaskSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps, params: { workspaceId } }) => prefetchList(chainQueries.list(workspaceId, deps)),
   component: lazyPage(() => import("./tasks/chains/ChainListPage.tsx"), "ChainListPage")

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { curlOf, hiddenVariables } from "../src/executions/curl.ts"
+import { curlOf, maskedHeaderVariables } from "../src/executions/curl.ts"
 
 const run = (command: string, variables: Readonly<Record<string, string>>) =>
   new Promise<{ readonly failed: boolean; readonly problem: string }>((resolve) => {
@@ -34,7 +34,7 @@ describe("the curl command of a call with hidden headers", () => {
   afterAll(() => server.close())
 
   it("has a variable for each of them", () => {
-    expect(hiddenVariables({ headers })).toEqual(["X_API_KEY", "_1_X_Y_TOKEN"])
+    expect(maskedHeaderVariables({ headers })).toEqual(["X_API_KEY", "_1_X_Y_TOKEN"])
   })
 
   it("sends nothing until all variables are set, and then sends their values", async () => {

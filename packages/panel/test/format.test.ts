@@ -65,8 +65,16 @@ describe("formatted values", () => {
   })
 
   it("numbers are short", () => {
-    expect([formatCount(9_999), formatCount(12_345), formatCount(1_234_567)]).toEqual(["9,999", "12.3k", "1.2m"])
-    expect([formatBytes(999), formatBytes(12_345), formatBytes(2_500_000)]).toEqual(["999 B", "12 kB", "2.5 MB"])
+    expect([formatCount(9_999), formatCount(12_345), formatCount(1_234_567)]).toEqual([
+      "9,999",
+      "12.3k",
+      "1.2m"
+    ])
+    expect([formatBytes(999), formatBytes(12_345), formatBytes(2_500_000)]).toEqual([
+      "999 B",
+      "12 kB",
+      "2.5 MB"
+    ])
   })
 
   it("a time is shown in the requested zone", () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import {
   dailyHistory,
-  notBeforeIncidents,
-  oldestOf,
+  latestOfNowAndIncidents,
+  oldestResultOf,
   uptimeFraction,
-  monitoredPeriod
+  monitoringStartOf
 } from "../src/monitors/history.ts"
 
 const hourMs = 3_600_000
@@ -25,27 +25,30 @@ describe("the history of a monitor", () => {
       { at: at(1), status: "new" }
     ] as const
     const from = start + 2 * hourMs
-    expect(oldestOf(events, true)).toEqual({ at: at(2), isFirst: true })
-    expect(monitoredPeriod(monitor, [], oldestOf(events, true))).toEqual({ from, since: from })
-    expect(monitoredPeriod(monitor, [], none)).toEqual({ from, since: start })
+    expect(oldestResultOf(events, true)).toEqual({ at: at(2), isFirst: true })
+    expect(monitoringStartOf(monitor, [], oldestResultOf(events, true))).toEqual({
+      from,
+      since: from
+    })
+    expect(monitoringStartOf(monitor, [], none)).toEqual({ from, since: start })
   })
 
   it("shows a monitor that was never up as down", () => {
     const incidents = [down(1, null)]
     const failed = { ...monitor, last_change_at: at(1), status: "down" } as const
-    const watched = monitoredPeriod(failed, incidents, { at: at(1), isFirst: true })
+    const watched = monitoringStartOf(failed, incidents, { at: at(1), isFirst: true })
     expect(uptimeFraction(incidents, watched?.from ?? 0, start + 2 * hourMs)).toBe(0)
   })
 
   it("shows nothing for a monitor that was paused before its first result", () => {
     expect(
-      monitoredPeriod({ ...monitor, status: "paused" }, [], oldestOf([], true))
+      monitoringStartOf({ ...monitor, status: "paused" }, [], oldestResultOf([], true))
     ).toBeUndefined()
   })
 
   it("counts an incident that began after the last tick of the clock", () => {
     const incidents = [down(2, null)]
-    const now = notBeforeIncidents(incidents, start + 1.99 * hourMs)
+    const now = latestOfNowAndIncidents(incidents, start + 1.99 * hourMs)
     expect(uptimeFraction(incidents, start, now)).toBeLessThan(1)
   })
 

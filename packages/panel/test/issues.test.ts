@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { issuesLeft } from "../src/ui/forms/issues.ts"
+import { remainingIssues } from "../src/ui/forms/issues.ts"
 
 describe("an issue with a form", () => {
   const before = {
@@ -8,7 +8,7 @@ describe("an issue with a form", () => {
     steps: [{ url: "one" }, { url: "two" }]
   }
   const left = (path: ReadonlyArray<string | number>, change: object) =>
-    issuesLeft([{ path, message: "wrong" }], before, { ...before, ...change }).length === 1
+    remainingIssues([{ path, message: "wrong" }], before, { ...before, ...change }).length === 1
 
   it("stays until its value has changed", () => {
     expect(left(["schedule"], { headers: [] })).toBe(true)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { parseServer } from "../src/monitors/ssl/parseServer.ts"
+import { parseHostAndPort } from "../src/monitors/ssl/parseHostAndPort.ts"
 
 describe("the host of an SSL monitor", () => {
   it.each([
@@ -12,10 +12,10 @@ describe("the host of an SSL monitor", () => {
     ["2001:db8::1", { host: "2001:db8::1", port: "" }],
     ["https://", { host: "https://", port: "" }]
   ])("%s is read", (host, server) => {
-    expect(parseServer({ host, port: "" })).toEqual(server)
+    expect(parseHostAndPort({ host, port: "" })).toEqual(server)
   })
 
   it("keeps the port that was entered if the address has none", () => {
-    expect(parseServer({ host: "https://host.example/", port: "8443" }).port).toBe("8443")
+    expect(parseHostAndPort({ host: "https://host.example/", port: "8443" }).port).toBe("8443")
   })
 })

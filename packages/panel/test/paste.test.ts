@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { readPasted, readPastedCall } from "../src/tasks/call/paste.ts"
+import { parsePaste, parsePastedCall } from "../src/tasks/call/paste.ts"
 import { shellWords } from "../src/tasks/call/shellWords.ts"
 import { curlOf } from "../src/executions/curl.ts"
 
@@ -63,7 +63,7 @@ describe("a pasted text", () => {
       { method: "POST", body: "it's\nA" }
     ]
   ])("%s is understood", (text, expected) => {
-    expect(readPasted(text)?.values).toMatchObject(expected)
+    expect(parsePaste(text)?.values).toMatchObject(expected)
   })
 
   it.each([
@@ -87,16 +87,16 @@ describe("a pasted text", () => {
     ["0 3 * * 1 /usr/local/bin/backup.sh", "schedule", "/usr/local/bin/backup.sh"],
     ["@daily", "schedule", ""]
   ])("%s says what of it was used", (text, filled, ignored) => {
-    const reading = readPasted(text)
+    const reading = parsePaste(text)
     expect(reading?.filled.join(", ")).toBe(filled)
     expect(reading?.ignored.join(", ")).toBe(ignored)
   })
 
   it("is read without its schedule if the form has none", () => {
-    const reading = readPastedCall("0 3 * * * curl https://a.example")
+    const reading = parsePastedCall("0 3 * * * curl https://a.example")
     expect(reading?.values).not.toHaveProperty("schedule")
     expect(reading?.ignored).toEqual(["the schedule"])
-    expect(readPastedCall("0 3 * * 1 /usr/local/bin/backup.sh")).toBeUndefined()
+    expect(parsePastedCall("0 3 * * 1 /usr/local/bin/backup.sh")).toBeUndefined()
   })
 
   it("never throws", () => {
@@ -114,8 +114,8 @@ describe("a pasted text", () => {
         "--=",
         "-"
       ]) {
-        readPasted(`curl ${option} ${value} ${half}`)
-        readPasted(`curl a ${option}${value}`)
+        parsePaste(`curl ${option} ${value} ${half}`)
+        parsePaste(`curl a ${option}${value}`)
       }
     }
   })
@@ -123,14 +123,14 @@ describe("a pasted text", () => {
   it.each(["", "hello", "curl", "curl -H", "1 2 3", "wget https://a.example"])(
     "%j is nothing that is understood",
     (text) => {
-      expect(readPasted(text)).toBeUndefined()
+      expect(parsePaste(text)).toBeUndefined()
     }
   )
 
   it("is read in a time proportional to its length", () => {
     for (const part of ["'", '"', "\\", "* ", "-H ", "0-0,", "-a", "@", "=", "$'"]) {
-      readPasted(`curl ${part.repeat(100_000)}`)
-      readPasted(part.repeat(100_000))
+      parsePaste(`curl ${part.repeat(100_000)}`)
+      parsePaste(part.repeat(100_000))
     }
   })
 })
@@ -155,7 +155,7 @@ describe("a call as a command", () => {
       headers: { "x-note": `it's $HOME \\ "quoted"` },
       body: `{"a":"'; rm -rf / #"}\nsecond line`
     } as const
-    const read = readPasted(curlOf(call, "an-id"))
+    const read = parsePaste(curlOf(call, "an-id"))
     expect(read?.values).toMatchObject({ method: call.method, url: call.url, body: call.body })
     expect(read?.values.headers).toEqual([
       ["x-note", call.headers["x-note"]],

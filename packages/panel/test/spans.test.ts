@@ -18,6 +18,8 @@ describe("a duration", () => {
 
   it("may be missing, and has a singular unit", () => {
     expect(durationRangeError(null, "60", limits)).toBeUndefined()
-    expect(durationRangeError(60, "3600", { min: 3_600, max: 604_800 })).toBe("Enter at least 1 hour.")
+    expect(durationRangeError(60, "3600", { min: 3_600, max: 604_800 })).toBe(
+      "Enter at least 1 hour."
+    )
   })
 })

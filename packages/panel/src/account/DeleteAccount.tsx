@@ -5,7 +5,7 @@ import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { OwnerProofField, ownerProofOf, showPasswordError } from "./ownerProof.tsx"
@@ -55,7 +55,7 @@ const DeletionForm = ({
         Your tasks stop, and their history is deleted. This cannot be undone.
       </p>
       <OwnerProofField form={form} hasPassword={hasPassword} autoFocus />
-      <FormEnd form={form} action="Delete permanently" look="danger" onCancel={onCancel} />
+      <FormFooter form={form} action="Delete permanently" look="danger" onCancel={onCancel} />
     </form>
   )
 }

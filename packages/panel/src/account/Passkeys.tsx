@@ -8,7 +8,7 @@ import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
@@ -123,7 +123,7 @@ const AddForm = ({
         <Input {...form.text("name")} placeholder="Laptop" required maxLength={100} autoFocus />
       </Field>
       <OwnerProofField form={form} hasPassword={hasPassword} />
-      <FormEnd form={form} action="Add passkey" onCancel={onDone} />
+      <FormFooter form={form} action="Add passkey" onCancel={onDone} />
     </form>
   )
 }
@@ -148,7 +148,7 @@ const RenameForm = ({
       <Field label="Name of the passkey" error={form.errorOf("name")}>
         <Input {...form.text("name")} required maxLength={100} autoFocus />
       </Field>
-      <FormEnd form={form} action="Rename passkey" onCancel={onDone} />
+      <FormFooter form={form} action="Rename passkey" onCancel={onDone} />
     </form>
   )
 }
@@ -183,7 +183,7 @@ const RemoveForm = ({
         no longer be used to sign in.
       </p>
       <OwnerProofField form={form} hasPassword={hasPassword} autoFocus />
-      <FormEnd form={form} action="Remove passkey" look="danger" onCancel={onDone} />
+      <FormFooter form={form} action="Remove passkey" look="danger" onCancel={onDone} />
     </form>
   )
 }

@@ -1,18 +1,18 @@
 import { queryClient } from "../data/queries.ts"
 import { session } from "../data/session.ts"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { CurrentPasswordField, NewPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { throwAtField } from "./throwAtField.ts"
+import { rethrowAsFieldProblem } from "./rethrowAsFieldProblem.ts"
 import { sessionListOptions } from "./queries.ts"
 
 export const PasswordForm = () => {
   const form = useForm({
     initial: { current_password: "", new_password: "" },
     send: async (passwords) => {
-      await session.changePassword(passwords).catch(throwAtField)
+      await session.changePassword(passwords).catch(rethrowAsFieldProblem)
       form.set({ current_password: "", new_password: "" })
       showSuccessToast("Your password was changed, and all your other sessions were ended")
       await queryClient.invalidateQueries({ queryKey: sessionListOptions.queryKey })
@@ -29,7 +29,7 @@ export const PasswordForm = () => {
           <NewPasswordField {...form.text("new_password")} error={form.errorOf("new_password")} />
         </div>
         <p className="text-sm text-faint">Changing your password ends all your other sessions.</p>
-        <FormEnd form={form} action="Change password" look="plain" />
+        <FormFooter form={form} action="Change password" look="plain" />
       </form>
     </Card>
   )

@@ -3,7 +3,7 @@ import { client } from "../data/client.ts"
 import { meOptions, queryClient } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card } from "../ui/layout/Page.tsx"
 import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -27,7 +27,7 @@ export const NameForm = ({ me }: { readonly me: User }) => {
         <Field label="Name" error={form.errorOf("name")}>
           <Input {...form.text("name")} autoComplete="name" {...bounds.Registration.name} />
         </Field>
-        <FormEnd form={form} action="Save name" look="plain" />
+        <FormFooter form={form} action="Save name" look="plain" />
       </form>
     </Card>
   )
@@ -84,7 +84,7 @@ export const EmailForm = ({
         {isChanged && (
           <OwnerProofField form={form} hasPassword={hasPassword} label="Current password" />
         )}
-        {isChanged && <FormEnd form={form} action="Change email" look="plain" />}
+        {isChanged && <FormFooter form={form} action="Change email" look="plain" />}
       </form>
     </Card>
   )

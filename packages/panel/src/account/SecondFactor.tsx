@@ -6,15 +6,15 @@ import { queryClient } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Code } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
 import { Card, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
 import { Status } from "../ui/values/Status.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { useForm } from "../ui/forms/useForm.ts"
-import { throwAtField } from "./throwAtField.ts"
+import { rethrowAsFieldProblem } from "./rethrowAsFieldProblem.ts"
 import { Qr } from "./Qr.tsx"
 import { totpOptions } from "./queries.ts"
 
@@ -33,7 +33,7 @@ export const SecondFactor = () => {
   if (data === undefined) return <Skeleton className="h-24" />
   if (step.is === "codes") {
     return (
-      <ShownOnce
+      <SecretShownOnce
         title="Save these recovery codes. They cannot be shown again."
         label="recovery codes"
         secret={step.codes.join("\n")}
@@ -42,7 +42,7 @@ export const SecondFactor = () => {
         <div>
           <Button onClick={rest}>I have saved the codes</Button>
         </div>
-      </ShownOnce>
+      </SecretShownOnce>
     )
   }
   return (
@@ -90,7 +90,7 @@ const StartForm = ({
 }) => {
   const form = useForm({
     initial: { current_password: "" },
-    send: async (values) => onStarted(await client.totp.start(values).catch(throwAtField))
+    send: async (values) => onStarted(await client.totp.start(values).catch(rethrowAsFieldProblem))
   })
   return (
     <form className="flex flex-col gap-4" onSubmit={form.submit}>
@@ -100,7 +100,7 @@ const StartForm = ({
         error={form.errorOf("current_password")}
         autoFocus
       />
-      <FormEnd form={form} action="Continue" onCancel={onCancel} />
+      <FormFooter form={form} action="Continue" onCancel={onCancel} />
     </form>
   )
 }
@@ -117,7 +117,7 @@ const ConfirmForm = ({
   const form = useForm({
     initial: { code: "" },
     send: async (values) => {
-      const { recovery_codes } = await client.totp.confirm(values).catch(throwAtField)
+      const { recovery_codes } = await client.totp.confirm(values).catch(rethrowAsFieldProblem)
       await changed()
       onConfirmed(recovery_codes)
     }
@@ -139,7 +139,7 @@ const ConfirmForm = ({
           required
         />
       </Field>
-      <FormEnd form={form} action="Confirm code" onCancel={onCancel} />
+      <FormFooter form={form} action="Confirm code" onCancel={onCancel} />
     </form>
   )
 }
@@ -148,7 +148,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
   const form = useForm({
     initial: { current_password: "", code: "" },
     send: async (values) => {
-      await client.totp.delete(values).catch(throwAtField)
+      await client.totp.delete(values).catch(rethrowAsFieldProblem)
       showSuccessToast("The second factor was removed")
       await changed()
       onDone()
@@ -165,7 +165,7 @@ const RemovalForm = ({ onDone }: { readonly onDone: () => void }) => {
       <Field label="Code or recovery code" error={form.errorOf("code")}>
         <Input {...form.text("code")} mono autoComplete="one-time-code" required />
       </Field>
-      <FormEnd form={form} action="Remove second factor" look="danger" onCancel={onDone} />
+      <FormFooter form={form} action="Remove second factor" look="danger" onCancel={onDone} />
     </form>
   )
 }

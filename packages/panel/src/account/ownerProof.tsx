@@ -2,7 +2,7 @@ import { useLocation } from "@tanstack/react-router"
 import type { ComponentProps } from "react"
 import { textLinkClass } from "../sign-in/AuthPage.tsx"
 import { CurrentPasswordField } from "../ui/forms/PasswordFields.tsx"
-import { throwAtField } from "./throwAtField.ts"
+import { rethrowAsFieldProblem } from "./rethrowAsFieldProblem.ts"
 import { useSignOut } from "../sign-in/useSignOut.ts"
 
 /**
@@ -16,7 +16,7 @@ export const ownerProofOf = (password: string): { readonly current_password?: st
  * Shows a password error below the password field, which accounts without a password do not have.
  */
 export const showPasswordError = (hasPassword: boolean) => (error: unknown) => {
-  if (hasPassword) throwAtField(error)
+  if (hasPassword) rethrowAsFieldProblem(error)
   throw error
 }
 

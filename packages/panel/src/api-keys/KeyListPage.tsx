@@ -7,13 +7,13 @@ import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { type Column, List, menuColumn, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
-import { KeyState } from "./KeyState.tsx"
+import { KeyStatus } from "./KeyStatus.tsx"
 import { keyQueries } from "./queries.ts"
 import { describeScopes } from "./scopes.ts"
-import { ShownKey } from "./ShownKey.tsx"
+import { CreatedKeyNotice } from "./CreatedKeyNotice.tsx"
 import { RoleGate } from "../ui/role.tsx"
 
 export const KeyListPage = () => {
@@ -39,13 +39,13 @@ export const KeyListPage = () => {
       actions={create}
     >
       <div className="flex flex-col gap-6">
-        {rotated !== undefined && <ShownKey created={rotated} />}
+        {rotated !== undefined && <CreatedKeyNotice created={rotated} />}
         <List
           {...list}
           label="API keys"
           columns={columnsWith(workspaceId, setRotated)}
           empty={
-            <Empty title="No API keys yet" icon={<KeyRound />} action={create}>
+            <EmptyState title="No API keys yet" icon={<KeyRound />} action={create}>
               <p className="mb-6">
                 An API key lets a script or a pipeline use the API with the scopes that you choose.
                 A revoked key stops working immediately.
@@ -61,7 +61,7 @@ export const KeyListPage = () => {
                 }}
                 isForUsers
               />
-            </Empty>
+            </EmptyState>
           }
         />
       </div>
@@ -115,7 +115,7 @@ const columnsWith = (
     key: "state",
     head: "Status",
     className: "w-32 shrink-0 lg:w-52",
-    cell: (apiKey) => <KeyState of={apiKey} />
+    cell: (apiKey) => <KeyStatus of={apiKey} />
   },
   menuColumn((apiKey) => <KeyMenu apiKey={apiKey} onRotated={onRotated} />)
 ]

@@ -9,11 +9,11 @@ import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { type FactsByName, FactsSection, Page } from "../ui/layout/Page.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { KeyMenu } from "./KeyMenu.tsx"
-import { KeyState } from "./KeyState.tsx"
+import { KeyStatus } from "./KeyStatus.tsx"
 import { KeyUsage } from "./KeyUsage.tsx"
 import { keyQueries } from "./queries.ts"
 import { describeScopes } from "./scopes.ts"
-import { ShownKey } from "./ShownKey.tsx"
+import { CreatedKeyNotice } from "./CreatedKeyNotice.tsx"
 
 export const KeyPage = () => {
   const { workspaceId } = useWorkspace()
@@ -59,9 +59,9 @@ export const KeyPage = () => {
           <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-8">
               {rotated?.created.id === keyId && (
-                <ShownKey created={rotated.created}>
+                <CreatedKeyNotice created={rotated.created}>
                   <Replaced keyId={rotated.replaced} />
-                </ShownKey>
+                </CreatedKeyNotice>
               )}
               <KeyUsage apiKey={apiKey} />
             </div>
@@ -100,7 +100,7 @@ const Replaced = ({ keyId }: { readonly keyId: ApiKeyId }) => {
 }
 
 const factsOf = (apiKey: ApiKey): FactsByName => ({
-  Status: <KeyState of={apiKey} />,
+  Status: <KeyStatus of={apiKey} />,
   Scopes: describeScopes(apiKey.scopes),
   "Last used": apiKey.last_used_at === null ? "Never" : <RelativeTime at={apiKey.last_used_at} />,
   Expires: apiKey.expires_at === null ? "Never" : <ShortTime at={apiKey.expires_at} />,

@@ -6,13 +6,13 @@ import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card, Page, Section } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { keyQueries } from "./queries.ts"
 import { parseScopes } from "./scopes.ts"
 import { ScopeTable } from "./ScopeTable.tsx"
-import { ShownKey } from "./ShownKey.tsx"
+import { CreatedKeyNotice } from "./CreatedKeyNotice.tsx"
 import * as bounds from "../data/bounds.ts"
 
 export const NewKeyPage = () => {
@@ -27,7 +27,7 @@ export const NewKeyPage = () => {
     return (
       <Page title={created.name} above={above} width="narrow">
         <div className="flex flex-col gap-6">
-          <ShownKey created={created} />
+          <CreatedKeyNotice created={created} />
           <div>
             <ButtonLink
               ignoreBlocker
@@ -142,7 +142,7 @@ const KeyForm = ({ onSend }: { readonly onSend: (input: ApiKeyInput) => Promise<
           </Field>
         </Card>
       </Section>
-      <FormEnd
+      <FormFooter
         isLong
         needs="admin"
         form={form}

@@ -1,7 +1,7 @@
 import type { Scope } from "@scheduling/sdk"
 import { Button } from "../ui/actions/Button.tsx"
 import { FieldError } from "../ui/forms/Field.tsx"
-import { areas, presets } from "./scopes.ts"
+import { scopeAreas, scopePresets } from "./scopes.ts"
 
 export const ScopeTable = ({
   error,
@@ -31,7 +31,7 @@ export const ScopeTable = ({
   return (
     <div className="flex flex-col gap-3" data-invalid={error === undefined ? undefined : "Scopes"}>
       <div className="flex flex-wrap gap-1.5">
-        {presets.map(([name, preset]) => (
+        {scopePresets.map(([name, preset]) => (
           <Button key={name} size="small" onClick={() => onChange(preset)}>
             {name}
           </Button>
@@ -47,7 +47,7 @@ export const ScopeTable = ({
             </tr>
           </thead>
           <tbody>
-            {areas.map(({ hint, name, read, write }) => (
+            {scopeAreas.map(({ hint, name, read, write }) => (
               <tr key={name} className="border-b border-line last:border-b-0">
                 <th scope="row" className="px-3.5 py-2 text-left font-medium">
                   {name}

@@ -8,7 +8,7 @@ interface Area {
   readonly write?: Scope
 }
 
-export const areas: ReadonlyArray<Area> = [
+export const scopeAreas: ReadonlyArray<Area> = [
   {
     name: "Tasks",
     hint: "Cron tasks, delayed tasks, chains and queues",
@@ -35,9 +35,9 @@ export const areas: ReadonlyArray<Area> = [
   { name: "Workspace", hint: "The name of the workspace", read: "workspace:read" }
 ]
 
-const all = areas.flatMap(({ read, write }) => (write === undefined ? [read] : [read, write]))
+const all = scopeAreas.flatMap(({ read, write }) => (write === undefined ? [read] : [read, write]))
 
-export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArray<Scope>]> = [
+export const scopePresets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArray<Scope>]> = [
   ["Deploy tasks", ["tasks:read", "tasks:write", "executions:read"]],
   ["Manage monitors", ["monitors:read", "monitors:write"]],
   ["Read everything", all.filter((scope) => scope.endsWith(":read"))],
@@ -48,7 +48,7 @@ export const presets: ReadonlyArray<readonly [name: string, scopes: ReadonlyArra
 export const describeScopes = (scopes: ReadonlyArray<Scope>): string =>
   all.every((scope) => scopes.includes(scope))
     ? "Everything"
-    : areas
+    : scopeAreas
         .flatMap(({ name, read, write }) => {
           const reads = scopes.includes(read)
           const writes = write !== undefined && scopes.includes(write)

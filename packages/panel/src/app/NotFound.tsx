@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
-import { Empty, Page, Section } from "../ui/layout/Page.tsx"
+import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 
 /** The user's workspaces. Empty if nobody is signed in. */
 const ownWorkspaces = queryOptions({
@@ -16,12 +16,12 @@ export const NotFound = () => {
   const { data: workspaces = [] } = useQuery(ownWorkspaces)
   return (
     <Page title="Not found" width="narrow">
-      <Empty
+      <EmptyState
         title="This page does not exist"
         action={<ButtonLink to="/">Go to the overview</ButtonLink>}
       >
         It may have been deleted, or the address is wrong.
-      </Empty>
+      </EmptyState>
       {workspaces.length > 0 && (
         <Section title="Your workspaces" className="mt-8">
           <ul className="flex flex-col gap-2">

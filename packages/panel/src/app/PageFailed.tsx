@@ -3,11 +3,11 @@ import { useEffect, useState } from "react"
 import { Page } from "../ui/layout/Page.tsx"
 import { Loading } from "./Loading.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
-import { OtherVersionError } from "./lazyPage.ts"
+import { NewVersionError } from "./lazyPage.ts"
 
 export const PageFailed = ({ error }: { readonly error: unknown }) => {
   const router = useRouter()
-  const isReloading = useReload(error instanceof OtherVersionError)
+  const isReloading = useReload(error instanceof NewVersionError)
   return isReloading ? (
     <Loading />
   ) : (

@@ -8,11 +8,11 @@ import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { session } from "../data/session.ts"
 import { IconButton } from "../ui/actions/Button.tsx"
 import { Dialog } from "../ui/actions/Dialog.tsx"
-import { UnreachableStrip } from "./UnreachableStrip.tsx"
+import { UnreachableBanner } from "./UnreachableBanner.tsx"
 import { lastWorkspace, rememberWorkspace } from "./lastWorkspace.ts"
 import { loadCode } from "./lazyPage.ts"
 import { Sidebar } from "./Sidebar.tsx"
-import { StoppedStrip } from "./StoppedStrip.tsx"
+import { StoppedWorkspaceBanner } from "./StoppedWorkspaceBanner.tsx"
 import { TitlePrefix } from "../ui/layout/TitlePrefix.ts"
 import { showErrorToast } from "../ui/messages/toast.ts"
 import { RoleContext } from "../ui/role.tsx"
@@ -82,8 +82,8 @@ export const Shell = () => {
             {sidebar}
           </Dialog>
           <main id="main" tabIndex={-1} className="min-w-0 outline-none">
-            <UnreachableStrip />
-            <StoppedStrip workspace={shownId === undefined ? undefined : current} />
+            <UnreachableBanner />
+            <StoppedWorkspaceBanner workspace={shownId === undefined ? undefined : current} />
             <Outlet />
           </main>
           {signInAgain}

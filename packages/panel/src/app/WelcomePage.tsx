@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { client } from "../data/client.ts"
 import { queryClient, workspacesOptions } from "../data/queries.ts"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { Card, Page } from "../ui/layout/Page.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
@@ -28,7 +28,7 @@ export const WelcomePage = () => {
           <Field label="Name" error={form.errorOf("name")}>
             <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required autoFocus />
           </Field>
-          <FormEnd form={form} action="Create workspace" />
+          <FormFooter form={form} action="Create workspace" />
         </form>
       </Card>
     </Page>

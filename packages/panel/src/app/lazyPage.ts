@@ -2,8 +2,8 @@ import { lazyRouteComponent } from "@tanstack/react-router"
 import { ConnectionError } from "@scheduling/sdk"
 
 /** Thrown when a new version has been installed and this version's files no longer exist. */
-export class OtherVersionError extends Error {
-  override readonly name = "OtherVersionError"
+export class NewVersionError extends Error {
+  override readonly name = "NewVersionError"
 }
 
 /**
@@ -19,8 +19,8 @@ export const lazyPage = <Module extends object, Name extends keyof Module>(
 /** Loads code. If that fails, throws an error that says whether a new version is the cause. */
 export const loadCode = <Module>(load: () => Promise<Module>): Promise<Module> =>
   load().catch(async (error: unknown) => {
-    throw (await isOtherVersion())
-      ? new OtherVersionError("A new version was installed. Reload the page.")
+    throw (await isNewVersion())
+      ? new NewVersionError("A new version was installed. Reload the page.")
       : new ConnectionError("the code of a page could not be loaded", { cause: error })
   })
 
@@ -30,7 +30,7 @@ const timeoutMs = 4_000
  * Returns true if the start page now loads a different script, which means that a new version is
  * installed.
  */
-const isOtherVersion = async (): Promise<boolean> => {
+const isNewVersion = async (): Promise<boolean> => {
   const own = scriptIn(document)
   try {
     const answer = await fetch("/", {

@@ -23,7 +23,7 @@ export const queryClient = new QueryClient({
 })
 
 /** True if the error is an API response that a retry would not change. */
-export const isErrorResponse = (error: unknown): boolean =>
+export const isPermanentError = (error: unknown): boolean =>
   error instanceof ApiError && error.status < 500
 
 export const listOptions = <A>(

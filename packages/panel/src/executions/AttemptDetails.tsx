@@ -6,7 +6,7 @@ import { indentJson } from "../ui/values/indentJson.ts"
 import { phasesOf } from "./compare.ts"
 
 /** A waterfall chart of an attempt's phases, with the node or worker that made the attempt. */
-export const AttemptSections = ({ attempt }: { readonly attempt: Attempt }) => {
+export const AttemptPhases = ({ attempt }: { readonly attempt: Attempt }) => {
   const { made_by } = attempt
   return (
     <>
@@ -58,7 +58,7 @@ const Waterfall = ({ attempt }: { readonly attempt: Attempt }) => {
 }
 
 /** The sent request and the response headers, collapsed. */
-export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
+export const AttemptRequestAndHeaders = ({ attempt }: { readonly attempt: Attempt }) => {
   const { number, request, response_headers } = attempt
   return (
     <>
@@ -79,7 +79,11 @@ export const AttemptMessages = ({ attempt }: { readonly attempt: Attempt }) => {
             text={`${request.method} ${request.url}\n${linesOf(request.headers)}`}
           />
           {request.body !== null && (
-            <Code wrap label={`request body of attempt ${number}`} text={indentJson(request.body)} />
+            <Code
+              wrap
+              label={`request body of attempt ${number}`}
+              text={indentJson(request.body)}
+            />
           )}
         </Folded>
       )}

@@ -6,8 +6,8 @@ import { formatDuration, formatExactTimeOfDay } from "../ui/values/format.ts"
 import { indentJson } from "../ui/values/indentJson.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { Badge, type Tone } from "../ui/values/Status.tsx"
-import { AttemptMessages, AttemptSections } from "./AttemptDetails.tsx"
-import { toneOfCode } from "./ExecutionList.tsx"
+import { AttemptRequestAndHeaders, AttemptPhases } from "./AttemptDetails.tsx"
+import { toneOfStatusCode } from "./ExecutionList.tsx"
 
 const bars: Readonly<Record<Tone, string>> = {
   ok: "bg-ok",
@@ -20,7 +20,7 @@ const bars: Readonly<Record<Tone, string>> = {
 const toneOf = ({ error, finished_at, status_code }: Attempt, isFinished: boolean): Tone => {
   if (finished_at === null) return isFinished ? "warn" : "live"
   if (error !== null) return "bad"
-  return status_code === null ? "none" : toneOfCode(status_code)
+  return status_code === null ? "none" : toneOfStatusCode(status_code)
 }
 
 export const Attempts = ({ execution }: { readonly execution: ExecutionDetail }) => {
@@ -59,7 +59,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
               </span>
               <span className="w-12 shrink-0 text-right">
                 {attempt.status_code !== null && (
-                  <Badge tone={toneOfCode(attempt.status_code)}>{attempt.status_code}</Badge>
+                  <Badge tone={toneOfStatusCode(attempt.status_code)}>{attempt.status_code}</Badge>
                 )}
               </span>
             </summary>
@@ -68,7 +68,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                 Started at {formatExactTimeOfDay(attempt.started_at)}
                 {attempt.number > 1 && `, ${formatDuration(from - begin)} after the first attempt`}.
               </p>
-              <AttemptSections attempt={attempt} />
+              <AttemptPhases attempt={attempt} />
               {attempt.error !== null && <p className="text-bad">{attempt.error.message}</p>}
               {attempt.response_body !== null && attempt.response_body !== "" && (
                 <Code
@@ -77,7 +77,7 @@ export const Attempts = ({ execution }: { readonly execution: ExecutionDetail })
                   text={indentJson(attempt.response_body)}
                 />
               )}
-              <AttemptMessages attempt={attempt} />
+              <AttemptRequestAndHeaders attempt={attempt} />
             </div>
           </details>
         )

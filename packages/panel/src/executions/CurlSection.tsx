@@ -5,7 +5,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { showErrorToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Code } from "../ui/values/Code.tsx"
-import { curlOf, hiddenVariables } from "./curl.ts"
+import { curlOf, maskedHeaderVariables } from "./curl.ts"
 
 /** Shows a curl command that repeats the call, optionally signed as the service signs its calls. */
 export const CurlSection = ({
@@ -16,7 +16,7 @@ export const CurlSection = ({
   readonly executionId: string
 }) => {
   const { api } = useWorkspace()
-  const hidden = hiddenVariables(call).join(", ")
+  const hidden = maskedHeaderVariables(call).join(", ")
   const [signature, setSignature] = useState<Readonly<Record<string, string>>>()
   const sign = async () => {
     try {

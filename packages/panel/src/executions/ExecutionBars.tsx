@@ -2,9 +2,14 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 
 import { classes } from "../ui/classes.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { now } from "../ui/values/clock.ts"
-import { formatCount, formatDay, formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
+import {
+  formatCount,
+  formatDay,
+  formatShortDateTime,
+  formatTimeOfDay
+} from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
-import { type Bar, isChosen, type Period, periodOf, totalOf } from "./histogram.ts"
+import { type Bar, isInPeriod, type Period, periodBetween, totalOf } from "./histogram.ts"
 
 interface Props {
   readonly bars: ReadonlyArray<Bar>
@@ -67,7 +72,7 @@ const Bars = ({ bars, onPeriod, period }: Props) => {
     const [one, other] = [bars[from], bars[to]]
     setBrush(undefined)
     if (one === undefined || other === undefined) return
-    const chosen = periodOf(one, other, now())
+    const chosen = periodBetween(one, other, now())
     const isSame = chosen.from === period.from && chosen.to === period.to
     onPeriod(isSame ? { from: undefined, to: undefined } : chosen)
   }
@@ -114,7 +119,7 @@ const Bars = ({ bars, onPeriod, period }: Props) => {
       {bars.map((bar, index) => {
         const isIn =
           brush === undefined
-            ? isChosen(bar, period)
+            ? isInPeriod(bar, period)
             : index >= Math.min(brush.from, brush.to) && index <= Math.max(brush.from, brush.to)
         return (
           <div

@@ -53,7 +53,7 @@ export const useExecutions = (options: ReturnType<typeof executionQueries.list>)
 
 const isUnfinished = ({ finished_at }: Execution) => finished_at === null
 
-export const toneOfCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
+export const toneOfStatusCode = (code: number) => (code < 300 ? "ok" : code < 400 ? "warn" : "bad")
 
 const triggers: Readonly<Record<string, string>> = {
   manual: "manual",
@@ -120,7 +120,9 @@ export const columnsFor = (
       className: showsTask ? "w-44 shrink-0 max-lg:hidden" : "grow basis-0",
       cell: ({ error, status_code, trigger }) => (
         <span className="flex items-center gap-2 overflow-hidden">
-          {status_code !== null && <Badge tone={toneOfCode(status_code)}>{status_code}</Badge>}
+          {status_code !== null && (
+            <Badge tone={toneOfStatusCode(status_code)}>{status_code}</Badge>
+          )}
           {triggers[trigger] !== undefined && <Badge>{triggers[trigger]}</Badge>}
           {error !== null && error.message !== `responded with ${status_code}` && (
             <span className="truncate text-soft" title={error.message}>

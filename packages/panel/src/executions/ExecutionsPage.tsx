@@ -5,7 +5,7 @@ import { useIsLive } from "../data/live.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { RoleGate } from "../ui/role.tsx"
@@ -82,7 +82,8 @@ export const ExecutionsPage = () => {
             onClick={() => filter({ from: undefined, to: undefined })}
             aria-label="Clear the time filter"
           >
-            {from === undefined ? "" : formatDateTime(from)} – {to === undefined ? "now" : formatDateTime(to)}
+            {from === undefined ? "" : formatDateTime(from)} –{" "}
+            {to === undefined ? "now" : formatDateTime(to)}
           </Button>
         )}
         <div className="flex items-center gap-2 sm:ml-auto">
@@ -97,12 +98,12 @@ export const ExecutionsPage = () => {
         total={total}
         empty={
           isFiltered ? (
-            <Empty title="No executions match the filters" />
+            <EmptyState title="No executions match the filters" />
           ) : (
-            <Empty title="No executions yet" icon={<Activity />} action={<CreateLinks />}>
+            <EmptyState title="No executions yet" icon={<Activity />} action={<CreateLinks />}>
               Every run of a task is listed here, with its calls and their responses. Create a task
               to see its runs.
-            </Empty>
+            </EmptyState>
           )
         }
       />

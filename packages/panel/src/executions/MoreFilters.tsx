@@ -9,7 +9,7 @@ import { Problem } from "../ui/messages/Problem.tsx"
 import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { now } from "../ui/values/clock.ts"
 import { capitalize } from "../ui/values/format.ts"
-import { type ExecutionSearch, statuses, statusesOf, triggers } from "./search.ts"
+import { type ExecutionSearch, executionStatuses, statusesOf, executionTriggers } from "./search.ts"
 
 interface FilterProps {
   readonly search: ExecutionSearch
@@ -22,11 +22,13 @@ export const StatusFilter = ({ filter, search }: FilterProps) => {
   return (
     <CountFilter
       label="Status"
-      counts={statuses.map((status) => [status, capitalize(status)] as const)}
+      counts={executionStatuses.map((status) => [status, capitalize(status)] as const)}
       chosen={chosen}
       onToggle={(status) =>
         filter({
-          status: statuses.filter((one) => (one === status) !== chosen.includes(one)).join(",")
+          status: executionStatuses
+            .filter((one) => (one === status) !== chosen.includes(one))
+            .join(",")
         })
       }
     />
@@ -66,7 +68,7 @@ export const MoreFilters = ({ filter, search }: FilterProps) => (
       value={search.trigger ?? ""}
       options={[
         ["", "All triggers"],
-        ...triggers.map((trigger) => [trigger, capitalize(trigger)] as const)
+        ...executionTriggers.map((trigger) => [trigger, capitalize(trigger)] as const)
       ]}
       onChange={({ target }) => filter({ trigger: target.value })}
     />

@@ -20,7 +20,9 @@ export const RerunListedButton = ({ filter }: { readonly filter: RerunFilter }) 
       all += reruns.count
       cursor = reruns.cursor ?? undefined
     } while (cursor !== undefined)
-    showSuccessToast(`${formatCount(all)} ${all === 1 ? "execution was" : "executions were"} started again`)
+    showSuccessToast(
+      `${formatCount(all)} ${all === 1 ? "execution was" : "executions were"} started again`
+    )
     await executionQueries.changed(workspaceId)
   }
 

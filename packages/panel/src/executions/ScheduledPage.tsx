@@ -1,5 +1,5 @@
 import { CalendarClock } from "lucide-react"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { ExecutionList } from "./ExecutionList.tsx"
 import { ExecutionTabs } from "./ExecutionTabs.tsx"
 
@@ -14,10 +14,10 @@ export const ScheduledPage = () => (
       isScheduled
       showsTask
       empty={
-        <Empty title="No scheduled executions" icon={<CalendarClock />}>
+        <EmptyState title="No scheduled executions" icon={<CalendarClock />}>
           Delayed tasks are listed here until they are due. Runs of a schedule appear only a few
           seconds before they are due.
-        </Empty>
+        </EmptyState>
       }
     />
   </Page>

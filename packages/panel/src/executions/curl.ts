@@ -5,8 +5,12 @@ import type { TaskCall } from "../data/tasks.ts"
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** Returns the names of the shell variables that replace the masked header values of a call. */
-export const hiddenVariables = ({ headers }: Pick<TaskCall, "headers">): ReadonlyArray<string> =>
-  Object.entries(headers).flatMap(([name, value]) => (value === maskedValue ? [variableOf(name)] : []))
+export const maskedHeaderVariables = ({
+  headers
+}: Pick<TaskCall, "headers">): ReadonlyArray<string> =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    value === maskedValue ? [variableOf(name)] : []
+  )
 
 const variableOf = (header: string): string =>
   header

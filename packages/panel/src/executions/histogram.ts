@@ -111,7 +111,7 @@ export const barsOfSeries = ({ bucket_seconds, buckets }: TaskUptimeSeries): Rea
 export const totalOf = ({ failed, other, succeeded }: Bar): number => succeeded + failed + other
 
 /** Returns whether a bar lies in the filter's period. False without such a period. */
-export const isChosen = ({ end, start }: Bar, { from, to }: Period): boolean =>
+export const isInPeriod = ({ end, start }: Bar, { from, to }: Period): boolean =>
   (from !== undefined || to !== undefined) &&
   (from === undefined || end > Date.parse(from)) &&
   (to === undefined || start < Date.parse(to))
@@ -120,7 +120,7 @@ export const isChosen = ({ end, start }: Bar, { from, to }: Period): boolean =>
  * Returns the filter for the period from one bar to another. A period that includes the present has
  * no end.
  */
-export const periodOf = (
+export const periodBetween = (
   one: Bar,
   other: Bar,
   now: number

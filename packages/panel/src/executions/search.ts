@@ -1,14 +1,14 @@
 import type { ExecutionsListQuery, RerunFilter } from "@scheduling/sdk"
 import {
   listOf,
-  momentIn,
+  dateTimeTextOf,
   oneOf,
   searchOf,
   searchTextOf,
   wholeNumberIn
 } from "../ui/lists/search.ts"
 
-export const statuses = [
+export const executionStatuses = [
   "queued",
   "running",
   "succeeded",
@@ -17,23 +17,30 @@ export const statuses = [
   "skipped"
 ] as const
 
-export const triggers = ["schedule", "manual", "chain", "retry", "rerun", "backfill"] as const
+export const executionTriggers = [
+  "schedule",
+  "manual",
+  "chain",
+  "retry",
+  "rerun",
+  "backfill"
+] as const
 
 export const executionSearch = searchOf({
   kind: oneOf(["cron", "delayed", "chain"]),
-  status: listOf(statuses),
+  status: listOf(executionStatuses),
   tag: searchTextOf,
-  trigger: oneOf(triggers),
+  trigger: oneOf(executionTriggers),
   status_code: wholeNumberIn({ min: 100, max: 599 }),
   min_duration_ms: wholeNumberIn({ min: 1, max: 2 ** 31 - 1 }),
   task_id: searchTextOf,
-  from: momentIn,
-  to: momentIn
+  from: dateTimeTextOf,
+  to: dateTimeTextOf
 })
 
 export type ExecutionSearch = ReturnType<typeof executionSearch>
 
-const isStatus = oneOf(statuses)
+const isStatus = oneOf(executionStatuses)
 
 /** The selected statuses, which the URL holds in one string. */
 export const statusesOf = ({ status }: { readonly status?: string | undefined }) =>

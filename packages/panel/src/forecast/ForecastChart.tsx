@@ -1,10 +1,15 @@
 import type { Forecast } from "@scheduling/sdk"
-import { formatCount, formatDay, formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
+import {
+  formatCount,
+  formatDay,
+  formatShortDateTime,
+  formatTimeOfDay
+} from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { type Bucket, bucketsOf } from "./buckets.ts"
-import type { Span } from "./search.ts"
+import type { ForecastSpan } from "./search.ts"
 
-const bucketMs: Readonly<Record<Span, number>> = { day: 900_000, week: 3_600_000 }
+const bucketMs: Readonly<Record<ForecastSpan, number>> = { day: 900_000, week: 3_600_000 }
 const chartHeight = 100
 
 export const ForecastChart = ({
@@ -12,7 +17,7 @@ export const ForecastChart = ({
   span
 }: {
   readonly forecast: Forecast
-  readonly span: Span
+  readonly span: ForecastSpan
 }) => {
   const lengthMs = bucketMs[span]
   const unit = span === "day" ? "15 minutes" : "an hour"
@@ -115,7 +120,7 @@ interface Tick {
  * Returns the axis ticks in the user's time zone: every third hour of a day, or every midnight of a
  * week.
  */
-const ticksOf = (buckets: ReadonlyArray<Bucket>, span: Span): ReadonlyArray<Tick> =>
+const ticksOf = (buckets: ReadonlyArray<Bucket>, span: ForecastSpan): ReadonlyArray<Tick> =>
   buckets.flatMap(({ start }, at): ReadonlyArray<Tick> => {
     const date = new Date(start)
     if (date.getMinutes() !== 0 || at < buckets.length * 0.03 || at > buckets.length * 0.97)

@@ -4,8 +4,8 @@ import { CalendarClock } from "lucide-react"
 import { useWorkspace } from "../data/client.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Figure, Figures } from "../ui/layout/Figure.tsx"
-import { Card, Empty, Page, Section } from "../ui/layout/Page.tsx"
+import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
+import { Card, EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Loaded } from "../ui/messages/Loaded.tsx"
 import { RoleGate } from "../ui/role.tsx"
@@ -15,7 +15,7 @@ import { BusiestMinutes } from "./BusiestMinutes.tsx"
 import { ForecastChart } from "./ForecastChart.tsx"
 import { JitterEffect } from "./JitterEffect.tsx"
 import { forecastOptions } from "./queries.ts"
-import { forecastSearch, type Span, spans } from "./search.ts"
+import { forecastSearch, type ForecastSpan, forecastSpans } from "./search.ts"
 import { UpcomingList } from "./UpcomingList.tsx"
 
 export const ForecastPage = () => {
@@ -28,10 +28,10 @@ export const ForecastPage = () => {
       title="Forecast"
       description="When runs will start, where they collide and how much jitter would spread them."
       actions={
-        <Choice<Span>
+        <Choice<ForecastSpan>
           label="Period"
           value={span}
-          options={spans}
+          options={forecastSpans}
           onChange={(next) => filter({ span: next })}
         />
       }
@@ -76,23 +76,27 @@ const ForecastFigures = ({ forecast }: { readonly forecast: Forecast | undefined
     return found && formatCount(found.most_per_second)
   }
   return (
-    <Figures>
-      <Figure name="Runs" note="in total" value={forecast && formatCount(forecast.runs)} />
-      <Figure
+    <FigureCards>
+      <FigureCard name="Runs" note="in total" value={forecast && formatCount(forecast.runs)} />
+      <FigureCard
         name="Busiest minute"
-        note={fullest === undefined ? "no minute has more than one run" : formatShortDateTime(fullest.at)}
+        note={
+          fullest === undefined
+            ? "no minute has more than one run"
+            : formatShortDateTime(fullest.at)
+        }
         value={forecast && (fullest === undefined ? <EmptyValue /> : formatCount(fullest.runs))}
       />
-      <Figure name="Most in one second" note="without jitter" value={perSecond(0)} />
-      <Figure name="Most in one second" note="with a minute of jitter" value={perSecond(60)} />
-    </Figures>
+      <FigureCard name="Most in one second" note="without jitter" value={perSecond(0)} />
+      <FigureCard name="Most in one second" note="with a minute of jitter" value={perSecond(60)} />
+    </FigureCards>
   )
 }
 
-const NoRuns = ({ span }: { readonly span: Span }) => {
+const NoRuns = ({ span }: { readonly span: ForecastSpan }) => {
   const { workspaceId } = useWorkspace()
   return (
-    <Empty
+    <EmptyState
       title={`No runs in the next ${span === "week" ? "7 days" : "24 hours"}`}
       icon={<CalendarClock />}
       action={
@@ -104,6 +108,6 @@ const NoRuns = ({ span }: { readonly span: Span }) => {
       }
     >
       The forecast shows the upcoming runs of cron tasks, delayed tasks and chains with a schedule.
-    </Empty>
+    </EmptyState>
   )
 }

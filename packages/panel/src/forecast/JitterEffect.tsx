@@ -12,7 +12,9 @@ export const JitterEffect = ({ of }: { readonly of: Forecast["spread"] }) => {
           <li key={seconds}>
             <div className="flex items-baseline justify-between gap-4">
               <span>
-                {seconds === 0 ? "Without jitter" : `Jitter up to ${formatDuration(seconds * 1_000)}`}
+                {seconds === 0
+                  ? "Without jitter"
+                  : `Jitter up to ${formatDuration(seconds * 1_000)}`}
               </span>
               <span className="nums">
                 {formatCount(most_per_second)} <span className="text-faint">per second</span>

@@ -1,10 +1,10 @@
 import { oneOf, searchOf } from "../ui/lists/search.ts"
 
-export const spans = [
+export const forecastSpans = [
   ["day", "24 hours"],
   ["week", "7 days"]
 ] as const
 
-export type Span = (typeof spans)[number][0]
+export type ForecastSpan = (typeof forecastSpans)[number][0]
 
 export const forecastSearch = searchOf({ span: oneOf(["week"]) })

@@ -6,7 +6,7 @@ import { useList } from "../data/queries.ts"
 import { type Column, List, rowTitle, rowDetailClass } from "../ui/lists/List.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { formatDuration } from "../ui/values/format.ts"
-import { Message } from "../ui/values/Message.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -75,7 +75,7 @@ const columns: ReadonlyArray<Column<Incident>> = [
         </Link>
         <span className={rowDetailClass}>
           <ShortTime at={opened_at} className="mr-1 sm:hidden" />
-          <Message text={cause.message} />
+          <ApiMessage text={cause.message} />
         </span>
       </>
     )

@@ -1,7 +1,7 @@
 import { CircleCheck, X } from "lucide-react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { IncidentList } from "./IncidentList.tsx"
@@ -42,13 +42,13 @@ export const IncidentListPage = () => {
       <IncidentList
         search={search}
         empty={
-          <Empty
+          <EmptyState
             title={search.open === "true" ? "No open incidents" : "No incidents"}
             icon={<CircleCheck />}
           >
             An incident opens when a monitor goes down or a task keeps failing, and is resolved when
             it recovers.
-          </Empty>
+          </EmptyState>
         }
       />
     </Page>

@@ -6,7 +6,7 @@ import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
-import { Message } from "../ui/values/Message.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -36,7 +36,7 @@ export const IncidentPage = () => {
             name="Incident"
             above={above}
             title={stripDirectionMarks(incident.subject.name)}
-            description={<Message text={incident.cause.message} />}
+            description={<ApiMessage text={incident.cause.message} />}
             actions={<IncidentActions incident={incident} />}
           >
             <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -5,11 +5,11 @@ import { useWorkspace } from "../data/client.ts"
 import { channelKindNames } from "../data/channelKindNames.ts"
 import { actorName, useChannelNames, useMemberNames } from "../data/names.ts"
 import { Field, Textarea } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { RoleGate } from "../ui/role.tsx"
-import { Message } from "../ui/values/Message.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Dot, Status } from "../ui/values/Status.tsx"
 import { ShortTime, ExactTime } from "../ui/values/Time.tsx"
 import { refetchIncidents } from "./queries.ts"
@@ -90,13 +90,13 @@ const Entry = ({
       return (
         <>
           Failed{message !== null && ": "}
-          {message !== null && <Message text={message} />} {execution}
+          {message !== null && <ApiMessage text={message} />} {execution}
         </>
       )
     case "opened":
       return (
         <>
-          <span className="font-medium">Incident opened:</span> <Message text={message ?? ""} />
+          <span className="font-medium">Incident opened:</span> <ApiMessage text={message ?? ""} />
         </>
       )
     case "notification":
@@ -169,7 +169,7 @@ const NoteForm = ({
       <Field label="Note" error={form.errorOf("text")}>
         <Textarea {...form.text("text")} rows={2} />
       </Field>
-      <FormEnd action="Add note" look="plain" form={form} needs="editor" />
+      <FormFooter action="Add note" look="plain" form={form} needs="editor" />
     </form>
   )
 }

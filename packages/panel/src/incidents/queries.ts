@@ -2,7 +2,7 @@ import type { IncidentDetail, IncidentId, MonitorId, WorkspaceId } from "@schedu
 import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 import { listOptions, queryClient } from "../data/queries.ts"
-import { momentIn, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
+import { dateTimeTextOf, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 import { now } from "../ui/values/clock.ts"
 
 const all = (workspaceId: WorkspaceId) => ["w", workspaceId, "incidents"] as const
@@ -12,8 +12,8 @@ const isOpen = oneOf(["true", "false"])
 export const incidentSearch = searchOf({
   open: (value) => isOpen(String(value)),
   subject_id: searchTextOf,
-  from: momentIn,
-  to: momentIn
+  from: dateTimeTextOf,
+  to: dateTimeTextOf
 })
 
 export type IncidentSearch = ReturnType<typeof incidentSearch>

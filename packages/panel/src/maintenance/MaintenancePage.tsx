@@ -6,7 +6,7 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { formatDuration } from "../ui/values/format.ts"
@@ -43,7 +43,7 @@ export const MaintenancePage = () => {
         refetch={refetch}
         columns={columns}
         empty={
-          <Empty title="No maintenance windows yet" icon={<Construction />} action={create}>
+          <EmptyState title="No maintenance windows yet" icon={<Construction />} action={create}>
             <p className="mb-6">
               Plan a period in which failures are expected. Monitors and tasks that still fail when
               it ends open incidents.
@@ -60,7 +60,7 @@ export const MaintenancePage = () => {
                 tags: ["database"]
               }}
             />
-          </Empty>
+          </EmptyState>
         }
       />
       {isCreating && <MaintenanceSheet onClose={() => setCreating(false)} />}

@@ -3,11 +3,11 @@ import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { TargetPicker } from "../ui/forms/TargetPicker.tsx"
 import { useRuleTargets } from "../data/targets.ts"
-import { localTime } from "../tasks/schedule/firingOptionValues.ts"
+import { dateTimeInputOf } from "../tasks/schedule/firingOptionValues.ts"
 import { ZoneInput } from "../tasks/schedule/ZoneInput.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Checkbox, Choice, Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { uniqueKeyFrom } from "../ui/forms/uniqueKeyFrom.ts"
 import { DurationField } from "../ui/forms/DurationField.tsx"
 import { parseTags } from "../ui/forms/parseTags.ts"
@@ -18,13 +18,14 @@ import { refetchMaintenance } from "./queries.ts"
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-const inHours = (hours: number) => localTime(new Date(now() + hours * 3_600_000).toISOString())
+const inHours = (hours: number) =>
+  dateTimeInputOf(new Date(now() + hours * 3_600_000).toISOString())
 
 const valuesOf = (window: MaintenanceWindow | undefined) => ({
   name: window?.name ?? "",
   repeats: (window?.schedule ?? null) === null ? ("once" as const) : ("schedule" as const),
-  starts_at: window?.starts_at == null ? inHours(1) : localTime(window.starts_at),
-  ends_at: window?.ends_at == null ? inHours(2) : localTime(window.ends_at),
+  starts_at: window?.starts_at == null ? inHours(1) : dateTimeInputOf(window.starts_at),
+  ends_at: window?.ends_at == null ? inHours(2) : dateTimeInputOf(window.ends_at),
   schedule: window?.schedule ?? "0 2 * * sun",
   timezone: window?.timezone ?? localZone,
   duration_seconds: window?.duration_seconds ?? 3_600,
@@ -117,7 +118,7 @@ export const MaintenanceSheet = ({
           All monitors and tasks of the workspace
         </Checkbox>
         {!values.everything && <Scope form={form} />}
-        <FormEnd
+        <FormFooter
           form={form}
           action={window === undefined ? "Create maintenance window" : "Save changes"}
           needs="editor"

@@ -2,7 +2,7 @@ import type { CreatedInvitation, Role } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { refetchMembers } from "./queries.ts"
 import { roles } from "./roles.ts"
@@ -33,7 +33,7 @@ export const InviteSheet = ({
         <Field label="Role" error={form.errorOf("role")}>
           <Select {...form.text("role")} options={roles} />
         </Field>
-        <FormEnd form={form} action="Send invitation" onCancel={onClose} />
+        <FormFooter form={form} action="Send invitation" onCancel={onClose} />
       </form>
     </Sheet>
   )

@@ -9,7 +9,7 @@ import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Select } from "../ui/forms/Field.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { Page, Section } from "../ui/layout/Page.tsx"
-import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { runWithToast, showSuccessToast } from "../ui/messages/toast.ts"
@@ -54,7 +54,8 @@ export const MembersPage = () => {
           onClose={() => setInviting(false)}
           onInvited={(created) => {
             setInvited(created)
-            if (created.token === null) showSuccessToast(`An invitation was sent to ${created.email}`)
+            if (created.token === null)
+              showSuccessToast(`An invitation was sent to ${created.email}`)
           }}
         />
       )}
@@ -69,7 +70,7 @@ const ShownInvitation = ({
   readonly invited: CreatedInvitation
   readonly token: string
 }) => (
-  <ShownOnce
+  <SecretShownOnce
     title={`Send this link to ${email}. It cannot be shown again.`}
     label="link"
     secret={`${location.origin}/invitation#${token}`}
@@ -78,7 +79,7 @@ const ShownInvitation = ({
       This service cannot send email. The link works once, and only for the account with this email
       address.
     </p>
-  </ShownOnce>
+  </SecretShownOnce>
 )
 
 const Members = () => {

@@ -3,7 +3,7 @@ import * as bounds from "../data/bounds.ts"
 import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { serviceAccountQueries } from "./queries.ts"
 import { roles } from "./roles.ts"
@@ -52,7 +52,7 @@ export const ServiceAccountSheet = ({
         <Field label="Role" error={form.errorOf("role")}>
           <Select {...form.text("role")} options={roles.filter(([role]) => role !== "owner")} />
         </Field>
-        <FormEnd
+        <FormFooter
           form={form}
           action={account === undefined ? "Create service account" : "Save changes"}
           onCancel={onClose}

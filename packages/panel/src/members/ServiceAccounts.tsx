@@ -11,7 +11,7 @@ import { Section } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
-import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
 import { Badge } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 import { serviceAccountQueries } from "./queries.ts"
@@ -57,7 +57,7 @@ const ShownSecret = ({
 }: {
   readonly created: CreatedServiceAccount
 }) => (
-  <ShownOnce
+  <SecretShownOnce
     title={`Save the secret of ${name} now. It cannot be shown again.`}
     label="client secret"
     secret={client_secret}
@@ -67,7 +67,7 @@ const ShownSecret = ({
       text={`curl ${location.origin}/v1/auth/token \\\n  -d grant_type=client_credentials \\\n  -d client_id=${client_id} \\\n  -d client_secret=${client_secret}`}
       wrap
     />
-  </ShownOnce>
+  </SecretShownOnce>
 )
 
 const ServiceAccountMenu = ({

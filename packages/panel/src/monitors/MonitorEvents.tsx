@@ -1,12 +1,12 @@
 import { type ComponentType, useState } from "react"
 import { type listOptions, useList } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
-import { Empty, Section } from "../ui/layout/Page.tsx"
+import { EmptyState, Section } from "../ui/layout/Page.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { pollEvents } from "./queries.ts"
+import { eventPollingOptions } from "./queries.ts"
 
-export interface ListedEvent<Event> {
+export interface EventListOptions<Event> {
   readonly title: string
   readonly empty: string
   readonly columns: (show: (event: Event) => void) => ReadonlyArray<Column<Event>>
@@ -22,12 +22,12 @@ export const MonitorEvents = <Event extends { readonly id: string }>({
   empty,
   options,
   title
-}: ListedEvent<Event> & { readonly options: ReturnType<typeof listOptions<Event>> }) => {
+}: EventListOptions<Event> & { readonly options: ReturnType<typeof listOptions<Event>> }) => {
   const [shown, show] = useState<Event>()
-  const list = useList({ ...options, ...pollEvents })
+  const list = useList({ ...options, ...eventPollingOptions })
   return (
     <Section title={title}>
-      <List {...list} label={title} columns={columns(show)} empty={<Empty title={empty} />} />
+      <List {...list} label={title} columns={columns(show)} empty={<EmptyState title={empty} />} />
       {detail !== undefined && (
         <Sheet isOpen={shown !== undefined} onClose={() => show(undefined)} title={detail.title}>
           {shown !== undefined && <detail.Detail event={shown} />}

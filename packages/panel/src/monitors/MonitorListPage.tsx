@@ -21,7 +21,7 @@ import {
 } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { capitalize } from "../ui/values/format.ts"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
 import { monitorLink } from "./links.ts"
@@ -82,9 +82,9 @@ export const MonitorListPage = () => {
         columns={columns}
         empty={
           isFiltered ? (
-            <Empty title="No monitors match the filters" />
+            <EmptyState title="No monitors match the filters" />
           ) : (
-            <Empty title="No monitors yet" icon={<HeartPulse />} action={create}>
+            <EmptyState title="No monitors yet" icon={<HeartPulse />} action={create}>
               <p className="mb-6">
                 {allMonitorKinds.map((kind) => monitorKinds[kind].purpose).join(" ")}
               </p>
@@ -94,7 +94,7 @@ export const MonitorListPage = () => {
                 method="heartbeatMonitors.create"
                 input={{ name: "Nightly backup", schedule: "0 3 * * *", grace_seconds: 600 }}
               />
-            </Empty>
+            </EmptyState>
           )
         }
       />

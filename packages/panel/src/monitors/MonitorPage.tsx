@@ -1,9 +1,9 @@
 import type { MonitorKind } from "@scheduling/sdk"
 import { useParams } from "@tanstack/react-router"
-import { pagesOfKinds } from "./kinds.ts"
+import { monitorPagesByKind } from "./kinds.ts"
 
 /** Returns the pages of a monitor kind. The route has already checked that the kind exists. */
-const pagesOf = (kind: string) => pagesOfKinds[kind as MonitorKind]
+const pagesOf = (kind: string) => monitorPagesByKind[kind as MonitorKind]
 
 export const MonitorPage = () => {
   const { kind, monitorId } = useParams({

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { clientOf, useWorkspace } from "../data/client.ts"
 import { uptimePeriods } from "../data/uptimePeriods.ts"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Figure, Figures } from "../ui/layout/Figure.tsx"
+import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { DurationChart } from "../ui/values/DurationChart.tsx"
@@ -44,22 +44,26 @@ export const UptimeSection = ({ monitorId }: { readonly monitorId: MonitorId }) 
       }
     >
       <div className="flex flex-col gap-3">
-        <Figures>
-          <Figure
+        <FigureCards>
+          <FigureCard
             name="Uptime"
             value={data && (data.total.uptime === null ? "–" : formatPercent(data.total.uptime))}
           />
-          <Figure name="Downtime" value={data && formatDuration(data.total.down_seconds * 1_000)} />
-          {checks > 0 && <Figure name="Latency, median" value={ofMs(latency?.p50)} />}
-          {checks > 0 && <Figure name="Latency, p95" value={ofMs(latency?.p95)} />}
-        </Figures>
+          <FigureCard
+            name="Downtime"
+            value={data && formatDuration(data.total.down_seconds * 1_000)}
+          />
+          {checks > 0 && <FigureCard name="Latency, median" value={ofMs(latency?.p50)} />}
+          {checks > 0 && <FigureCard name="Latency, p95" value={ofMs(latency?.p95)} />}
+        </FigureCards>
         {data !== undefined && latency !== null && (
           <DurationChart
             name="Latency"
             buckets={data.series.buckets.map(({ down_seconds, latency_ms, start }) => ({
               start,
               ms: latency_ms,
-              problem: down_seconds === 0 ? undefined : `Down for ${formatDuration(down_seconds * 1_000)}`
+              problem:
+                down_seconds === 0 ? undefined : `Down for ${formatDuration(down_seconds * 1_000)}`
             }))}
           />
         )}

@@ -17,37 +17,41 @@ const overlap = (incident: Span, from: number, to: number): number => {
 const downIn = (incidents: ReadonlyArray<Span>, from: number, to: number): number =>
   incidents.reduce((sum, incident) => sum + overlap(incident, from, to), 0)
 
-export interface OldestEvent {
+export interface OldestResult {
   readonly at: string | undefined
   readonly isFirst: boolean
 }
 
-/** Returns the oldest event that reports whether the monitor was up or down. */
-export const oldestOf = (
+/**
+ * Returns the oldest event that reports whether the monitor was up or down. `isComplete` says that
+ * the events include the first one.
+ */
+export const oldestResultOf = (
   events: ReadonlyArray<{ readonly at: string; readonly status: MonitorStatus }>,
-  isAll: boolean
-): OldestEvent => ({
+  isComplete: boolean
+): OldestResult => ({
   at: events.findLast(({ status }) => isResult(status))?.at,
-  isFirst: isAll
+  isFirst: isComplete
 })
 
 const isResult = (status: MonitorStatus): boolean => status !== "new" && status !== "paused"
 
-export interface MonitoredPeriod {
+export interface MonitoringStart {
   readonly since: number
   /** The time from which the monitor's status is known. */
   readonly from: number
 }
 
 /**
- * Returns the time at which a monitor was first up or down, or undefined if it never was. Because
- * old events are deleted, incidents and the latest status change are considered too.
+ * Returns when monitoring began and from when the status is known, or undefined if the monitor was
+ * never up or down. Because old events are deleted, incidents and the latest status change are
+ * considered too.
  */
-export const monitoredPeriod = (
+export const monitoringStartOf = (
   { created_at, last_change_at, status }: Pick<Monitor, "created_at" | "last_change_at" | "status">,
   incidents: ReadonlyArray<Span>,
-  oldest: OldestEvent
-): MonitoredPeriod | undefined => {
+  oldest: OldestResult
+): MonitoringStart | undefined => {
   const seen = [
     ...incidents.map(({ opened_at }) => opened_at),
     ...(oldest.at === undefined ? [] : [oldest.at]),
@@ -62,13 +66,13 @@ export const monitoredPeriod = (
  * Returns `now`, or the latest incident's start if that is later. The page's clock advances in
  * steps, so it can lag behind.
  */
-export const notBeforeIncidents = (incidents: ReadonlyArray<Span>, now: number): number =>
+export const latestOfNowAndIncidents = (incidents: ReadonlyArray<Span>, now: number): number =>
   Math.max(now, ...incidents.map(({ opened_at }) => Date.parse(opened_at) + 1))
 
 /** Returns the history of the last `count` days in the user's time zone, oldest first. */
 export const dailyHistory = (
   incidents: ReadonlyArray<Span>,
-  { from, since }: MonitoredPeriod,
+  { from, since }: MonitoringStart,
   now: number,
   count: number
 ): ReadonlyArray<DayOfHistory> =>

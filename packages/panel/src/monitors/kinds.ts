@@ -7,7 +7,7 @@ import { processPages } from "./process/processPages.tsx"
 import { sslPages } from "./ssl/sslPages.tsx"
 import { tcpPages } from "./tcp/tcpPages.tsx"
 
-export const pagesOfKinds: Readonly<Record<MonitorKind, MonitorPages>> = {
+export const monitorPagesByKind: Readonly<Record<MonitorKind, MonitorPages>> = {
   heartbeat: heartbeatPages,
   ssl: sslPages,
   process: processPages,

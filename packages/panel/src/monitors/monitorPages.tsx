@@ -15,7 +15,7 @@ import {
 import { Recipients } from "../recipients/Recipients.tsx"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { FormColumns } from "../ui/forms/FormColumns.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { type FormOf, useForm } from "../ui/forms/useForm.ts"
@@ -25,18 +25,18 @@ import { showSuccessToast } from "../ui/messages/toast.ts"
 import { RoleGate } from "../ui/role.tsx"
 import { Versions } from "../versions/Versions.tsx"
 import { editMonitorLink, monitorLink } from "./links.ts"
-import { type ListedEvent, MonitorEvents } from "./MonitorEvents.tsx"
-import { MonitorListLink, MonitorFrame } from "./MonitorFrame.tsx"
+import { type EventListOptions, MonitorEvents } from "./MonitorEvents.tsx"
+import { MonitorListLink, MonitorPageLayout } from "./MonitorPageLayout.tsx"
 import { MonitorMenu } from "./MonitorMenu.tsx"
 import {
-  pollMs,
+  pollMonitorMs,
   monitorEventsOptions,
   monitorOptions,
   type MonitorResource,
   refetchMonitors,
-  monitorsKey
+  monitorsQueryKey
 } from "./queries.ts"
-import { useOldestEvent } from "./useOldestEvent.ts"
+import { useOldestResult } from "./useOldestResult.ts"
 
 type AnyMonitor = Omit<Monitor, "kind">
 
@@ -62,7 +62,7 @@ interface PageParts<M extends AnyMonitor, Event, Values extends NamedValues, Inp
   readonly useActions?: (monitor: M) => KindActions
   readonly First: ComponentType<{ readonly monitor: M }>
   readonly Aside: ComponentType<{ readonly monitor: M }>
-  readonly events: ListedEvent<Event>
+  readonly events: EventListOptions<Event>
   /** True if monitoring starts at creation, false if it starts at the first event. */
   readonly isMonitoredAtOnce: boolean
 }
@@ -143,7 +143,7 @@ export const monitorPages = <
             />
           </Card>
         </Section>
-        <FormEnd isLong form={state} action={action} needs="editor" onCancel={onCancel} />
+        <FormFooter isLong form={state} action={action} needs="editor" onCancel={onCancel} />
       </FormColumns>
     )
   }
@@ -183,10 +183,10 @@ export const monitorPages = <
       const events = monitorEventsOptions(resource, workspaceId, monitorId)
       const query = useQuery({
         ...monitorOptions(resource, workspaceId, monitorId),
-        refetchInterval: pollMs
+        refetchInterval: pollMonitorMs
       })
       const { data } = query
-      const oldest = useOldestEvent(events, parts.isMonitoredAtOnce ? data?.created_at : undefined)
+      const oldest = useOldestResult(events, parts.isMonitoredAtOnce ? data?.created_at : undefined)
       const shown = useRef(data)
       useEffect(() => {
         // Refetch the events with the monitor, because older events would contradict its new state.
@@ -198,7 +198,7 @@ export const monitorPages = <
       return (
         <LoadedPage query={query} name={name} above={<MonitorListLink workspaceId={workspaceId} />}>
           {(monitor) => (
-            <MonitorFrame
+            <MonitorPageLayout
               monitor={monitor}
               oldest={oldest}
               actions={<Actions monitor={monitor} />}
@@ -213,14 +213,14 @@ export const monitorPages = <
                   <Versions
                     record={monitor}
                     resource={resource}
-                    queryKey={monitorsKey(workspaceId)}
+                    queryKey={monitorsQueryKey(workspaceId)}
                     onRestored={() => refetchMonitors(workspaceId)}
                   />
                 </>
               }
             >
               <MonitorEvents options={events} {...parts.events} />
-            </MonitorFrame>
+            </MonitorPageLayout>
           )}
         </LoadedPage>
       )

@@ -5,16 +5,17 @@ import { listOptions, queryClient } from "../data/queries.ts"
 import type { VersionedResource } from "../versions/Versions.tsx"
 import type { MonitorSearch } from "./search.ts"
 
-export const monitorsKey = (workspaceId: WorkspaceId) => ["w", workspaceId, "monitors"] as const
+export const monitorsQueryKey = (workspaceId: WorkspaceId) =>
+  ["w", workspaceId, "monitors"] as const
 
 export const monitorListOptions = (workspaceId: WorkspaceId, search: MonitorSearch) =>
-  listOptions([...monitorsKey(workspaceId), "list", search], (cursor, signal) =>
+  listOptions([...monitorsQueryKey(workspaceId), "list", search], (cursor, signal) =>
     clientOf(workspaceId).monitors.list({ ...search, cursor, limit: 100 }, { signal })
   )
 
 export const monitorCountsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
-    queryKey: [...monitorsKey(workspaceId), "counts"],
+    queryKey: [...monitorsQueryKey(workspaceId), "counts"],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) =>
       (await clientOf(workspaceId).monitors.list({ limit: 1 }, { signal })).counts
@@ -38,7 +39,7 @@ export const monitorOptions = <Monitor>(
   monitorId: MonitorId
 ) =>
   queryOptions({
-    queryKey: [...monitorsKey(workspaceId), monitorId],
+    queryKey: [...monitorsQueryKey(workspaceId), monitorId],
     queryFn: ({ signal }) => Promise.resolve(resource.get(monitorId, { signal }))
   })
 
@@ -47,7 +48,7 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
   workspaceId: WorkspaceId,
   monitorId: MonitorId
 ) =>
-  listOptions([...monitorsKey(workspaceId), monitorId, "events"], (cursor, signal) =>
+  listOptions([...monitorsQueryKey(workspaceId), monitorId, "events"], (cursor, signal) =>
     resource.listEvents(
       monitorId,
       { limit: 50, ...(cursor !== undefined && { cursor }) },
@@ -56,21 +57,21 @@ export const monitorEventsOptions = <Monitor, Event, Input>(
   )
 
 /** The polling interval. Live events report only status changes. */
-export const pollMs = 5_000
+export const pollMonitorMs = 5_000
 
 /** Query options that poll a monitor's events while only the newest page is loaded. */
-export const pollEvents = {
+export const eventPollingOptions = {
   refetchInterval: ({
     state: { data }
   }: {
     readonly state: { readonly data: { readonly pages: ReadonlyArray<unknown> } | undefined }
-  }) => ((data?.pages.length ?? 0) > 1 ? false : pollMs)
+  }) => ((data?.pages.length ?? 0) > 1 ? false : pollMonitorMs)
 }
 
 /** Refetches all monitor queries after a change. */
 export const refetchMonitors = async (workspaceId: WorkspaceId): Promise<void> => {
   await Promise.all([
-    queryClient.invalidateQueries({ queryKey: monitorsKey(workspaceId) }),
+    queryClient.invalidateQueries({ queryKey: monitorsQueryKey(workspaceId) }),
     queryClient.invalidateQueries({ queryKey: ["w", workspaceId, "monitor-names"] })
   ])
 }

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from "@scheduling/sdk"
 import { channelKindNames } from "../data/channelKindNames.ts"
-import { keyOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
+import { oneKeyOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
 /** The delivery statuses, in the filter's order. */
 export const deliveryStatuses = {
@@ -13,8 +13,8 @@ export const deliveryStatuses = {
 } as const satisfies Readonly<Record<DeliveryStatus, string>>
 
 export const deliverySearch = searchOf({
-  kind: keyOf(channelKindNames),
-  status: keyOf(deliveryStatuses),
+  kind: oneKeyOf(channelKindNames),
+  status: oneKeyOf(deliveryStatuses),
   channel_id: searchTextOf
 })
 

@@ -8,11 +8,11 @@ import { taskLink } from "../data/tasks.ts"
 import { IncidentStatus } from "../incidents/IncidentList.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
 import { type Column, List, rowDetailClass, rowTitle } from "../ui/lists/List.tsx"
-import { Message } from "../ui/values/Message.tsx"
+import { ApiMessage } from "../ui/values/ApiMessage.tsx"
 import { Dot, Status } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
 import { RelativeTime } from "../ui/values/Time.tsx"
-import { failingOptions } from "./prefetchOverview.ts"
+import { failingTasksOptions } from "./prefetchOverview.ts"
 import { type CurrentProblem, problemsOf } from "./problems.ts"
 
 /** The failing tasks and the open incidents, worst first. */
@@ -23,7 +23,7 @@ export const CurrentProblems = ({
   readonly hasRun: boolean
 }) => {
   const { workspaceId } = useWorkspace()
-  const failing = useQuery(failingOptions(workspaceId))
+  const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
   const rows = useMemo(
     () => problemsOf(failing.data ?? [], incidents.data?.data ?? []),
@@ -140,7 +140,7 @@ const columns: ReadonlyArray<Column<CurrentProblem>> = [
           <span className="mr-2 sm:hidden">
             <ProblemStatus {...problem} />
           </span>
-          <Message text={reasonOf(problem)} />
+          <ApiMessage text={reasonOf(problem)} />
         </span>
       </>
     )

@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { queryClient } from "../data/queries.ts"
-import { pollMs, monitorOptions } from "../monitors/queries.ts"
+import { pollMonitorMs, monitorOptions } from "../monitors/queries.ts"
 import { monitorLink } from "../monitors/links.ts"
 import { PingRecipes } from "../monitors/heartbeat/PingRecipes.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
 import { Spinner } from "../ui/messages/Spinner.tsx"
 import { Dot, toneOf } from "../ui/values/Status.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -56,7 +56,7 @@ export const FirstHeartbeat = () => {
           {...form.text("period_seconds")}
         />
       </Field>
-      <FormEnd form={form} action="Create heartbeat monitor" />
+      <FormFooter form={form} action="Create heartbeat monitor" />
     </form>
   )
 }
@@ -66,7 +66,7 @@ const FirstPing = ({ monitor: created }: { readonly monitor: HeartbeatMonitor })
   const { data: monitor = created } = useQuery({
     ...monitorOptions(api.heartbeatMonitors, workspaceId, created.id),
     // Poll for the first ping, because live events may be unavailable.
-    refetchInterval: ({ state }) => (state.data?.last_ping_at == null ? pollMs : false)
+    refetchInterval: ({ state }) => (state.data?.last_ping_at == null ? pollMonitorMs : false)
   })
   return (
     <p

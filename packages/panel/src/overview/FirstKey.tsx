@@ -4,7 +4,7 @@ import { useWorkspace } from "../data/client.ts"
 import { queryClient } from "../data/queries.ts"
 import { Code, Snippets } from "../ui/values/Code.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -57,7 +57,7 @@ console.log((await client.cron.list()).data)`
       >
         <Input {...form.text("name")} {...bounds.ApiKeyInput.name} required />
       </Field>
-      <FormEnd form={form} action="Create API key" />
+      <FormFooter form={form} action="Create API key" />
     </form>
   )
 }

@@ -12,7 +12,7 @@ import { FirstKey } from "./FirstKey.tsx"
 const keyOf = (workspaceId: WorkspaceId) => `first-steps:${workspaceId}`
 
 /** The progress of each workspace's first steps, stored in this browser. */
-export const firstSteps = {
+export const firstStepsProgress = {
   get: (workspaceId: WorkspaceId): string | null => localStorage.getItem(keyOf(workspaceId)),
   set: (workspaceId: WorkspaceId, state: "begun" | "over"): void =>
     localStorage.setItem(keyOf(workspaceId), state)
@@ -52,12 +52,12 @@ export const FirstSteps = () => {
   const { workspaceId } = useWorkspace()
   const [open, setOpen] = useState<"heartbeat" | "key">()
   const close = () => setOpen(undefined)
-  const [isOver, setOver] = useState(() => firstSteps.get(workspaceId) === "over")
+  const [isOver, setOver] = useState(() => firstStepsProgress.get(workspaceId) === "over")
   const done = useStepsDone()
   const isAllDone = done.task === true && done.monitor === true && done.key === true
   // After the last step, the section stays until the next visit, so that a new key remains visible.
   useEffect(
-    () => firstSteps.set(workspaceId, isOver || isAllDone ? "over" : "begun"),
+    () => firstStepsProgress.set(workspaceId, isOver || isAllDone ? "over" : "begun"),
     [workspaceId, isOver, isAllDone]
   )
   if (isOver) return null

@@ -8,13 +8,13 @@ import { openIncidentsOptions } from "../data/incidents.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { UpcomingList } from "../forecast/UpcomingList.tsx"
-import { Empty, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
+import { EmptyState, Page, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { CurrentProblems } from "./CurrentProblems.tsx"
-import { FirstSteps, firstSteps } from "./FirstSteps.tsx"
+import { FirstSteps, firstStepsProgress } from "./FirstSteps.tsx"
 import { LastTwoDaysSection } from "./LastTwoDaysSection.tsx"
-import { failingOptions, lastDay, latestFailures } from "./prefetchOverview.ts"
+import { failingTasksOptions, lastDayQuery, latestFailuresSearch } from "./prefetchOverview.ts"
 import { TrendSection } from "./TrendSection.tsx"
 import { WorkspaceState } from "./WorkspaceState.tsx"
 
@@ -22,19 +22,19 @@ const link = "text-sm font-medium text-live hover:underline"
 
 export const OverviewPage = () => {
   const { workspaceId } = useWorkspace()
-  const stats = useQuery(executionQueries.stats(workspaceId, lastDay))
+  const stats = useQuery(executionQueries.stats(workspaceId, lastDayQuery))
   const [period, setPeriod] = useState<Period>({})
   const upcoming = useQuery(upcomingOptions(workspaceId))
-  const failing = useQuery(failingOptions(workspaceId))
+  const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
   // The sections wait for these queries, because the result of one would push the others down.
   const isReady = [stats, upcoming, failing, incidents].every(({ isPending }) => !isPending)
   const counts = stats.data?.totals.counts
   const hasRun = counts !== undefined && Object.values(counts).some((count) => count > 0)
   const isNew = isReady && counts !== undefined && upcoming.data?.length === 0 && !hasRun
-  const hasBegun = useMemo(() => firstSteps.get(workspaceId) === "begun", [workspaceId])
+  const hasBegun = useMemo(() => firstStepsProgress.get(workspaceId) === "begun", [workspaceId])
   const failures = {
-    ...latestFailures,
+    ...latestFailuresSearch,
     ...(period.from !== undefined && { from: period.from }),
     ...(period.to !== undefined && { to: period.to })
   }
@@ -73,7 +73,7 @@ export const OverviewPage = () => {
                   search={failures}
                   showsTask
                   limit={8}
-                  empty={<Empty title="No failures" />}
+                  empty={<EmptyState title="No failures" />}
                 />
               </Section>
               <aside className="min-w-0">

@@ -3,22 +3,22 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useWorkspace } from "../data/client.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { classes } from "../ui/classes.ts"
-import { Figure, Figures } from "../ui/layout/Figure.tsx"
+import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
 import { formatShortDateTime, formatTimeOfDay } from "../ui/values/format.ts"
 import { LegendKey } from "../ui/values/LegendKey.tsx"
 import { EmptyValue } from "../ui/values/Time.tsx"
-import { lastDay } from "./prefetchOverview.ts"
-import { type Measure, measures, type TrendHour, trendOf, valueBefore } from "./trend.ts"
+import { lastDayQuery } from "./prefetchOverview.ts"
+import { type Metric, metrics, type TrendHour, trendOf, valueOfPreviousDays } from "./trend.ts"
 
 const hourMs = 3_600_000
 
 /** Compares the metrics of the last 24 hours with those of the 7 days before. */
 export const TrendSection = () => {
   const { workspaceId } = useWorkspace()
-  const stats = useQuery(executionQueries.stats(workspaceId, lastDay))
+  const stats = useQuery(executionQueries.stats(workspaceId, lastDayQuery))
   const hour = Math.floor(useNow(60_000) / hourMs)
   const at = (hoursAgo: number) => new Date((hour - hoursAgo) * hourMs).toISOString()
   const before = useQuery({
@@ -41,8 +41,8 @@ export const TrendSection = () => {
     >
       <div className="flex flex-col gap-3">
         <Problem error={before.error} retry={before.refetch} />
-        <Figures>
-          {measures.map((measure) => (
+        <FigureCards>
+          {metrics.map((measure) => (
             <MeasureFigure
               key={measure.name}
               measure={measure}
@@ -50,7 +50,7 @@ export const TrendSection = () => {
               before={before.data}
             />
           ))}
-        </Figures>
+        </FigureCards>
       </div>
     </Section>
   )
@@ -63,15 +63,15 @@ const MeasureFigure = ({
   measure,
   stats
 }: {
-  readonly measure: Measure
+  readonly measure: Metric
   readonly stats: ExecutionStats | undefined
   readonly before: ExecutionStats | undefined
 }) => {
   const value = stats && measure.of(stats.totals)
-  const earlier = before && valueBefore(measure, before.totals, before.buckets)
+  const earlier = before && valueOfPreviousDays(measure, before.totals, before.buckets)
   const isWorse = value != null && earlier != null && measure.isWorse(value, earlier)
   return (
-    <Figure
+    <FigureCard
       name={measure.name}
       value={
         value === undefined ? undefined : value === null ? <EmptyValue /> : measure.text(value)
@@ -91,7 +91,7 @@ const MeasureFigure = ({
         measure={measure}
         hours={stats === undefined ? [] : trendOf(measure, stats.buckets, before?.buckets ?? none)}
       />
-    </Figure>
+    </FigureCard>
   )
 }
 
@@ -102,7 +102,7 @@ const TrendChart = ({
   hours,
   measure
 }: {
-  readonly measure: Measure
+  readonly measure: Metric
   readonly hours: ReadonlyArray<TrendHour>
 }) => {
   const values = hours.flatMap(({ usual, value }) => [usual ?? [], value ?? []].flat())
@@ -162,10 +162,10 @@ const Line = ({ className, path }: { readonly path: string; readonly className: 
   />
 )
 
-const textOf = ({ text }: Measure, value: number | null) =>
+const textOf = ({ text }: Metric, value: number | null) =>
   value === null ? "no runs" : text(value)
 
-const titleOf = (measure: Measure, { start, usual, value }: TrendHour) =>
+const titleOf = (measure: Metric, { start, usual, value }: TrendHour) =>
   `${formatShortDateTime(start)} to ${formatTimeOfDay(start + hourMs)}: ${textOf(measure, value)}, before: ${textOf(measure, usual)}`
 
 /** The chart's values, for screen readers. */
@@ -173,7 +173,7 @@ const HoursTable = ({
   hours,
   measure
 }: {
-  readonly measure: Measure
+  readonly measure: Metric
   readonly hours: ReadonlyArray<TrendHour>
 }) => (
   // A table would ignore the size that `sr-only` sets.

@@ -9,7 +9,7 @@ import { Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { Dot, type Tone } from "../ui/values/Status.tsx"
 import { allWorkersOptions, pollWorkersMs } from "../workers/queries.ts"
-import { failingOptions, latestFailures, maxFailingShown } from "./prefetchOverview.ts"
+import { failingTasksOptions, latestFailuresSearch, maxFailingTasks } from "./prefetchOverview.ts"
 
 interface Part {
   readonly text: string
@@ -25,7 +25,7 @@ export const WorkspaceState = ({
   readonly hasRun: boolean
 }) => {
   const { workspaceId } = useWorkspace()
-  const failing = useQuery(failingOptions(workspaceId))
+  const failing = useQuery(failingTasksOptions(workspaceId))
   const incidents = useQuery(openIncidentsOptions(workspaceId))
   const { error, parts: others, refetch } = useOtherParts()
   // The list of current problems shows the errors of these queries.
@@ -38,7 +38,7 @@ export const WorkspaceState = ({
     ...partOf("bad", "executions", failingCount, (count) =>
       count === 1
         ? "1 task is failing"
-        : `${count}${count === maxFailingShown ? " or more" : ""} tasks are failing`
+        : `${count}${count === maxFailingTasks ? " or more" : ""} tasks are failing`
     ),
     ...partOf("bad", "incidents", openCount, (count) =>
       count === 1
@@ -64,7 +64,7 @@ export const WorkspaceState = ({
           <Link
             to={`/w/$workspaceId/${to}`}
             params={{ workspaceId }}
-            search={to === "executions" ? latestFailures : {}}
+            search={to === "executions" ? latestFailuresSearch : {}}
             className="flex items-center gap-2 hover:underline"
           >
             <Dot tone={tone} />

@@ -7,7 +7,7 @@ import { executionQueries } from "../executions/queries.ts"
 import { upcomingOptions } from "../forecast/queries.ts"
 import { now } from "../ui/values/clock.ts"
 
-export const lastDay = { bucket: "hour" } as const
+export const lastDayQuery = { bucket: "hour" } as const
 
 export const quarterHourMs = 15 * 60_000
 
@@ -23,27 +23,27 @@ export const lastTwoDaysOptions = (workspaceId: WorkspaceId, now: number) => {
   })
 }
 
-export const latestFailures = { status: "failed" } as const
+export const latestFailuresSearch = { status: "failed" } as const
 
-export const maxFailingShown = 8
+export const maxFailingTasks = 8
 
 /**
  * The query for failing tasks. It is polled, because live events would refetch it after every run.
  */
-export const failingOptions = (workspaceId: WorkspaceId) =>
+export const failingTasksOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
     queryKey: ["w", workspaceId, "failing"],
     refetchInterval: 15_000,
     queryFn: async ({ signal }) =>
-      (await clientOf(workspaceId).activity.failing({ limit: maxFailingShown }, { signal })).data
+      (await clientOf(workspaceId).activity.failing({ limit: maxFailingTasks }, { signal })).data
   })
 
 /** Prefetches the overview's data while its code loads. */
 export const prefetchOverview = (workspaceId: WorkspaceId): void => {
-  void queryClient.prefetchQuery(executionQueries.stats(workspaceId, lastDay))
+  void queryClient.prefetchQuery(executionQueries.stats(workspaceId, lastDayQuery))
   void queryClient.prefetchQuery(lastTwoDaysOptions(workspaceId, now()))
   void queryClient.prefetchQuery(upcomingOptions(workspaceId))
-  void queryClient.prefetchQuery(failingOptions(workspaceId))
+  void queryClient.prefetchQuery(failingTasksOptions(workspaceId))
   void queryClient.prefetchQuery(openIncidentsOptions(workspaceId))
-  prefetchList(executionQueries.list(workspaceId, latestFailures))
+  prefetchList(executionQueries.list(workspaceId, latestFailuresSearch))
 }

@@ -4,7 +4,7 @@ import { formatCount, formatDuration, formatPercent } from "../ui/values/format.
 const hourMs = 3_600_000
 
 /** An execution metric, with its value in an hour or in a longer period. */
-export interface Measure {
+export interface Metric {
   readonly name: string
   /** Null if nothing was measured. */
   readonly of: (figures: ExecutionFigures) => number | null
@@ -22,7 +22,7 @@ const minSlowerMs = 100
 const isSlower = (value: number, before: number) =>
   value > 1.5 * before && value - before > minSlowerMs
 
-const runsMeasure: Measure = {
+const runsMeasure: Metric = {
   name: "Runs",
   of: runsOf,
   text: (runs) => formatCount(Math.round(runs)),
@@ -30,7 +30,7 @@ const runsMeasure: Measure = {
   isWorse: () => false
 }
 
-export const measures: ReadonlyArray<Measure> = [
+export const metrics: ReadonlyArray<Metric> = [
   {
     name: "Success rate",
     of: ({ success_rate }) => success_rate,
@@ -43,14 +43,16 @@ export const measures: ReadonlyArray<Measure> = [
     name: "Median duration",
     of: ({ duration_ms }) => duration_ms?.p50 ?? null,
     text: formatDuration,
-    detail: ({ duration_ms }) => (duration_ms ? `p99 ${formatDuration(duration_ms.p99)}` : undefined),
+    detail: ({ duration_ms }) =>
+      duration_ms ? `p99 ${formatDuration(duration_ms.p99)}` : undefined,
     isWorse: isSlower
   },
   {
     name: "Median lateness",
     of: ({ lateness_ms }) => lateness_ms?.p50 ?? null,
     text: formatDuration,
-    detail: ({ lateness_ms }) => (lateness_ms ? `p99 ${formatDuration(lateness_ms.p99)}` : undefined),
+    detail: ({ lateness_ms }) =>
+      lateness_ms ? `p99 ${formatDuration(lateness_ms.p99)}` : undefined,
     isWorse: isSlower
   }
 ]
@@ -75,7 +77,7 @@ const median = (values: ReadonlyArray<number>): number | null => {
  * previous days.
  */
 export const trendOf = (
-  { of }: Measure,
+  { of }: Metric,
   buckets: ReadonlyArray<ExecutionBucket>,
   before: ReadonlyArray<ExecutionBucket>
 ): ReadonlyArray<TrendHour> => {
@@ -94,8 +96,8 @@ export const trendOf = (
  * Returns a metric's value over the previous days. For the number of runs, returns the average per
  * day that had runs.
  */
-export const valueBefore = (
-  measure: Measure,
+export const valueOfPreviousDays = (
+  measure: Metric,
   totals: ExecutionFigures,
   buckets: ReadonlyArray<ExecutionBucket>
 ): number | null => {

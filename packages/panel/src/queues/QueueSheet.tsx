@@ -2,7 +2,7 @@ import type { Queue, QueueInput } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -100,7 +100,7 @@ export const QueueSheet = ({
             step="any"
           />
         </Field>
-        <FormEnd
+        <FormFooter
           form={form}
           action={queue === undefined ? "Create queue" : "Save changes"}
           onCancel={onClose}

@@ -5,7 +5,7 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { useList } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowDetailClass } from "../ui/lists/List.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { Status } from "../ui/values/Status.tsx"
@@ -39,7 +39,7 @@ export const QueuesPage = () => {
         label="Queues"
         columns={columns}
         empty={
-          <Empty title="No queues yet" icon={<ListOrdered />} action={create}>
+          <EmptyState title="No queues yet" icon={<ListOrdered />} action={create}>
             <p className="mb-6">
               Give tasks that call the same server the same queue, so that the server never gets
               more concurrent calls than it can handle.
@@ -50,7 +50,7 @@ export const QueuesPage = () => {
               method="queues.create"
               input={{ name: "Billing server", max_concurrency: 2 }}
             />
-          </Empty>
+          </EmptyState>
         }
       />
       {isCreating && <QueueSheet onClose={() => setCreating(false)} />}

@@ -17,7 +17,7 @@ import { useDebouncedText } from "../ui/useDebouncedText.ts"
 import { formatDurationOfSeconds } from "../ui/values/format.ts"
 import { Status, type Tone } from "../ui/values/Status.tsx"
 import { stripDirectionMarks } from "../ui/values/stripDirectionMarks.ts"
-import { problemOf, recipientsOptions, settingsOptions } from "./queries.ts"
+import { problemEventOf, recipientsOptions, notificationSettingsOptions } from "./queries.ts"
 
 interface Subject {
   readonly kind: ExecutionKind | MonitorKind
@@ -51,13 +51,13 @@ export const Recipients = ({
       }
     >
       <Card className="p-5">
-        <RecipientsAnswer subject={subject} />
+        <RecipientsContent subject={subject} />
       </Card>
     </Section>
   )
 }
 
-export const RecipientsAnswer = ({
+export const RecipientsContent = ({
   subject: { callback, id, kind, tags }
 }: {
   readonly subject: Subject
@@ -69,12 +69,12 @@ export const RecipientsAnswer = ({
     .filter((one) => one !== "")
   const recipients = useQuery(
     recipientsOptions(workspaceId, {
-      event: problemOf(kind),
+      event: problemEventOf(kind),
       ...(id !== undefined && { subject_id: id }),
       ...(tag.length > 0 && { tag })
     })
   )
-  const settings = useQuery(settingsOptions(workspaceId))
+  const settings = useQuery(notificationSettingsOptions(workspaceId))
   const failed = recipients.error === null ? settings : recipients
   if (failed.error !== null) return <Problem error={failed.error} retry={failed.refetch} />
   if (recipients.data === undefined || settings.data === undefined) {

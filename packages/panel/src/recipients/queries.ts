@@ -7,12 +7,12 @@ import type {
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../data/client.ts"
 
-export const notificationsKey = (workspaceId: WorkspaceId) =>
+export const notificationsQueryKey = (workspaceId: WorkspaceId) =>
   ["w", workspaceId, "notifications"] as const
 
-export const settingsOptions = (workspaceId: WorkspaceId) =>
+export const notificationSettingsOptions = (workspaceId: WorkspaceId) =>
   queryOptions({
-    queryKey: [...notificationsKey(workspaceId), "settings"],
+    queryKey: [...notificationsQueryKey(workspaceId), "settings"],
     queryFn: ({ signal }) => clientOf(workspaceId).notifications.getSettings({ signal })
   })
 
@@ -22,13 +22,13 @@ export const recipientsOptions = (
   query: NotificationsGetRecipientsQuery
 ) =>
   queryOptions({
-    queryKey: [...notificationsKey(workspaceId), "recipients", query],
+    queryKey: [...notificationsQueryKey(workspaceId), "recipients", query],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => clientOf(workspaceId).notifications.getRecipients(query, { signal })
   })
 
 /** Returns the event that reports a task's or monitor's problem. */
-export const problemOf = (
+export const problemEventOf = (
   kind: ExecutionKind | MonitorKind
 ): NotificationsGetRecipientsQuery["event"] =>
   kind === "cron" || kind === "delayed"

@@ -4,14 +4,14 @@ import { useWorkspace } from "../data/client.ts"
 import { queryClient, bypassCache } from "../data/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Textarea } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { refetchSecrets, secretsOptions } from "./queries.ts"
 import {
   addedHosts,
-  newSecret,
+  newSecretValues,
   secretInputOf,
   secretNameOf,
   secretReference,
@@ -30,7 +30,7 @@ export const SecretSheet = ({
 }) => {
   const { api, workspaceId } = useWorkspace()
   const form = useForm({
-    initial: secret === undefined ? newSecret : secretValuesOf(secret),
+    initial: secret === undefined ? newSecretValues : secretValuesOf(secret),
     send: async (values) => {
       if (secret === undefined) {
         // Check first, because the API would overwrite a secret with the same name.
@@ -122,7 +122,7 @@ export const SecretSheet = ({
             placeholder="Token for the billing bot"
           />
         </Field>
-        <FormEnd
+        <FormFooter
           form={form}
           action={secret === undefined ? "Create secret" : "Save changes"}
           needs="editor"

@@ -6,7 +6,7 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
@@ -47,7 +47,7 @@ export const SecretsPage = () => {
         refetch={refetch}
         columns={columns}
         empty={
-          <Empty title="No secrets yet" icon={<Lock />} action={create}>
+          <EmptyState title="No secrets yet" icon={<Lock />} action={create}>
             <p className="mb-6">
               A secret keeps a credential out of your tasks. It is inserted when a call is made, and
               only if the call goes to one of its allowed hosts.
@@ -60,7 +60,7 @@ export const SecretsPage = () => {
               input={{ value: "3f9c8d2e", allowed_hosts: ["api.example.com"] }}
               isForUsers
             />
-          </Empty>
+          </EmptyState>
         }
       />
       {isCreating && <SecretSheet onClose={() => setCreating(false)} />}

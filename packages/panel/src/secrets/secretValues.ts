@@ -8,7 +8,12 @@ export interface SecretValues {
   readonly description: string
 }
 
-export const newSecret: SecretValues = { name: "", value: "", allowed_hosts: "", description: "" }
+export const newSecretValues: SecretValues = {
+  name: "",
+  value: "",
+  allowed_hosts: "",
+  description: ""
+}
 
 export const secretValuesOf = ({ allowed_hosts, description, name }: Secret): SecretValues => ({
   name,

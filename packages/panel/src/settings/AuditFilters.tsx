@@ -2,7 +2,7 @@ import { X } from "lucide-react"
 import { Button } from "../ui/actions/Button.tsx"
 import { Input, Select } from "../ui/forms/Field.tsx"
 import { Filters } from "../ui/lists/Filters.tsx"
-import { type AuditSearch, subjectKinds } from "./search.ts"
+import { type AuditSearch, auditSubjectKinds } from "./search.ts"
 
 export const AuditFilters = ({
   names,
@@ -20,7 +20,7 @@ export const AuditFilters = ({
       <Select
         aria-label="Kind of record"
         value={subject_kind ?? ""}
-        options={[["", "All records"], ...subjectKinds]}
+        options={[["", "All records"], ...auditSubjectKinds]}
         onChange={({ target }) => onFilter({ subject_kind: target.value })}
       />
       <Select

@@ -9,7 +9,7 @@ import { CopyText } from "../ui/values/Copy.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { type Column, List, rowDetailClass } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
-import { Empty, Facts, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Facts, Page } from "../ui/layout/Page.tsx"
 import { capitalize } from "../ui/values/format.ts"
 import { ShortTime, EmptyValue } from "../ui/values/Time.tsx"
 import { Changes } from "../ui/values/Changes.tsx"
@@ -41,7 +41,7 @@ export const AuditPage = () => {
         label="Audit log"
         columns={columnsWith(whoOf, (event) => subjectOf(event, channels), show)}
         empty={
-          <Empty
+          <EmptyState
             title="No events match the filters"
             action={<Button onClick={clear}>Clear the filters</Button>}
           />

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
@@ -36,7 +36,7 @@ export const PingKeySection = () => {
       {pingKey?.ping_key === null && <p>This workspace has no ping key yet.</p>}
       <div className="flex flex-wrap gap-3">
         <form onSubmit={form.submit}>
-          <FormEnd form={form} action="Show ping key" look="plain" needs="editor" />
+          <FormFooter form={form} action="Show ping key" look="plain" needs="editor" />
         </form>
         <RoleGate role="admin">
           <Button icon={<RefreshCw />} onClick={() => setRotating(true)}>

@@ -7,7 +7,7 @@ import { Button } from "../ui/actions/Button.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { Card, Facts, Page, Section } from "../ui/layout/Page.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
@@ -79,7 +79,7 @@ const NameForm = ({ workspace: { id, name } }: { readonly workspace: Workspace }
       <Field label="Name" error={form.errorOf("name")}>
         <Input {...form.text("name")} {...bounds.WorkspaceInput.name} required />
       </Field>
-      <FormEnd form={form} action="Rename workspace" look="plain" needs="admin" />
+      <FormFooter form={form} action="Rename workspace" look="plain" needs="admin" />
     </form>
   )
 }

@@ -6,14 +6,17 @@ import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Card } from "../ui/layout/Page.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Code } from "../ui/values/Code.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 
-/** Shows a recipient's signing secrets, which are fetched on demand and not cached. */
+/**
+ * Shows the secrets with which the service signs its calls to a server of the user. They are fetched
+ * on request and not cached.
+ */
 export const SigningSecrets = () => {
   const { api } = useWorkspace()
   const { receiver = "" } = useSearch({ from: "/inside/w/$workspaceId/settings" })
@@ -38,7 +41,7 @@ export const SigningSecrets = () => {
             placeholder="https://api.example.com/jobs/nightly"
           />
         </Field>
-        <FormEnd form={form} action="Show secrets" look="plain" needs="admin" />
+        <FormFooter form={form} action="Show secrets" look="plain" needs="admin" />
       </form>
       {secrets.map((secret) => (
         <Secrets key={secret.id} secret={secret} />

@@ -1,7 +1,7 @@
 import type { AuditSubjectKind } from "@scheduling/sdk"
-import { momentIn, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
+import { dateTimeTextOf, oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
-export const subjectKinds = [
+export const auditSubjectKinds = [
   ["cron_task", "Cron tasks"],
   ["delayed_task", "Delayed tasks"],
   ["chain", "Chains"],
@@ -23,13 +23,13 @@ export const subjectKinds = [
 ] as const satisfies ReadonlyArray<readonly [AuditSubjectKind, string]>
 
 const dayIn = (value: unknown) => {
-  const day = momentIn(value)
+  const day = dateTimeTextOf(value)
   return day !== undefined && /^\d{4}-\d\d-\d\d$/.test(day) ? day : undefined
 }
 
 /** The filters of the audit log. Both dates are inclusive, in the user's time zone. */
 export const auditSearch = searchOf({
-  subject_kind: oneOf(subjectKinds.map(([kind]) => kind)),
+  subject_kind: oneOf(auditSubjectKinds.map(([kind]) => kind)),
   actor_id: searchTextOf,
   subject_id: searchTextOf,
   from: dayIn,

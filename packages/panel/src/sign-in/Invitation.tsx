@@ -23,7 +23,7 @@ export const useInvitation = (token = takeLinkToken()): InvitationPreview | null
   useQuery(invitationOptions(token.trim())).data
 
 /** True if the user is signing in to open an invitation. */
-export const isInvited = (next: string | undefined): boolean =>
+export const isInvitationPath = (next: string | undefined): boolean =>
   next !== undefined && /^\/invitation(?:[?#]|$)/.test(next)
 
 export const invalidInvitation =

@@ -6,7 +6,7 @@ import { useForm } from "../ui/forms/useForm.ts"
 import { AuthForm } from "./AuthForm.tsx"
 import { textLinkClass } from "./AuthPage.tsx"
 import { PasswordPage } from "./PasswordPage.tsx"
-import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
+import { InvitationDescription, isInvitationPath, useInvitation } from "./Invitation.tsx"
 import { session } from "../data/session.ts"
 import * as bounds from "../data/bounds.ts"
 
@@ -18,7 +18,7 @@ export const RegisterPage = () => {
     <PasswordPage
       title={isFirst ? "Create the first account" : "Create an account"}
       description={
-        isInvited(next) ? (
+        isInvitationPath(next) ? (
           <InvitationDescription invitation={invitation} />
         ) : isFirst ? (
           "This server has no accounts yet. Your account comes with a first workspace."

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { AuthPage, textLinkClass } from "./AuthPage.tsx"
-import { InvitationDescription, isInvited, useInvitation } from "./Invitation.tsx"
-import { OtherWays } from "./OtherWays.tsx"
+import { InvitationDescription, isInvitationPath, useInvitation } from "./Invitation.tsx"
+import { OtherSignInMethods } from "./OtherSignInMethods.tsx"
 import { PasskeyButton, supportsPasskeys } from "./PasskeyButton.tsx"
 import { SignInForm } from "./SignInForm.tsx"
 import { signInOptions } from "../data/signInOptions.ts"
@@ -20,7 +20,9 @@ export const SignInPage = () => {
   return (
     <AuthPage
       title={asksForCode ? "Enter your code" : "Sign in"}
-      description={isInvited(next) ? <InvitationDescription invitation={invitation} /> : undefined}
+      description={
+        isInvitationPath(next) ? <InvitationDescription invitation={invitation} /> : undefined
+      }
       below={
         asksForCode ? (
           <button
@@ -48,7 +50,7 @@ export const SignInPage = () => {
       }
     >
       {!asksForCode && (
-        <OtherWays options={options} next={next} problem={problem} onSignedIn={goOn} />
+        <OtherSignInMethods options={options} next={next} problem={problem} onSignedIn={goOn} />
       )}
       {options?.password !== false && (
         <SignInForm

@@ -8,7 +8,7 @@ import { useRuleTargets } from "../data/targets.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Checkbox, Field, Input, Select, Textarea } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { FieldProblem } from "../ui/forms/issues.ts"
 import { parseTags } from "../ui/forms/parseTags.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -264,7 +264,7 @@ export const StatusPageSheet = ({
             />
           </Field>
         )}
-        <FormEnd
+        <FormFooter
           form={form}
           action={page === undefined ? "Create status page" : "Save changes"}
           needs="editor"

@@ -6,11 +6,11 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { bypassCache } from "../data/queries.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { type Column, List, menuColumn, rowNameClass, rowDetailClass } from "../ui/lists/List.tsx"
 import { RoleGate } from "../ui/role.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
-import { addressOf, statusPagesOptions } from "./queries.ts"
+import { statusPageUrl, statusPagesOptions } from "./queries.ts"
 import { StatusPageMenu } from "./StatusPageMenu.tsx"
 import { StatusPageSheet } from "./StatusPageSheet.tsx"
 
@@ -44,7 +44,7 @@ export const StatusPagesPage = () => {
         refetch={refetch}
         columns={columns}
         empty={
-          <Empty title="No status pages yet" icon={<Globe />} action={create}>
+          <EmptyState title="No status pages yet" icon={<Globe />} action={create}>
             <p className="mb-6">
               Show your users the status of your services, with 90 days of history. Only the
               monitors that you choose appear.
@@ -56,7 +56,7 @@ export const StatusPagesPage = () => {
               name="acme"
               input={{ title: "Acme status", groups: [{ name: "Website", tags: ["public"] }] }}
             />
-          </Empty>
+          </EmptyState>
         }
       />
       {isCreating && <StatusPageSheet onClose={() => setCreating(false)} />}
@@ -87,7 +87,7 @@ const columns: ReadonlyArray<Column<StatusPage & { readonly id: string }>> = [
     cell: ({ has_password, published, slug }) =>
       published ? (
         <a
-          href={addressOf(slug)}
+          href={statusPageUrl(slug)}
           target="_blank"
           rel="noreferrer"
           className="inline-flex max-w-full items-center gap-1.5 hover:underline"

@@ -15,4 +15,4 @@ export const statusPagesOptions = (workspaceId: WorkspaceId) =>
 export const refetchStatusPages = (workspaceId: WorkspaceId): Promise<void> =>
   queryClient.invalidateQueries({ queryKey: all(workspaceId) })
 
-export const addressOf = (slug: string): string => `${location.origin}/status/${slug}`
+export const statusPageUrl = (slug: string): string => `${location.origin}/status/${slug}`

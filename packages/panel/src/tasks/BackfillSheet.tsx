@@ -5,13 +5,13 @@ import { useWorkspace } from "../data/client.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Choice, Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { useForm } from "../ui/forms/useForm.ts"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { now } from "../ui/values/clock.ts"
 import { ShortTime } from "../ui/values/Time.tsx"
-import { localTime } from "./schedule/firingOptionValues.ts"
+import { dateTimeInputOf } from "./schedule/firingOptionValues.ts"
 
 interface Values {
   readonly from: string
@@ -35,8 +35,8 @@ export const BackfillSheet = ({ isOpen, ...props }: Props & { readonly isOpen: b
 )
 
 const lastDay = (): Values => ({
-  from: localTime(new Date(now() - 86_400_000).toISOString()),
-  to: localTime(new Date(now()).toISOString()),
+  from: dateTimeInputOf(new Date(now() - 86_400_000).toISOString()),
+  to: dateTimeInputOf(new Date(now()).toISOString()),
   only: "missing"
 })
 
@@ -95,7 +95,7 @@ const BackfillForm = ({ backfill, onClose, task }: Props) => {
           </>
         )}
       </p>
-      <FormEnd
+      <FormFooter
         form={form}
         action={slots === undefined || slots.count === 0 ? "Start" : `Start ${runsOf(slots.count)}`}
         needs="editor"

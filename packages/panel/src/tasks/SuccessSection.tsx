@@ -8,7 +8,7 @@ import { ExecutionBars } from "../executions/ExecutionBars.tsx"
 import { barsOfSeries } from "../executions/histogram.ts"
 import { executionQueries } from "../executions/queries.ts"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Figure, Figures } from "../ui/layout/Figure.tsx"
+import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { Section, Skeleton } from "../ui/layout/Page.tsx"
 import { messageOf, Problem } from "../ui/messages/Problem.tsx"
 import { useNow } from "../ui/values/clock.ts"
@@ -76,26 +76,29 @@ export const SuccessSection = ({
       <div className="flex flex-col gap-3">
         <Problem error={error} retry={refetch} />
         {(error === null || data !== undefined) && (
-          <Figures>
-            <Figure
+          <FigureCards>
+            <FigureCard
               name="Success rate"
               note="excluding skipped and cancelled runs"
               value={
-                data && (data.total.success_rate === null ? "–" : formatPercent(data.total.success_rate))
+                data &&
+                (data.total.success_rate === null ? "–" : formatPercent(data.total.success_rate))
               }
             />
-            <Figure
+            <FigureCard
               name="Runs"
               note={data && `${formatCount(failed)} failed`}
               value={data && formatCount(succeeded + failed)}
             />
-            <Figure
+            <FigureCard
               name="Median duration"
-              note={durations === null ? "of the finished runs" : `p95 ${formatDuration(durations.p95)}`}
+              note={
+                durations === null ? "of the finished runs" : `p95 ${formatDuration(durations.p95)}`
+              }
               value={data && ofPercentile(durations?.p50)}
             />
             {showsLateness && hours !== undefined && <Lateness taskId={taskId} hours={hours} />}
-          </Figures>
+          </FigureCards>
         )}
         {data === undefined && error === null && <Skeleton className="h-96" />}
         {data !== undefined && succeeded + failed > 0 && (
@@ -118,7 +121,7 @@ const Lateness = ({ hours, taskId }: { readonly taskId: string; readonly hours: 
   })
   const late = data?.totals.lateness_ms
   return (
-    <Figure
+    <FigureCard
       name="Median lateness"
       note={
         error !== null

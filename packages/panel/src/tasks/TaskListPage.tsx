@@ -7,7 +7,7 @@ import { type listOptions, useList } from "../data/queries.ts"
 import { taskKinds } from "../data/tasks.ts"
 import { Button, ButtonLink } from "../ui/actions/Button.tsx"
 import { Choice } from "../ui/forms/Field.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Filters, NameFilter } from "../ui/lists/Filters.tsx"
 import { type Column, List } from "../ui/lists/List.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
@@ -129,7 +129,7 @@ export const TaskListPage = <
             columns={shown}
             empty={
               isFiltered ? (
-                <Empty
+                <EmptyState
                   title={`No ${plural.toLowerCase()} match the filters`}
                   action={
                     <Button
@@ -143,7 +143,11 @@ export const TaskListPage = <
                   }
                 />
               ) : (
-                <Empty title={`No ${plural.toLowerCase()} yet`} icon={<Icon />} action={create}>
+                <EmptyState
+                  title={`No ${plural.toLowerCase()} yet`}
+                  icon={<Icon />}
+                  action={create}
+                >
                   <p className="mb-6">{purpose}</p>
                   <ApiExample
                     label="Create one with the API"
@@ -151,7 +155,7 @@ export const TaskListPage = <
                     method={`${noun}.create`}
                     input={example}
                   />
-                </Empty>
+                </EmptyState>
               )
             }
           />

@@ -6,7 +6,7 @@ import * as bounds from "../data/bounds.ts"
 import { Button } from "../ui/actions/Button.tsx"
 import { Confirm, Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input, Select } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { inputPropsOf } from "../ui/forms/inputProps.ts"
 import { useForm } from "../ui/forms/useForm.ts"
 import { Facts, Section } from "../ui/layout/Page.tsx"
@@ -17,7 +17,7 @@ import { Code } from "../ui/values/Code.tsx"
 import { ShortTime } from "../ui/values/Time.tsx"
 
 /** The SDK methods for a task kind's trigger URL. */
-export interface TriggeredResource {
+export interface TriggerResource {
   readonly getTrigger: (
     id: string,
     options: { readonly signal: AbortSignal }
@@ -29,7 +29,7 @@ export interface TriggeredResource {
 
 interface Props {
   readonly taskId: string
-  readonly resource: TriggeredResource
+  readonly resource: TriggerResource
   /** The query key for this kind of task. */
   readonly queryKey: QueryKey
 }
@@ -214,7 +214,7 @@ const SenderSheet = ({
             />
           </Field>
         )}
-        <FormEnd
+        <FormFooter
           form={form}
           action={trigger.enabled ? "Save changes" : "Turn on"}
           needs="editor"

@@ -14,7 +14,11 @@ import {
 import { Status } from "../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, EmptyValue } from "../ui/values/Time.tsx"
 import { RecentRuns } from "./RecentRuns.tsx"
-import { type RepeatingKind, RepeatingMenu, type RepeatingTask } from "./RepeatingActions.tsx"
+import {
+  type RepeatingTaskKind,
+  RepeatingTaskMenu,
+  type RepeatingTask
+} from "./RepeatingTaskActions.tsx"
 import { describeTiming } from "./schedule/describeSchedule.ts"
 
 /** A relative time. Rows with two lines also show the full time. */
@@ -51,8 +55,8 @@ interface ScheduledRow extends RepeatingTask, Pick<CronTask, "next_run_at" | "ti
   readonly last_run: Pick<LastRun, "finished_at" | "status"> | null
 }
 
-export const repeatingColumns = <Row extends ScheduledRow>(
-  kind: RepeatingKind,
+export const repeatingTaskColumns = <Row extends ScheduledRow>(
+  kind: RepeatingTaskKind,
   below: (row: Row) => ReactNode
 ): ReadonlyArray<Column<Row>> => [
   nameColumn(kind.kind, ({ name }) => name, below),
@@ -116,5 +120,5 @@ export const repeatingColumns = <Row extends ScheduledRow>(
         </>
       )
   },
-  menuColumn((task) => <RepeatingMenu kind={kind} task={task} />)
+  menuColumn((task) => <RepeatingTaskMenu kind={kind} task={task} />)
 ]

@@ -1,6 +1,9 @@
 import { oneOf, searchOf, searchTextOf } from "../ui/lists/search.ts"
 
-export const repeatingSearch = searchOf({ name: searchTextOf, status: oneOf(["active", "paused"]) })
+export const repeatingTaskSearch = searchOf({
+  name: searchTextOf,
+  status: oneOf(["active", "paused"])
+})
 
 export const delayedSearch = searchOf({
   name: searchTextOf,

@@ -11,7 +11,7 @@ import { type LimitValues, limitValuesOf } from "../queues/limitValues.ts"
 import { Recipients } from "../recipients/Recipients.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
 import { FormColumns } from "../ui/forms/FormColumns.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import type { FieldGroupProps } from "../ui/forms/inputProps.ts"
 import { type SendInput, sendInput } from "../ui/forms/sendInput.ts"
 import { parseTags } from "../ui/forms/parseTags.ts"
@@ -29,7 +29,7 @@ export interface TaskValues extends CallbackValues, LimitValues {
   readonly tags: string
 }
 
-export const newTask: TaskValues = {
+export const newTaskValues: TaskValues = {
   name: "",
   tags: "",
   ...limitValuesOf({ flow: null, queue_id: null, priority: 0 }),
@@ -154,7 +154,7 @@ export const taskFormPages = <
         }
       >
         <Fields form={form} isBlank={isBlank} />
-        <FormEnd isLong form={form} action={action} needs="editor" onCancel={onCancel} />
+        <FormFooter isLong form={form} action={action} needs="editor" onCancel={onCancel} />
       </FormColumns>
     )
   }

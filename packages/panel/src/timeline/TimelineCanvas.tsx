@@ -2,7 +2,7 @@ import { type KeyboardEvent, useCallback, useEffect, useEffectEvent, useRef, use
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { now as clockNow, useNow } from "../ui/values/clock.ts"
 import {
-  axisPx,
+  axisHeightPx,
   drawTimeline,
   type Frame,
   labelWidth,
@@ -53,7 +53,7 @@ export const TimelineCanvas = ({
   const [hovered, setHovered] = useState<{ readonly lane: number; readonly at: number }>()
   const live = useRef(view)
   const timers = useRef({ frame: 0, settle: 0 })
-  const whole = axisPx + lanes.length * laneHeight(width)
+  const whole = axisHeightPx + lanes.length * laneHeight(width)
   const height = Math.min(maxHeight, whole)
 
   const frameNow = (): Omit<Frame, "colours"> => ({
@@ -144,7 +144,7 @@ export const TimelineCanvas = ({
   const chooseLane = (step: number) => {
     const lane = Math.min(Math.max((hovered?.lane ?? -1) + step, 0), lanes.length - 1)
     const top = lane * laneHeight(width)
-    const room = height - axisPx - laneHeight(width)
+    const room = height - axisHeightPx - laneHeight(width)
     const { current } = scroller
     if (current !== null) {
       current.scrollTop = Math.min(Math.max(current.scrollTop, top - room), top)

@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, Minus, Plus } from "lucide-react"
 import { useMemo, useState } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Button } from "../ui/actions/Button.tsx"
-import { Card, Empty, Page, Skeleton } from "../ui/layout/Page.tsx"
+import { Card, EmptyState, Page, Skeleton } from "../ui/layout/Page.tsx"
 import { useFilters } from "../ui/lists/useFilters.ts"
 import { Problem } from "../ui/messages/Problem.tsx"
 import { useHasRole } from "../ui/role.tsx"
@@ -88,9 +88,9 @@ export const TimelinePage = () => {
       {lanes === undefined || timeline === undefined ? (
         error === null && <Skeleton className="h-96" />
       ) : lanes.length === 0 ? (
-        <Empty title="Nothing has happened yet">
+        <EmptyState title="Nothing has happened yet">
           The timeline shows the runs of tasks, the incidents of monitors, and what changed.
-        </Empty>
+        </EmptyState>
       ) : (
         <>
           <Card className="overflow-hidden">

@@ -1,12 +1,12 @@
 import { formatDay, formatExactTimeOfDay, formatTimeOfDay } from "../ui/values/format.ts"
-import { firstEndingAfter, type Lane, type MarkKind, markKinds, type Marks } from "./lanes.ts"
+import { firstIndexEndingAfter, type Lane, type MarkKind, markKinds, type Marks } from "./lanes.ts"
 import { spanOf, ticksOf, type View } from "./view.ts"
 
 /** The sizes of the timeline's parts. On narrow screens, each lane's name is above its marks. */
-export const axisPx = 32
-export const narrowBelowPx = 640
-export const laneHeight = (width: number): number => (width < narrowBelowPx ? 40 : 28)
-export const labelWidth = (width: number): number => (width < narrowBelowPx ? 0 : 208)
+export const axisHeightPx = 32
+export const minWideWidthPx = 640
+export const laneHeight = (width: number): number => (width < minWideWidthPx ? 40 : 28)
+export const labelWidth = (width: number): number => (width < minWideWidthPx ? 0 : 208)
 
 export interface Colours extends Readonly<Record<MarkKind, string>> {
   readonly ink: string
@@ -42,7 +42,7 @@ export const drawTimeline = (context: CanvasRenderingContext2D, frame: Frame): v
   drawRows(context, frame, shown)
   context.save()
   context.beginPath()
-  context.rect(labelWidth(width), axisPx, width - labelWidth(width), height - axisPx)
+  context.rect(labelWidth(width), axisHeightPx, width - labelWidth(width), height - axisHeightPx)
   context.clip()
   for (const kind of markKinds) {
     context.fillStyle = colours[kind]
@@ -69,8 +69,8 @@ export const laneAt = (
   { lanes, scrollTop, width }: Pick<Frame, "lanes" | "scrollTop" | "width">,
   y: number
 ): number | undefined => {
-  const index = Math.floor((y - axisPx + scrollTop) / laneHeight(width))
-  return y < axisPx || lanes[index] === undefined ? undefined : index
+  const index = Math.floor((y - axisHeightPx + scrollTop) / laneHeight(width))
+  return y < axisHeightPx || lanes[index] === undefined ? undefined : index
 }
 
 const xOf = ({ view, width }: Frame, at: number) => {
@@ -79,11 +79,11 @@ const xOf = ({ view, width }: Frame, at: number) => {
 }
 
 const topOf = ({ scrollTop, width }: Frame, index: number) =>
-  axisPx + index * laneHeight(width) - scrollTop
+  axisHeightPx + index * laneHeight(width) - scrollTop
 
 const shownLanes = ({ height, lanes, scrollTop, width }: Frame) => ({
   first: Math.floor(scrollTop / laneHeight(width)),
-  end: Math.min(lanes.length, Math.ceil((scrollTop + height - axisPx) / laneHeight(width)))
+  end: Math.min(lanes.length, Math.ceil((scrollTop + height - axisHeightPx) / laneHeight(width)))
 })
 
 const drawRows = (
@@ -131,7 +131,11 @@ const drawMarks = (
   const isNarrow = labelWidth(width) === 0
   const bottom = top + laneHeight(width) - 4
   const room = isNarrow ? 20 : laneHeight(width) - 8
-  for (let index = firstEndingAfter(marks, view.from - 1); index < marks.from.length; index++) {
+  for (
+    let index = firstIndexEndingAfter(marks, view.from - 1);
+    index < marks.from.length;
+    index++
+  ) {
     const start = marks.from[index] ?? 0
     if (start > view.to) break
     const x = xOf(frame, start)
@@ -155,37 +159,41 @@ const drawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => {
     const x = xOf(frame, brush.from)
     context.fillStyle = colours.now
     context.globalAlpha = 0.15
-    context.fillRect(x, axisPx, xOf(frame, brush.to) - x, height)
+    context.fillRect(x, axisHeightPx, xOf(frame, brush.to) - x, height)
     context.globalAlpha = 1
   }
   context.fillStyle = colours.now
-  context.fillRect(Math.round(xOf(frame, now)), axisPx, 1, height)
+  context.fillRect(Math.round(xOf(frame, now)), axisHeightPx, 1, height)
 }
 
 const drawAxis = (context: CanvasRenderingContext2D, frame: Frame) => {
   const { colours, height, now, view, width } = frame
   const left = labelWidth(width)
   context.fillStyle = colours.surface
-  context.fillRect(0, 0, width, axisPx)
+  context.fillRect(0, 0, width, axisHeightPx)
   context.fillStyle = colours.line
-  context.fillRect(0, axisPx - 1, width, 1)
+  context.fillRect(0, axisHeightPx - 1, width, 1)
   const { ticks, unit } = ticksOf(view, width - left)
   for (const at of ticks) {
     const x = Math.round(xOf(frame, at))
     context.fillStyle = colours.line
-    context.fillRect(x, axisPx - 6, 1, 6)
+    context.fillRect(x, axisHeightPx - 6, 1, 6)
     context.globalAlpha = 0.5
-    context.fillRect(x, axisPx, 1, height)
+    context.fillRect(x, axisHeightPx, 1, height)
     context.globalAlpha = 1
     context.fillStyle = colours.faint
     const isDay = unit === "day" || formatTimeOfDay(at) === "00:00"
-    const text = isDay ? formatDay(at) : unit === "second" ? formatExactTimeOfDay(at) : formatTimeOfDay(at)
-    if (x + 4 < width - 40) context.fillText(text, x + 4, axisPx / 2)
+    const text = isDay
+      ? formatDay(at)
+      : unit === "second"
+        ? formatExactTimeOfDay(at)
+        : formatTimeOfDay(at)
+    if (x + 4 < width - 40) context.fillText(text, x + 4, axisHeightPx / 2)
   }
   const x = xOf(frame, now)
   if (x < left || x > width) return
   context.fillStyle = colours.now
   context.beginPath()
-  context.arc(x, axisPx - 4, 3.5, 0, Math.PI * 2)
+  context.arc(x, axisHeightPx - 4, 3.5, 0, Math.PI * 2)
   context.fill()
 }

@@ -101,7 +101,7 @@ export const lanesOf = (sources: Sources): ReadonlyArray<Lane> => {
 export const countBetween = (marks: Marks | undefined, from: number, to: number): number => {
   if (marks === undefined) return 0
   let total = 0
-  for (let index = firstEndingAfter(marks, from); index < marks.from.length; index++) {
+  for (let index = firstIndexEndingAfter(marks, from); index < marks.from.length; index++) {
     if ((marks.from[index] ?? 0) >= to) break
     total += marks.count[index] ?? 0
   }
@@ -112,7 +112,7 @@ export const countBetween = (marks: Marks | undefined, from: number, to: number)
  * Returns the index of the first mark that ends after the time. Assumes that the ends are sorted
  * too, which is nearly true because marks overlap little.
  */
-export const firstEndingAfter = ({ to }: Marks, at: number): number => {
+export const firstIndexEndingAfter = ({ to }: Marks, at: number): number => {
   let low = 0
   let high = to.length
   while (low < high) {

@@ -1,5 +1,5 @@
 import { type PointerEvent, useRef } from "react"
-import { axisPx } from "./drawTimeline.ts"
+import { axisHeightPx } from "./drawTimeline.ts"
 
 interface Point {
   readonly x: number
@@ -43,7 +43,7 @@ export const usePointers = ({ onBrush, onClick, onHover, onPan, onPinch }: Gestu
       const point = pointOf(event)
       event.currentTarget.setPointerCapture(event.pointerId)
       down.current.set(event.pointerId, point)
-      start.current = { ...point, brushes: event.shiftKey || point.y < axisPx }
+      start.current = { ...point, brushes: event.shiftKey || point.y < axisHeightPx }
       hasMoved.current = down.current.size > 1
     },
     onPointerMove: (event: PointerEvent) => {

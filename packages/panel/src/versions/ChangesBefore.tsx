@@ -1,7 +1,7 @@
 import type { VersionSummary, WorkspaceId } from "@scheduling/sdk"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { clientOf, useWorkspace } from "../data/client.ts"
-import { isErrorResponse } from "../data/queries.ts"
+import { isPermanentError } from "../data/queries.ts"
 import { resourceOf, type TaskOrMonitor, taskOrMonitorLink } from "../data/targets.ts"
 import { ButtonLink } from "../ui/actions/Button.tsx"
 import { Card, Section } from "../ui/layout/Page.tsx"
@@ -14,7 +14,7 @@ import { Author } from "./Versions.tsx"
 const versionsOptions = (workspaceId: WorkspaceId, { id, kind }: TaskOrMonitor, at: string) =>
   queryOptions({
     queryKey: ["w", workspaceId, "versions", id, at],
-    retry: (count, error) => count < 1 && !isErrorResponse(error),
+    retry: (count, error) => count < 1 && !isPermanentError(error),
     queryFn: async ({ signal }) =>
       (await resourceOf(clientOf(workspaceId), kind).listVersions(id, { signal })).data
   })

@@ -6,14 +6,14 @@ import { ApiExample } from "../data/ApiExample.tsx"
 import { useWorkspace } from "../data/client.ts"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
 import { CopyText } from "../ui/values/Copy.tsx"
-import { Figure, Figures } from "../ui/layout/Figure.tsx"
+import { FigureCard, FigureCards } from "../ui/layout/FigureCard.tsx"
 import { LoadedPage } from "../ui/messages/Loaded.tsx"
 import { FactsSection, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../ui/values/Time.tsx"
 import { AgentCommands } from "./AgentCommands.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
-import { ShownToken } from "./ShownToken.tsx"
+import { CreatedTokenNotice } from "./CreatedTokenNotice.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 
 export const WorkerPage = () => {
@@ -64,16 +64,16 @@ const OneWorker = ({ above, worker }: { readonly worker: Worker; readonly above:
       }
     >
       <div className="flex flex-col gap-8">
-        {created !== undefined && <ShownToken created={created} />}
-        <Figures>
-          <Figure name="Running now" value={running} />
-          <Figure name="Slots" value={slots ?? "–"} note="reported by the agent" />
-          <Figure name="Agent version" value={version ?? "–"} />
-          <Figure
+        {created !== undefined && <CreatedTokenNotice created={created} />}
+        <FigureCards>
+          <FigureCard name="Running now" value={running} />
+          <FigureCard name="Slots" value={slots ?? "–"} note="reported by the agent" />
+          <FigureCard name="Agent version" value={version ?? "–"} />
+          <FigureCard
             name="Last seen"
             value={last_seen_at === null ? "Never" : <RelativeTime at={last_seen_at} />}
           />
-        </Figures>
+        </FigureCards>
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
           <div className="flex min-w-0 flex-col gap-8">
             {status === "never_seen" && <StartAgent />}

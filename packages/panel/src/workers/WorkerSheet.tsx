@@ -2,7 +2,7 @@ import type { CreatedWorker, Worker } from "@scheduling/sdk"
 import { useWorkspace } from "../data/client.ts"
 import { Sheet } from "../ui/actions/Dialog.tsx"
 import { Field, Input } from "../ui/forms/Field.tsx"
-import { FormEnd } from "../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../ui/forms/FormFooter.tsx"
 import { showSuccessToast } from "../ui/messages/toast.ts"
 import { sendInput } from "../ui/forms/sendInput.ts"
 import { useForm } from "../ui/forms/useForm.ts"
@@ -64,7 +64,7 @@ export const WorkerSheet = ({
         >
           <Input {...form.text("labels")} mono placeholder="office, gpu" />
         </Field>
-        <FormEnd
+        <FormFooter
           form={form}
           action={worker === undefined ? "Create worker" : "Save changes"}
           onCancel={onClose}

@@ -14,11 +14,11 @@ import {
   rowDetailClass,
   statusDetailClass
 } from "../ui/lists/List.tsx"
-import { Empty, Page } from "../ui/layout/Page.tsx"
+import { EmptyState, Page } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime, EmptyValue } from "../ui/values/Time.tsx"
 import { pollWorkersMs, workerQueries } from "./queries.ts"
-import { ShownToken } from "./ShownToken.tsx"
+import { CreatedTokenNotice } from "./CreatedTokenNotice.tsx"
 import { WorkerMenu } from "./WorkerMenu.tsx"
 import { WorkerSheet } from "./WorkerSheet.tsx"
 import { RoleGate } from "../ui/role.tsx"
@@ -45,13 +45,13 @@ export const WorkersPage = () => {
       actions={create}
     >
       <div className="flex flex-col gap-6">
-        {created !== undefined && <ShownToken created={created} />}
+        {created !== undefined && <CreatedTokenNotice created={created} />}
         <List
           {...list}
           label="Workers"
           columns={columnsWith(workspaceId, setCreated)}
           empty={
-            <Empty title="No workers yet" icon={<Cpu />} action={create}>
+            <EmptyState title="No workers yet" icon={<Cpu />} action={create}>
               <p className="mb-6">
                 Start an agent in your network. It fetches its runs from this service, so you need
                 no open port. Tasks can then run on it, and process monitors can use it.
@@ -63,7 +63,7 @@ export const WorkersPage = () => {
                 input={{ name: "Office, rack 2", labels: ["office"] }}
                 isForUsers
               />
-            </Empty>
+            </EmptyState>
           }
         />
       </div>

@@ -1,6 +1,6 @@
 import { FactsSection } from "../../ui/layout/Page.tsx"
 import { formatCount, formatDurationOfSeconds } from "../../ui/values/format.ts"
-import { type CheckValues, failureThresholdLabels, placesOf } from "./checkValues.ts"
+import { type CheckValues, failureThresholdLabels, parsePlaces } from "./checkValues.ts"
 
 const daySeconds = 86_400
 
@@ -12,7 +12,7 @@ export const CheckPreview = ({ values }: { readonly values: CheckValues }) => {
   const { down_when, interval_seconds: interval, places } = values
   const failures = Number(values.confirm_after)
   const successes = Number(values.recover_after)
-  const labels = places === null ? [] : placesOf(places)
+  const labels = places === null ? [] : parsePlaces(places)
   if (interval === null || interval <= 0) return null
   return (
     <FactsSection

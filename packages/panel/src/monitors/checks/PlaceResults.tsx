@@ -2,7 +2,7 @@ import type { HttpMonitor, PlaceResult } from "@scheduling/sdk"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
-import { Timings } from "./checkFacts.tsx"
+import { CheckTimings } from "./checkFacts.tsx"
 import { failureThresholdLabels } from "./checkValues.ts"
 
 const Place = ({ result }: { readonly result: PlaceResult }) => {
@@ -21,7 +21,7 @@ const Place = ({ result }: { readonly result: PlaceResult }) => {
       </span>
       {status !== "unknown" && last_check !== null && last_check.duration_ms !== null && (
         <span className="basis-56">
-          <Timings check={last_check} />
+          <CheckTimings check={last_check} />
         </span>
       )}
       <span className="w-24 shrink-0 text-sm text-faint sm:text-right">

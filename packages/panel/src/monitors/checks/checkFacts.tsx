@@ -44,7 +44,7 @@ const parts = [
   ["wait_ms", "first byte"]
 ] as const
 
-export const Timings = ({ check }: { readonly check: Check }) => {
+export const CheckTimings = ({ check }: { readonly check: Check }) => {
   const measured = parts.flatMap(([name, label]) =>
     check[name] === null ? [] : [`${label} ${formatDuration(check[name])}`]
   )
@@ -67,7 +67,8 @@ export const checkFacts = (monitor: Checked, target: FactsByName): FactsByName =
   return {
     Result: <Result check={check} />,
     ...target,
-    ...(check !== null && check.duration_ms !== null && { Duration: <Timings check={check} /> }),
+    ...(check !== null &&
+      check.duration_ms !== null && { Duration: <CheckTimings check={check} /> }),
     ...(check !== null &&
       check.certificate_expires_at !== null && {
         "Certificate valid until": <FullTime at={check.certificate_expires_at} />
@@ -127,7 +128,7 @@ const columns: ReadonlyArray<Column<CheckEvent>> = [
   }
 ]
 
-export const checkEvents = {
+export const checkEventList = {
   title: "Checks",
   empty: "No checks yet",
   columns: () => columns

@@ -29,13 +29,13 @@ type CheckSettings = Pick<
   | "timeout_seconds"
 >
 
-export const placesOf = (text: string) =>
+export const parsePlaces = (text: string) =>
   text
     .split("\n")
     .map((line) => ({ labels: parseLabels(line) }))
     .filter(({ labels }) => labels.length > 0)
 
-export const newChecks: CheckValues = {
+export const newCheckValues: CheckValues = {
   interval_seconds: 60,
   timeout_seconds: "10",
   confirm_after: "2",
@@ -58,6 +58,6 @@ export const checkInputOf = (values: CheckValues): CheckSettings => ({
   timeout_seconds: Number(values.timeout_seconds),
   confirm_after: Number(values.confirm_after),
   recover_after: Number(values.recover_after),
-  places: values.places === null ? null : placesOf(values.places),
+  places: values.places === null ? null : parsePlaces(values.places),
   down_when: values.down_when
 })

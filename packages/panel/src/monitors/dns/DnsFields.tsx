@@ -4,10 +4,10 @@ import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
-import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
-import { NameFields } from "../NameFields.tsx"
+import { checkInputOf, checkValuesOf, newCheckValues } from "../checks/checkValues.ts"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 
-export const newDns = {
+export const newDnsValues = {
   name: "",
   tags: "",
   host: "",
@@ -15,10 +15,10 @@ export const newDns = {
   resolver: "",
   expected_values: "",
   match: "all" as DnsMatch,
-  ...newChecks
+  ...newCheckValues
 }
 
-export type DnsValues = typeof newDns & { readonly version?: number }
+export type DnsValues = typeof newDnsValues & { readonly version?: number }
 
 export const dnsValuesOf = (monitor: DnsMonitor): DnsValues => ({
   version: monitor.version,
@@ -105,7 +105,7 @@ export const DnsFields = ({ form }: { readonly form: FormOf<DnsValues> }) => {
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields
+          <NameAndTagsFields
             form={form}
             hint="Defaults to the record type and the host."
             example="DNS of the site"

@@ -1,6 +1,6 @@
 import type { CheckEvent, DnsMonitor, DnsMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
 import { CheckPreview } from "../checks/CheckPreview.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
@@ -11,7 +11,7 @@ import {
   type DnsValues,
   dnsValuesOf,
   dnsMatchLabels,
-  newDns
+  newDnsValues
 } from "./DnsFields.tsx"
 
 const factsOf = (monitor: DnsMonitor) =>
@@ -35,7 +35,7 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
     description:
       "You are notified when the records are not as expected, and when they are correct again.",
     action: "Create DNS monitor",
-    initial: newDns,
+    initial: newDnsValues,
     valuesOf: dnsValuesOf,
     inputOf: dnsInputOf,
     Fields: DnsFields,
@@ -52,6 +52,6 @@ export const dnsPages = monitorPages<DnsMonitor, CheckEvent, DnsValues, DnsMonit
   }),
   First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
-  events: checkEvents,
+  events: checkEventList,
   isMonitoredAtOnce: true
 })

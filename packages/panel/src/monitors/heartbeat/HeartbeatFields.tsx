@@ -9,9 +9,9 @@ import { parseTags } from "../../ui/forms/parseTags.ts"
 import * as bounds from "../../data/bounds.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { useIsWide } from "../../ui/layout/useIsWide.ts"
-import { NameFields } from "../NameFields.tsx"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 
-export const newHeartbeatState = {
+export const newHeartbeatValues = {
   name: "",
   tags: "",
   by: "schedule" as "period" | "schedule",
@@ -23,16 +23,16 @@ export const newHeartbeatState = {
   min_interval_seconds: null as number | null
 }
 
-export type HeartbeatValues = typeof newHeartbeatState & { readonly version?: number }
+export type HeartbeatValues = typeof newHeartbeatValues & { readonly version?: number }
 
 export const heartbeatValuesOf = (monitor: HeartbeatMonitor): HeartbeatValues => ({
   version: monitor.version,
   name: monitor.name,
   tags: monitor.tags.join(", "),
   by: monitor.schedule === null ? "period" : "schedule",
-  period_seconds: monitor.period_seconds ?? newHeartbeatState.period_seconds,
+  period_seconds: monitor.period_seconds ?? newHeartbeatValues.period_seconds,
   schedule: monitor.schedule ?? "",
-  timezone: monitor.timezone ?? newHeartbeatState.timezone,
+  timezone: monitor.timezone ?? newHeartbeatValues.timezone,
   grace_seconds: monitor.grace_seconds,
   max_duration_seconds: monitor.max_duration_seconds,
   min_interval_seconds: monitor.min_interval_seconds
@@ -55,7 +55,7 @@ export const HeartbeatFields = ({ form }: { readonly form: FormOf<HeartbeatValue
   return (
     <>
       <Card className="flex flex-col gap-5 p-5">
-        <NameFields form={form} example="Nightly backup" />
+        <NameAndTagsFields form={form} example="Nightly backup" />
       </Card>
       <Section title="Expected pings">
         <Card className="flex flex-col gap-5 p-5">

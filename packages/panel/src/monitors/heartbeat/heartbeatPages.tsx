@@ -13,13 +13,13 @@ import { formatDurationOfSeconds } from "../../ui/values/format.ts"
 import { RelativeTime, ShortTime, Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { refetchMonitors } from "../queries.ts"
-import { heartbeatEvents } from "./heartbeatEvents.tsx"
+import { heartbeatEventList } from "./heartbeatEventList.tsx"
 import {
   HeartbeatFields,
   heartbeatInputOf,
   type HeartbeatValues,
   heartbeatValuesOf,
-  newHeartbeatState
+  newHeartbeatValues
 } from "./HeartbeatFields.tsx"
 import { HeartbeatPreview } from "./HeartbeatPreview.tsx"
 import { PingRecipes } from "./PingRecipes.tsx"
@@ -117,7 +117,7 @@ export const heartbeatPages = monitorPages<
     description:
       "Your job requests a URL when it finishes. If the request does not arrive, you are notified.",
     action: "Create heartbeat monitor",
-    initial: newHeartbeatState,
+    initial: newHeartbeatValues,
     valuesOf: heartbeatValuesOf,
     inputOf: heartbeatInputOf,
     Fields: HeartbeatFields,
@@ -131,6 +131,6 @@ export const heartbeatPages = monitorPages<
       {!waits(monitor) && <PingUrl monitor={monitor} />}
     </>
   ),
-  events: heartbeatEvents,
+  events: heartbeatEventList,
   isMonitoredAtOnce: false
 })

@@ -3,7 +3,7 @@ import * as bounds from "../../data/bounds.ts"
 import { AuthFields } from "../../tasks/call/AuthFields.tsx"
 import { authInputOf, authValuesOf } from "../../tasks/call/authValues.ts"
 import { HeaderFields } from "../../tasks/call/CallFields.tsx"
-import { hasBody, type HeaderValue, methods } from "../../tasks/call/callValues.ts"
+import { canHaveBody, type FormHeader, callMethods } from "../../tasks/call/callValues.ts"
 import { Checkbox, Field, Input, Select, Textarea } from "../../ui/forms/Field.tsx"
 import { FieldProblem } from "../../ui/forms/issues.ts"
 import { countChanged } from "../../ui/forms/merge.ts"
@@ -12,15 +12,15 @@ import type { FormOf } from "../../ui/forms/useForm.ts"
 import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
-import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
-import { NameFields } from "../NameFields.tsx"
+import { checkInputOf, checkValuesOf, newCheckValues } from "../checks/checkValues.ts"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 
-export const newHttp = {
+export const newHttpValues = {
   name: "",
   tags: "",
   method: "GET" as HttpMonitor["method"],
   url: "",
-  headers: [] as ReadonlyArray<HeaderValue>,
+  headers: [] as ReadonlyArray<FormHeader>,
   auth: authValuesOf(null),
   body: "",
   follow_redirects: true,
@@ -31,10 +31,10 @@ export const newHttp = {
   json_equals: "",
   max_latency_ms: "",
   min_certificate_days: "",
-  ...newChecks
+  ...newCheckValues
 }
 
-export type HttpValues = typeof newHttp & { readonly version?: number }
+export type HttpValues = typeof newHttpValues & { readonly version?: number }
 
 const textOf = (value: number | string | null) => String(value ?? "")
 
@@ -86,7 +86,7 @@ export const httpInputOf = (values: HttpValues): HttpMonitorInput => {
         .filter(([name]) => name !== "")
     ),
     auth: authInputOf(values.auth),
-    body: values.body === "" || !hasBody(values.method) ? null : values.body,
+    body: values.body === "" || !canHaveBody(values.method) ? null : values.body,
     follow_redirects: values.follow_redirects,
     success_codes: codes.length === 0 ? null : codes,
     body_contains: values.body_contains || null,
@@ -119,7 +119,7 @@ export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
               <Select
                 aria-label="Method"
                 id={undefined}
-                options={methods.map((method) => [method, method])}
+                options={callMethods.map((method) => [method, method])}
                 {...form.text("method")}
                 className="shrink-0"
               />
@@ -136,7 +136,7 @@ export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
           </Field>
           <CollapsibleSection
             summary="Headers, body and authentication"
-            count={countChanged<HttpValues>(newHttp, form.values, requestFields)}
+            count={countChanged<HttpValues>(newHttpValues, form.values, requestFields)}
           >
             <RequestFields form={form} />
           </CollapsibleSection>
@@ -145,7 +145,12 @@ export const HttpFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
       <RuleFields form={form} />
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields form={form} hint="Defaults to the host." example="Shop" tagsExample="web" />
+          <NameAndTagsFields
+            form={form}
+            hint="Defaults to the host."
+            example="Shop"
+            tagsExample="web"
+          />
           <CheckFields {...form.group} />
         </Card>
       </Section>
@@ -163,7 +168,7 @@ const RequestFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
         error={errorOf("headers")}
         onChange={(headers) => set({ headers })}
       />
-      {hasBody(values.method) && (
+      {canHaveBody(values.method) && (
         <Field
           label="Body"
           hint="Sent as application/json, unless a content-type header says otherwise."
@@ -207,7 +212,7 @@ const RuleFields = ({ form }: { readonly form: FormOf<HttpValues> }) => {
         </div>
         <CollapsibleSection
           summary="Status, JSON, latency and certificate"
-          count={countChanged<HttpValues>(newHttp, form.values, ruleFields)}
+          count={countChanged<HttpValues>(newHttpValues, form.values, ruleFields)}
         >
           <div className="flex flex-col gap-5">
             <Field

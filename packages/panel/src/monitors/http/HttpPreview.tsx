@@ -1,13 +1,13 @@
-import { newCall } from "../../tasks/call/callValues.ts"
+import { newCallValues } from "../../tasks/call/callValues.ts"
 import { CallTester } from "../../tasks/call/CallTester.tsx"
 import { CheckPreview } from "../checks/CheckPreview.tsx"
-import { placesOf } from "../checks/checkValues.ts"
+import { parsePlaces } from "../checks/checkValues.ts"
 import type { HttpValues } from "./HttpFields.tsx"
 
 /** Shows how the URL would be checked, and how it responds to the request in the form. */
 export const HttpPreview = ({ values }: { readonly values: HttpValues }) => {
   // A test from the service would say nothing about a target in a worker's network.
-  const place = values.places === null ? undefined : placesOf(values.places)[0]
+  const place = values.places === null ? undefined : parsePlaces(values.places)[0]
   const { auth, body, body_contains, body_lacks, headers, method, success_codes, url } = values
   return (
     <>
@@ -18,7 +18,7 @@ export const HttpPreview = ({ values }: { readonly values: HttpValues }) => {
         }
         name={values.name}
         values={{
-          ...newCall,
+          ...newCallValues,
           run_on: place?.labels.join(", ") ?? null,
           auth,
           body,

@@ -1,11 +1,17 @@
 import type { CheckEvent, HttpMonitor, HttpMonitorInput } from "@scheduling/sdk"
 import { authFacts } from "../../tasks/call/authFacts.tsx"
 import { type FactsByName, FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
-import { HttpFields, httpInputOf, type HttpValues, httpValuesOf, newHttp } from "./HttpFields.tsx"
+import {
+  HttpFields,
+  httpInputOf,
+  type HttpValues,
+  httpValuesOf,
+  newHttpValues
+} from "./HttpFields.tsx"
 import { HttpPreview } from "./HttpPreview.tsx"
 
 const rulesOf = (monitor: HttpMonitor): ReadonlyArray<string> => [
@@ -42,7 +48,7 @@ export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpM
     description:
       "You are notified when the URL does not respond as expected, and when it recovers.",
     action: "Create HTTP monitor",
-    initial: newHttp,
+    initial: newHttpValues,
     valuesOf: httpValuesOf,
     inputOf: httpInputOf,
     Fields: HttpFields,
@@ -59,6 +65,6 @@ export const httpPages = monitorPages<HttpMonitor, CheckEvent, HttpValues, HttpM
   }),
   First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
-  events: checkEvents,
+  events: checkEventList,
   isMonitoredAtOnce: true
 })

@@ -6,13 +6,13 @@ import { parseLabels } from "../../workers/runOnValues.ts"
 import { WorkerSelect } from "../../workers/WorkerSelect.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
-import { NameFields } from "../NameFields.tsx"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 import { matchOf, type MatchBy, matchLabels } from "./match.ts"
 import * as bounds from "../../data/bounds.ts"
 
 const mebibyte = 1_048_576
 
-export const newProcess = {
+export const newProcessValues = {
   name: "",
   tags: "",
   where: "worker" as "worker" | "labels",
@@ -29,7 +29,7 @@ export const newProcess = {
   grace_seconds: 60 as number | null
 }
 
-export type ProcessValues = typeof newProcess & { readonly version?: number }
+export type ProcessValues = typeof newProcessValues & { readonly version?: number }
 
 const textOf = (value: number | null) => (value === null ? "" : String(value))
 
@@ -209,7 +209,7 @@ export const ProcessFields = ({ form }: { readonly form: FormOf<ProcessValues> }
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields
+          <NameAndTagsFields
             form={form}
             hint="Defaults to the name, command line or file above."
             example="Database"

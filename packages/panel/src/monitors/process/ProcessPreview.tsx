@@ -9,7 +9,8 @@ export const ProcessPreview = ({ values }: { readonly values: ProcessValues }) =
     <FactsSection
       title="Checks"
       facts={{
-        "How often": interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
+        "How often":
+          interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
         "Goes down":
           grace === null || grace === 0
             ? "At the first check that breaks a rule"

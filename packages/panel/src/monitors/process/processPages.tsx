@@ -1,6 +1,6 @@
 import type { ProcessEvent, ProcessMonitor, ProcessMonitorInput } from "@scheduling/sdk"
-import { Figure, Figures } from "../../ui/layout/Figure.tsx"
-import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
+import { FigureCard, FigureCards } from "../../ui/layout/FigureCard.tsx"
+import { EmptyState, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import type { Column } from "../../ui/lists/List.tsx"
 import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
@@ -12,7 +12,7 @@ import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { matchOf, matchLabels } from "./match.ts"
 import {
-  newProcess,
+  newProcessValues,
   ProcessFields,
   processInputOf,
   type ProcessValues,
@@ -24,15 +24,15 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
   const { last_report: report, max_cpu_percent, max_rss_bytes } = monitor
   if (report === null) {
     return (
-      <Empty title="No worker has reported yet">
+      <EmptyState title="No worker has reported yet">
         <Workers monitor={monitor} /> reports as soon as the agent runs.
-      </Empty>
+      </EmptyState>
     )
   }
   if (report.refused !== null) {
     const [, text] = matchOf(monitor)
     return (
-      <Empty title="The agent does not match this text">
+      <EmptyState title="The agent does not match this text">
         <p className="mb-4">
           The agent of <WorkerLink workerId={report.worker_id} /> matches only texts that it was
           started with, because a command line may contain secrets. Start the agent with:
@@ -40,7 +40,7 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
         <div className="text-left">
           <Code label="flag" text={`--watch-command='${text.replaceAll("'", `'\\''`)}'`} />
         </div>
-      </Empty>
+      </EmptyState>
     )
   }
   const most = (limit: string | undefined) => (limit === undefined ? "no limit" : `of ${limit}`)
@@ -58,24 +58,28 @@ const LastReport = ({ monitor }: { readonly monitor: ProcessMonitor }) => {
         </span>
       }
     >
-      <Figures>
-        <Figure name="Processes" value={formatCount(report.count)} note={formatCountRule(monitor)} />
-        <Figure
+      <FigureCards>
+        <FigureCard
+          name="Processes"
+          value={formatCount(report.count)}
+          note={formatCountRule(monitor)}
+        />
+        <FigureCard
           name="Memory"
           value={formatBytes(report.rss_bytes)}
           note={most(max_rss_bytes === null ? undefined : formatBytes(max_rss_bytes))}
         />
-        <Figure
+        <FigureCard
           name="CPU"
           value={report.cpu_percent === null ? "–" : `${report.cpu_percent.toFixed(1)}%`}
           note={most(max_cpu_percent === null ? undefined : `${max_cpu_percent}%`)}
         />
-        <Figure
+        <FigureCard
           name="Process ids"
           value={report.pids.length === 0 ? "–" : report.pids.slice(0, 2).join(", ")}
           note={report.pids.length > 2 ? `and ${report.pids.length - 2} more` : ""}
         />
-      </Figures>
+      </FigureCards>
     </Section>
   )
 }
@@ -147,7 +151,7 @@ export const processPages = monitorPages<
     description:
       "A worker checks the processes on its machine. You are notified when a process stops or uses too much memory or CPU.",
     action: "Create process monitor",
-    initial: newProcess,
+    initial: newProcessValues,
     valuesOf: processValuesOf,
     inputOf: processInputOf,
     Fields: ProcessFields,

@@ -5,11 +5,11 @@ import { Card, Section } from "../../ui/layout/Page.tsx"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
-import { NameFields } from "../NameFields.tsx"
-import { parseServer } from "./parseServer.ts"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
+import { parseHostAndPort } from "./parseHostAndPort.ts"
 import * as bounds from "../../data/bounds.ts"
 
-export const newSsl = {
+export const newSslValues = {
   name: "",
   tags: "",
   host: "",
@@ -20,7 +20,7 @@ export const newSsl = {
   check_interval_seconds: 21_600 as number | null
 }
 
-export type SslValues = typeof newSsl & { readonly version?: number }
+export type SslValues = typeof newSslValues & { readonly version?: number }
 
 export const sslValuesOf = (monitor: SslMonitor): SslValues => ({
   version: monitor.version,
@@ -51,7 +51,7 @@ export const sslInputOf = ({
   port: number,
   ...values
 }: SslValues): SslMonitorInput => {
-  const { host, port } = parseServer({ host: given, port: number })
+  const { host, port } = parseHostAndPort({ host: given, port: number })
   return {
     name: values.name.trim() || host,
     tags: parseTags(values.tags),
@@ -85,7 +85,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
               <Input
                 {...form.text("host")}
                 autoFocus
-                onBlur={() => set(parseServer(values))}
+                onBlur={() => set(parseHostAndPort(values))}
                 mono
                 required
                 spellCheck={false}
@@ -115,7 +115,7 @@ export const SslFields = ({ form }: { readonly form: FormOf<SslValues> }) => {
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields
+          <NameAndTagsFields
             form={form}
             hint="Defaults to the host."
             example="Website"

@@ -9,7 +9,8 @@ export const SslPreview = ({ values }: { readonly values: SslValues }) => {
     <FactsSection
       title="Checks"
       facts={{
-        "How often": interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
+        "How often":
+          interval !== null && interval > 0 && `Every ${formatDurationOfSeconds(interval)}`,
         "Warns before expiry": warn_days.trim() !== "" && `${warn_days} days`,
         "Goes down": "When clients would reject the certificate, or the server does not respond",
         "Also notifies": "When the server presents another certificate"

@@ -9,7 +9,7 @@ import { CheckNowButton } from "../CheckNowButton.tsx"
 import { eventTimeColumn } from "../MonitorEvents.tsx"
 import { monitorPages } from "../monitorPages.tsx"
 import { CertificateFacts } from "./CertificateFacts.tsx"
-import { newSsl, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
+import { newSslValues, SslFields, sslInputOf, type SslValues, sslValuesOf } from "./SslFields.tsx"
 import { SslPreview } from "./SslPreview.tsx"
 
 const factsOf = (monitor: SslMonitor): FactsByName => ({
@@ -79,7 +79,7 @@ export const sslPages = monitorPages<SslMonitor, SslEvent, SslValues, SslMonitor
     description:
       "You are notified before the certificate expires and when clients would reject it.",
     action: "Create SSL monitor",
-    initial: newSsl,
+    initial: newSslValues,
     valuesOf: sslValuesOf,
     inputOf: sslInputOf,
     Fields: SslFields,

@@ -5,21 +5,21 @@ import { parseTags } from "../../ui/forms/parseTags.ts"
 import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CheckFields } from "../checks/CheckFields.tsx"
-import { checkInputOf, checkValuesOf, newChecks } from "../checks/checkValues.ts"
+import { checkInputOf, checkValuesOf, newCheckValues } from "../checks/checkValues.ts"
 import { unescapeLineBreaks, escapeLineBreaks } from "../checks/lineBreaks.ts"
-import { NameFields } from "../NameFields.tsx"
+import { NameAndTagsFields } from "../NameAndTagsFields.tsx"
 
-export const newTcp = {
+export const newTcpValues = {
   name: "",
   tags: "",
   host: "",
   port: "",
   send: "",
   expect: "",
-  ...newChecks
+  ...newCheckValues
 }
 
-export type TcpValues = typeof newTcp & { readonly version?: number }
+export type TcpValues = typeof newTcpValues & { readonly version?: number }
 
 export const tcpValuesOf = (monitor: TcpMonitor): TcpValues => ({
   version: monitor.version,
@@ -93,7 +93,7 @@ export const TcpFields = ({ form }: { readonly form: FormOf<TcpValues> }) => {
       </Section>
       <Section title="Monitor">
         <Card className="flex flex-col gap-5 p-5">
-          <NameFields
+          <NameAndTagsFields
             form={form}
             hint="Defaults to the host and the port."
             example="Cache"

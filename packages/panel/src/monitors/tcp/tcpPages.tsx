@@ -1,12 +1,12 @@
 import type { CheckEvent, TcpMonitor, TcpMonitorInput } from "@scheduling/sdk"
 import { FactsSection } from "../../ui/layout/Page.tsx"
-import { checkEvents, checkFacts, Lines } from "../checks/checkFacts.tsx"
+import { checkEventList, checkFacts, Lines } from "../checks/checkFacts.tsx"
 import { escapeLineBreaks } from "../checks/lineBreaks.ts"
 import { CheckPreview } from "../checks/CheckPreview.tsx"
 import { PlaceResults } from "../checks/PlaceResults.tsx"
 import { CheckNowButton } from "../CheckNowButton.tsx"
 import { monitorPages } from "../monitorPages.tsx"
-import { newTcp, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from "./TcpFields.tsx"
+import { newTcpValues, TcpFields, tcpInputOf, type TcpValues, tcpValuesOf } from "./TcpFields.tsx"
 
 const factsOf = (monitor: TcpMonitor) =>
   checkFacts(monitor, {
@@ -22,7 +22,7 @@ export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonit
     description:
       "You are notified when the server does not accept connections, and when it recovers.",
     action: "Create TCP monitor",
-    initial: newTcp,
+    initial: newTcpValues,
     valuesOf: tcpValuesOf,
     inputOf: tcpInputOf,
     Fields: TcpFields,
@@ -39,6 +39,6 @@ export const tcpPages = monitorPages<TcpMonitor, CheckEvent, TcpValues, TcpMonit
   }),
   First: PlaceResults,
   Aside: ({ monitor }) => <FactsSection title="Monitor" facts={factsOf(monitor)} />,
-  events: checkEvents,
+  events: checkEventList,
   isMonitoredAtOnce: true
 })

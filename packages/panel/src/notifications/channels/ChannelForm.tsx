@@ -1,13 +1,13 @@
 import type { NotificationChannel, NotificationKindInfo } from "@scheduling/sdk"
 import { Card } from "../../ui/layout/Page.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { issuesOf } from "../../ui/forms/issues.ts"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import { type SendInput, sendInput } from "../../ui/forms/sendInput.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { ConfigFields } from "./ConfigFields.tsx"
-import { type Config, configOf, fieldsOf, configToValues } from "./configSchema.ts"
+import { type Config, valuesToConfig, configFieldsOf, configToValues } from "./configSchema.ts"
 import * as bounds from "../../data/bounds.ts"
 
 export const ChannelForm = ({
@@ -29,7 +29,7 @@ export const ChannelForm = ({
   }>
   readonly onCancel: () => void
 }) => {
-  const fields = fieldsOf(kind.config_schema, kind.secret_fields)
+  const fields = configFieldsOf(kind.config_schema, kind.secret_fields)
   const valuesOf = ({
     config,
     name,
@@ -44,7 +44,7 @@ export const ChannelForm = ({
   const inputOf = ({ config, name, tags }: ReturnType<typeof valuesOf>) => ({
     name: name.trim(),
     tags: parseTags(tags),
-    config: configOf(fields, config, channel !== undefined)
+    config: valuesToConfig(fields, config, channel !== undefined)
   })
   const form = useForm({
     initial: valuesOf(channel ?? { name: "", tags: [], config: {} }),
@@ -76,7 +76,7 @@ export const ChannelForm = ({
           onChange={(name, text) => set({ config: { ...values.config, [name]: text } })}
         />
       </Card>
-      <FormEnd
+      <FormFooter
         isLong
         needs="editor"
         form={isElsewhere ? { ...form, problem: error } : form}

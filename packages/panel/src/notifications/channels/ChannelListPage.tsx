@@ -6,11 +6,11 @@ import { ApiExample } from "../../data/ApiExample.tsx"
 import { useWorkspace } from "../../data/client.ts"
 import { ButtonLink } from "../../ui/actions/Button.tsx"
 import { type Column, List, rowTitle, rowDetailClass, rowLinesClass } from "../../ui/lists/List.tsx"
-import { Empty } from "../../ui/layout/Page.tsx"
+import { EmptyState } from "../../ui/layout/Page.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
 import { channelKindNames } from "../../data/channelKindNames.ts"
-import { ChannelState } from "./ChannelState.tsx"
+import { ChannelStatus } from "./ChannelStatus.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
 import { channelsOptions } from "../queries.ts"
 import { RoleGate } from "../../ui/role.tsx"
@@ -40,7 +40,7 @@ export const ChannelListPage = () => {
         refetch={refetch}
         columns={columns}
         empty={
-          <Empty title="No channels yet" icon={<BellRing />} action={create}>
+          <EmptyState title="No channels yet" icon={<BellRing />} action={create}>
             <p className="mb-6">
               A channel is a destination for messages, such as an email address, a Slack channel, a
               pager or a webhook. Rules decide which events a channel receives.
@@ -55,7 +55,7 @@ export const ChannelListPage = () => {
                 config: { url: "https://ops.example.com/alerts" }
               }}
             />
-          </Empty>
+          </EmptyState>
         }
       />
     </NotificationsPage>
@@ -101,6 +101,6 @@ const columns: ReadonlyArray<Column<NotificationChannel>> = [
     key: "state",
     head: "Status",
     className: "w-28 shrink-0",
-    cell: (channel) => <ChannelState channel={channel} />
+    cell: (channel) => <ChannelStatus channel={channel} />
   }
 ]

@@ -11,17 +11,17 @@ import { formatDuration } from "../../ui/values/format.ts"
 import { Loaded, LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { MenuItem } from "../../ui/actions/Menu.tsx"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
-import { Card, Empty, Page, Section } from "../../ui/layout/Page.tsx"
+import { Card, EmptyState, Page, Section } from "../../ui/layout/Page.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { runWithToast, showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
 import { channelKindNames } from "../../data/channelKindNames.ts"
-import { ChannelState } from "./ChannelState.tsx"
+import { ChannelStatus } from "./ChannelStatus.tsx"
 import { NoRuleWarning } from "./NoRuleWarning.tsx"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
 import { type VersionedResource, Versions } from "../../versions/Versions.tsx"
-import { notificationsKey } from "../../recipients/queries.ts"
-import { channelOptions, kindsOptions, refetchNotifications } from "../queries.ts"
+import { notificationsQueryKey } from "../../recipients/queries.ts"
+import { channelOptions, channelKindsOptions, refetchNotifications } from "../queries.ts"
 import { RoleGate } from "../../ui/role.tsx"
 
 export const ChannelPage = () => {
@@ -46,7 +46,7 @@ export const ChannelPage = () => {
           above={above}
           description={
             <span className="flex flex-wrap items-center gap-3">
-              {channelKindNames[channel.kind]} <ChannelState channel={channel} />
+              {channelKindNames[channel.kind]} <ChannelStatus channel={channel} />
             </span>
           }
           actions={<ChannelActions channel={channel} />}
@@ -59,7 +59,7 @@ export const ChannelPage = () => {
               <Section title="Deliveries">
                 <DeliveryList
                   search={{ channel_id: channel.id }}
-                  empty={<Empty title="No deliveries yet" />}
+                  empty={<EmptyState title="No deliveries yet" />}
                 />
               </Section>
             </div>
@@ -70,7 +70,7 @@ export const ChannelPage = () => {
               <Versions
                 record={channel}
                 resource={channelVersions(api)}
-                queryKey={notificationsKey(workspaceId)}
+                queryKey={notificationsQueryKey(workspaceId)}
                 onRestored={() => refetchNotifications(workspaceId)}
               />
             </div>
@@ -155,7 +155,7 @@ const Test = ({ channel: { id } }: { readonly channel: NotificationChannel }) =>
 const Settings = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
-  const kinds = useQuery(kindsOptions(workspaceId))
+  const kinds = useQuery(channelKindsOptions(workspaceId))
   const data = kinds.data?.find((one) => one.kind === channel.kind)
   return (
     <Loaded query={{ ...kinds, data }} height="h-64">

@@ -7,7 +7,7 @@ import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Page } from "../../ui/layout/Page.tsx"
 import { showSuccessToast } from "../../ui/messages/toast.ts"
 import { ChannelForm } from "./ChannelForm.tsx"
-import { kindsOptions, refetchNotifications } from "../queries.ts"
+import { channelKindsOptions, refetchNotifications } from "../queries.ts"
 
 export const NewChannelPage = () => {
   const { workspaceId } = useWorkspace()
@@ -19,7 +19,7 @@ export const NewChannelPage = () => {
   )
   return (
     <LoadedPage
-      query={useQuery(kindsOptions(workspaceId))}
+      query={useQuery(channelKindsOptions(workspaceId))}
       name="New channel"
       above={above}
       width="narrow"

@@ -6,14 +6,14 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { runWithToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
-import { settingsOptions } from "../../recipients/queries.ts"
+import { notificationSettingsOptions } from "../../recipients/queries.ts"
 import { defaultEvents } from "../events.ts"
 import { useReplaceSettings } from "../useReplaceSettings.ts"
 
 /** Warns that no rule uses the channel. */
 export const NoRuleWarning = ({ channel }: { readonly channel: NotificationChannel }) => {
   const { workspaceId } = useWorkspace()
-  const { data: settings, error, refetch } = useQuery(settingsOptions(workspaceId))
+  const { data: settings, error, refetch } = useQuery(notificationSettingsOptions(workspaceId))
   if (settings === undefined) return <Problem error={error} retry={refetch} />
   const isNamed = settings.rules.some(({ channel_ids }) => channel_ids.includes(channel.id))
   return isNamed ? null : <AddRule channel={channel} settings={settings} />

@@ -39,7 +39,7 @@ const typeOf = ({ format, type }: Config): ConfigField["type"] =>
         ? "url"
         : "text"
 
-export const fieldsOf = (
+export const configFieldsOf = (
   schema: Config,
   secrets: ReadonlyArray<string>
 ): ReadonlyArray<ConfigField> => {
@@ -79,7 +79,7 @@ export const configToValues = (
  * Converts form values to a configuration. When a channel is edited, an empty field becomes null,
  * which removes its value. An empty secret is omitted, which keeps the stored one.
  */
-export const configOf = (
+export const valuesToConfig = (
   fields: ReadonlyArray<ConfigField>,
   texts: Readonly<Record<string, string>>,
   isChange: boolean

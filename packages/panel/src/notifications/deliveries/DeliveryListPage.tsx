@@ -5,16 +5,16 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Select } from "../../ui/forms/Field.tsx"
 import { Filters } from "../../ui/lists/Filters.tsx"
 import { useFilters } from "../../ui/lists/useFilters.ts"
-import { Empty } from "../../ui/layout/Page.tsx"
+import { EmptyState } from "../../ui/layout/Page.tsx"
 import { DeliveryList } from "./DeliveryList.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
-import { kindsOptions } from "../queries.ts"
+import { channelKindsOptions } from "../queries.ts"
 import { deliverySearch, deliveryStatuses } from "../search.ts"
 
 export const DeliveryListPage = () => {
   const { filter, search } = useFilters(deliverySearch)
   const { workspaceId } = useWorkspace()
-  const { data: kinds = [] } = useQuery(kindsOptions(workspaceId))
+  const { data: kinds = [] } = useQuery(channelKindsOptions(workspaceId))
   return (
     <NotificationsPage name="deliveries">
       <Filters>
@@ -43,10 +43,10 @@ export const DeliveryListPage = () => {
       <DeliveryList
         search={search}
         empty={
-          <Empty title="No deliveries">
+          <EmptyState title="No deliveries">
             Every message that a rule, a test or a callback sends is listed here, with the response
             of its recipient.
-          </Empty>
+          </EmptyState>
         }
       />
     </NotificationsPage>

@@ -9,7 +9,7 @@ import { Code } from "../../ui/values/Code.tsx"
 import { CopyText } from "../../ui/values/Copy.tsx"
 import { LoadedPage } from "../../ui/messages/Loaded.tsx"
 import { Card, Facts, type FactsByName, Page, Section } from "../../ui/layout/Page.tsx"
-import { Message } from "../../ui/values/Message.tsx"
+import { ApiMessage } from "../../ui/values/ApiMessage.tsx"
 import { Badge, Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { showSuccessToast, showErrorToast } from "../../ui/messages/toast.ts"
@@ -60,7 +60,7 @@ export const DeliveryPage = () => {
                       <p className="font-medium break-words">{describeEvent({ name, type })}</p>
                       {reason !== null && (
                         <p className="break-words text-soft">
-                          <Message text={reason} />
+                          <ApiMessage text={reason} />
                         </p>
                       )}
                     </div>

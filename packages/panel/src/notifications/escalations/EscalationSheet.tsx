@@ -7,7 +7,7 @@ import { Button } from "../../ui/actions/Button.tsx"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Choices } from "../../ui/forms/Choices.tsx"
 import { Field, Input } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { uniqueKeyFrom } from "../../ui/forms/uniqueKeyFrom.ts"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
 import { type FormOf, useForm } from "../../ui/forms/useForm.ts"
@@ -115,7 +115,7 @@ export const EscalationSheet = ({
             limits={bounds.EscalationPolicyDefinition.repeat_after_seconds}
           />
         )}
-        <FormEnd
+        <FormFooter
           form={form}
           action={policy === undefined ? "Create escalation policy" : "Save changes"}
           needs="editor"

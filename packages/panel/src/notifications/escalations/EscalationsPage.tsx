@@ -7,7 +7,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { useChannelNames } from "../../data/names.ts"
 import { Button } from "../../ui/actions/Button.tsx"
 import { RowMenu } from "../../ui/actions/RowMenu.tsx"
-import { Empty } from "../../ui/layout/Page.tsx"
+import { EmptyState } from "../../ui/layout/Page.tsx"
 import {
   type Column,
   List,
@@ -44,7 +44,7 @@ export const EscalationsPage = () => {
         refetch={refetch}
         columns={columns}
         empty={
-          <Empty title="No escalation policies yet" icon={<ListOrdered />} action={create}>
+          <EmptyState title="No escalation policies yet" icon={<ListOrdered />} action={create}>
             <p className="mb-6">
               An escalation policy notifies people step by step until somebody acknowledges the
               incident. Notification rules decide which incidents use it.
@@ -64,7 +64,7 @@ export const EscalationsPage = () => {
                 }}
               />
             )}
-          </Empty>
+          </EmptyState>
         }
       />
       {isCreating && <EscalationSheet onClose={() => setCreating(false)} />}

@@ -9,8 +9,8 @@ import {
   resourceOf,
   useDependencyTargets
 } from "../../data/targets.ts"
-import { notificationsKey } from "../../recipients/queries.ts"
-import { RecipientsAnswer } from "../../recipients/Recipients.tsx"
+import { notificationsQueryKey } from "../../recipients/queries.ts"
+import { RecipientsContent } from "../../recipients/Recipients.tsx"
 import { TargetPicker } from "../../ui/forms/TargetPicker.tsx"
 import { Card, Section, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
@@ -18,7 +18,7 @@ import { Problem } from "../../ui/messages/Problem.tsx"
 /** The query for a task's or monitor's tags and failure callback. */
 const subjectOptions = (workspaceId: WorkspaceId, chosen: FormDependency) =>
   queryOptions({
-    queryKey: [...notificationsKey(workspaceId), "subject", chosen.id],
+    queryKey: [...notificationsQueryKey(workspaceId), "subject", chosen.id],
     queryFn: async ({ signal }) => {
       const record = await resourceOf(clientOf(workspaceId), chosen.kind).get(chosen.id, { signal })
       return {
@@ -61,5 +61,5 @@ const AnswerFor = ({ chosen }: { readonly chosen: FormDependency }) => {
   const { workspaceId } = useWorkspace()
   const { data, error, refetch } = useQuery(subjectOptions(workspaceId, chosen))
   if (error !== null) return <Problem error={error} retry={refetch} />
-  return data === undefined ? <Skeleton className="h-24" /> : <RecipientsAnswer subject={data} />
+  return data === undefined ? <Skeleton className="h-24" /> : <RecipientsContent subject={data} />
 }

@@ -4,7 +4,7 @@ import { useWorkspace } from "../../data/client.ts"
 import { Sheet } from "../../ui/actions/Dialog.tsx"
 import { Choices } from "../../ui/forms/Choices.tsx"
 import { Checkbox, Field, Input, Select } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { parseTags } from "../../ui/forms/parseTags.ts"
 import { useForm } from "../../ui/forms/useForm.ts"
 import { eventGroups, defaultEvents } from "../events.ts"
@@ -116,7 +116,7 @@ export const RuleSheet = ({
           chosen={values.monitor_ids}
           onChange={(monitor_ids) => set({ monitor_ids })}
         />
-        <FormEnd form={form} action="Save rule" onCancel={onClose} />
+        <FormFooter form={form} action="Save rule" onCancel={onClose} />
       </form>
     </Sheet>
   )

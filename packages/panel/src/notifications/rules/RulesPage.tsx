@@ -10,10 +10,10 @@ import { Plus } from "lucide-react"
 import { useState } from "react"
 import { useWorkspace } from "../../data/client.ts"
 import { Button } from "../../ui/actions/Button.tsx"
-import { Empty, Section, Skeleton } from "../../ui/layout/Page.tsx"
+import { EmptyState, Section, Skeleton } from "../../ui/layout/Page.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { NotificationsPage } from "../NotificationsPage.tsx"
-import { settingsOptions } from "../../recipients/queries.ts"
+import { notificationSettingsOptions } from "../../recipients/queries.ts"
 import { channelsOptions } from "../queries.ts"
 import { RecipientsPreview } from "./RecipientsPreview.tsx"
 import { Rule } from "./Rule.tsx"
@@ -26,7 +26,7 @@ import { Author } from "../../versions/Versions.tsx"
 
 export const RulesPage = () => {
   const { workspaceId } = useWorkspace()
-  const settings = useQuery(settingsOptions(workspaceId))
+  const settings = useQuery(notificationSettingsOptions(workspaceId))
   const channels = useQuery(channelsOptions(workspaceId))
   const failed = settings.error === null ? channels : settings
   return (
@@ -80,7 +80,7 @@ const Rules = ({
         }
       >
         {rules.length === 0 ? (
-          <Empty title="No rules yet">
+          <EmptyState title="No rules yet">
             {channels.length === 0 ? (
               <>
                 <Link
@@ -95,7 +95,7 @@ const Rules = ({
             ) : (
               "A rule decides which channels receive which events. Add a rule to be notified."
             )}
-          </Empty>
+          </EmptyState>
         ) : (
           <ol className="flex flex-col gap-3">
             {rules.map((rule, index) => (

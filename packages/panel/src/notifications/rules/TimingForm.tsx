@@ -1,7 +1,7 @@
 import type { NotificationSettings } from "@scheduling/sdk"
 import { ZoneInput } from "../../tasks/schedule/ZoneInput.tsx"
 import { Checkbox, Field, Input } from "../../ui/forms/Field.tsx"
-import { FormEnd } from "../../ui/forms/FormEnd.tsx"
+import { FormFooter } from "../../ui/forms/FormFooter.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { Card } from "../../ui/layout/Page.tsx"
 import { DurationField } from "../../ui/forms/DurationField.tsx"
@@ -114,7 +114,7 @@ export const TimingForm = ({ settings }: { readonly settings: NotificationSettin
           </div>
         )}
       </Card>
-      <FormEnd isLong form={form} action="Save changes" needs="editor" />
+      <FormFooter isLong form={form} action="Save changes" needs="editor" />
     </form>
   )
 }

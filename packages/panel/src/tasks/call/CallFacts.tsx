@@ -8,7 +8,7 @@ import { indentJson } from "../../ui/values/indentJson.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
 import { authFacts } from "./authFacts.tsx"
-import { type CallOptions, completions } from "./callOptionValues.ts"
+import { type CallOptions, completionLabels } from "./callOptionValues.ts"
 import type { StoredCall } from "./callValues.ts"
 
 export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
@@ -32,7 +32,7 @@ export const CallFacts = ({ call }: { readonly call: StoredCall }) => {
           ...runOnFacts(call),
           ...authFacts(call),
           Timeout: formatDuration(call.timeout_seconds * 1_000),
-          "Attempt finishes": call.completion && completions[call.completion],
+          "Attempt finishes": call.completion && completionLabels[call.completion],
           Retries: retriesOf(call),
           "Success status codes": call.success_codes?.join(", "),
           "Response must contain": call.body_contains,

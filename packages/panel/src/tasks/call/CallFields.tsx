@@ -7,8 +7,8 @@ import { Field, FieldError, Input, Select, Textarea } from "../../ui/forms/Field
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { RunsOnFields } from "../../workers/RunsOnFields.tsx"
 import { AuthFields } from "./AuthFields.tsx"
-import { maxTimeoutOf } from "./callOptionValues.ts"
-import { type CallValues, hasBody, type HeaderValue, methods } from "./callValues.ts"
+import { maxTimeoutSecondsOf } from "./callOptionValues.ts"
+import { type CallValues, canHaveBody, type FormHeader, callMethods } from "./callValues.ts"
 import { InsertValueMenu } from "./InsertValueMenu.tsx"
 
 export const CallFields = ({
@@ -41,7 +41,7 @@ export const CallFields = ({
           <Select
             aria-label="Method"
             id={undefined}
-            options={methods.map((method) => [method, method])}
+            options={callMethods.map((method) => [method, method])}
             {...text("method")}
             className="shrink-0"
           />
@@ -63,7 +63,7 @@ export const CallFields = ({
         error={errorOf("headers")}
         onChange={(headers) => onChange({ headers })}
       />
-      {hasBody(values.method) && (
+      {canHaveBody(values.method) && (
         <Field
           label="Body"
           hint="Sent as application/json, unless a content-type header says otherwise."
@@ -139,13 +139,13 @@ const HeaderRow = ({
   onRemove,
   steps
 }: {
-  readonly header: HeaderValue
+  readonly header: FormHeader
   readonly index: number
   /** True for a header that was just added. Its name input receives focus. */
   readonly isAdded: boolean
   readonly hintId: string
   readonly steps: ReadonlyArray<string> | undefined
-  readonly onChange: (header: HeaderValue) => void
+  readonly onChange: (header: FormHeader) => void
   readonly onRemove: () => void
 }) => {
   const control = useRef<HTMLInputElement>(null)
@@ -222,7 +222,7 @@ export const LimitFields = ({ errorOf, onChange, values }: FieldGroupProps<CallV
           {...text("timeout_seconds")}
           type="number"
           min={bounds.CronTaskInput.timeout_seconds.min}
-          max={maxTimeoutOf(values)}
+          max={maxTimeoutSecondsOf(values)}
           required
         />
       </Field>

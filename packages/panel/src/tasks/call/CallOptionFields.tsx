@@ -3,7 +3,7 @@ import { Field, Input, Select } from "../../ui/forms/Field.tsx"
 import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts"
 import { countChanged } from "../../ui/forms/merge.ts"
 import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
-import { type CallOptionValues, completions, newCallOptions } from "./callOptionValues.ts"
+import { type CallOptionValues, completionLabels, newCallOptionValues } from "./callOptionValues.ts"
 
 export const CallOptionFields = ({
   errorOf,
@@ -13,7 +13,7 @@ export const CallOptionFields = ({
   const text = inputPropsOf(values, onChange)
   const inResponse = "In the first 10,000 bytes of the response."
   return (
-    <CollapsibleSection summary="Advanced" count={countChanged(newCallOptions, values)}>
+    <CollapsibleSection summary="Advanced" count={countChanged(newCallOptionValues, values)}>
       <div className="flex flex-col gap-5">
         <Field
           label="An attempt finishes"
@@ -21,7 +21,7 @@ export const CallOptionFields = ({
           error={errorOf("completion")}
         >
           <Select
-            options={[["", "With the response"], ...Object.entries(completions)]}
+            options={[["", "With the response"], ...Object.entries(completionLabels)]}
             {...text("completion")}
           />
         </Field>

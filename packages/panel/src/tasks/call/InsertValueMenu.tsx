@@ -4,8 +4,8 @@ import { secretReference } from "../../secrets/secretValues.ts"
 import { useSecrets } from "../../secrets/SecretField.tsx"
 import { classes } from "../../ui/classes.ts"
 import { Menu, menuItemClass, MenuSeparator } from "../../ui/actions/Menu.tsx"
-import { Completion, openReference } from "./Completion.tsx"
-import { StepAnswers, valuesInAnswer } from "./stepAnswers.ts"
+import { ReferenceSuggestions, openReferencePattern } from "./ReferenceSuggestions.tsx"
+import { StepResponses, valuesInResponse } from "./stepResponses.ts"
 
 const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["run.id", "The id of the run"],
@@ -23,7 +23,7 @@ const values: ReadonlyArray<readonly [name: string, meaning: string]> = [
 const valuesOfStep = (step: string, answer: string | undefined) => [
   [`steps.${step}.status`, "The status code of its response"] as const,
   [`steps.${step}.body`, "The body of its response"] as const,
-  ...(answer === undefined ? [] : valuesInAnswer(step, answer))
+  ...(answer === undefined ? [] : valuesInResponse(step, answer))
 ]
 
 /**
@@ -45,7 +45,7 @@ export const InsertValueMenu = ({
   /** The names of the chain's earlier steps. Null if only secrets are allowed. */
   readonly steps: ReadonlyArray<string> | null
 }) => {
-  const answers = use(StepAnswers)
+  const answers = use(StepResponses)
   const ofRun =
     steps === null
       ? []
@@ -56,7 +56,7 @@ export const InsertValueMenu = ({
     const { selectionEnd, selectionStart, value } = current
     const caret = selectionStart ?? value.length
     // If the user has typed the beginning of a reference, complete it.
-    const start = openReference.exec(value.slice(0, caret))?.index ?? caret
+    const start = openReferencePattern.exec(value.slice(0, caret))?.index ?? caret
     const rest = value.slice(selectionEnd ?? caret)
     onChange(value.slice(0, start) + reference + (start < caret ? rest.replace(closing, "") : rest))
     // The field contains the inserted text only after the next render.
@@ -79,7 +79,11 @@ export const InsertValueMenu = ({
       >
         <Values values={ofRun} onSelect={insert} />
       </Menu>
-      <Completion control={control} values={ofRun} onInsert={(name) => insert(`{{ ${name} }}`)} />
+      <ReferenceSuggestions
+        control={control}
+        values={ofRun}
+        onInsert={(name) => insert(`{{ ${name} }}`)}
+      />
     </>
   )
 }

@@ -2,9 +2,9 @@ import { ClipboardPaste } from "lucide-react"
 import { useState } from "react"
 import { Field, Textarea } from "../../ui/forms/Field.tsx"
 import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
-import { newCall } from "./callValues.ts"
-import { readPasted, readPastedCall } from "./paste.ts"
-import type { Pasted } from "./readCurl.ts"
+import { newCallValues } from "./callValues.ts"
+import { parsePaste, parsePastedCall } from "./paste.ts"
+import type { PastedValues } from "./parseCurl.ts"
 
 /** Fills in a form from a curl command or a crontab line. */
 export const PasteBox = ({
@@ -13,9 +13,9 @@ export const PasteBox = ({
 }: {
   /** True if the form has a schedule field that a crontab line can fill in. */
   readonly hasSchedule?: boolean
-  readonly onPaste: (pasted: Pasted) => void
+  readonly onPaste: (pasted: PastedValues) => void
 }) => {
-  const read = hasSchedule ? readPasted : readPastedCall
+  const read = hasSchedule ? parsePaste : parsePastedCall
   const [text, setText] = useState("")
   const [hasCall, setHasCall] = useState(false)
   const reading = read(text)
@@ -61,5 +61,5 @@ export const PasteBox = ({
   )
 }
 
-const { body, headers, method, timeout_seconds, url } = newCall
+const { body, headers, method, timeout_seconds, url } = newCallValues
 const emptyCall = { body, headers, method, timeout_seconds, url }

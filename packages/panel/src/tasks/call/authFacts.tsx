@@ -1,6 +1,6 @@
 import type { CallAuth } from "@scheduling/sdk"
 import type { FactsByName } from "../../ui/layout/Page.tsx"
-import { referencedSecret } from "./authValues.ts"
+import { referencedSecretName } from "./authValues.ts"
 
 export const authFacts = ({ auth }: { readonly auth: CallAuth | null }): FactsByName => {
   switch (auth?.kind) {
@@ -37,5 +37,5 @@ export const authFacts = ({ auth }: { readonly auth: CallAuth | null }): FactsBy
 }
 
 const SecretName = ({ of: reference }: { readonly of: string }) => (
-  <code className="font-mono text-sm">{referencedSecret(reference)}</code>
+  <code className="font-mono text-sm">{referencedSecretName(reference)}</code>
 )

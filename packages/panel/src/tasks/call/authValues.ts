@@ -37,7 +37,7 @@ const noAuth: AuthValues = {
 }
 
 /** Returns the name referenced by `{{ secrets.NAME }}`. */
-export const referencedSecret = (reference: string): string =>
+export const referencedSecretName = (reference: string): string =>
   /^\{\{\s*secrets\.(\w+)\s*\}\}$/.exec(reference)?.[1] ?? ""
 
 export const authValuesOf = (auth: CallAuth | null): AuthValues => {
@@ -45,12 +45,18 @@ export const authValuesOf = (auth: CallAuth | null): AuthValues => {
     case undefined:
       return noAuth
     case "basic":
-      return { ...noAuth, ...auth, password: referencedSecret(auth.password) }
+      return { ...noAuth, ...auth, password: referencedSecretName(auth.password) }
     case "bearer":
-      return { ...noAuth, ...auth, token: referencedSecret(auth.token) }
+      return { ...noAuth, ...auth, token: referencedSecretName(auth.token) }
     case "oauth2_client_credentials": {
       const { audience = "", client_secret, scope = "" } = auth
-      return { ...noAuth, ...auth, scope, audience, client_secret: referencedSecret(client_secret) }
+      return {
+        ...noAuth,
+        ...auth,
+        scope,
+        audience,
+        client_secret: referencedSecretName(client_secret)
+      }
     }
   }
 }

@@ -18,12 +18,12 @@ export type CallOptions = Pick<
 >
 
 /** The labels for how an attempt is completed if the response alone does not complete it. */
-export const completions: Readonly<Record<Completion, string>> = {
+export const completionLabels: Readonly<Record<Completion, string>> = {
   callback: "When the job reports its result",
   auto: "Depending on the response: immediately, or when the job reports its result"
 }
 
-export const maxTimeoutOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
+export const maxTimeoutSecondsOf = ({ completion }: Pick<CallOptionValues, "completion">) =>
   completion === "" ? bounds.maxResponseSeconds : bounds.CronTaskInput.timeout_seconds.max
 
 export const callOptionValuesOf = ({
@@ -42,7 +42,7 @@ export const callOptionValuesOf = ({
   completion: completion ?? ""
 })
 
-export const newCallOptions = callOptionValuesOf({
+export const newCallOptionValues = callOptionValuesOf({
   success_codes: null,
   body_contains: null,
   body_lacks: null,

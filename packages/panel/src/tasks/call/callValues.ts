@@ -19,12 +19,12 @@ import {
  * A header in the form. `copied` marks a header whose masked value could not be copied and must be
  * entered again.
  */
-export type HeaderValue = readonly [name: string, value: string, copied?: "copied"]
+export type FormHeader = readonly [name: string, value: string, copied?: "copied"]
 
 export interface CallValues extends CallOptionValues, RunOnValues {
   readonly method: CallMethod
   readonly url: string
-  readonly headers: ReadonlyArray<HeaderValue>
+  readonly headers: ReadonlyArray<FormHeader>
   readonly auth: AuthValues
   readonly body: string
   readonly timeout_seconds: string
@@ -56,12 +56,12 @@ export const callValuesOf = (call: StoredCall): CallValues => ({
 /** Returns the form values for a copy of a call. */
 export const copyCall = <Values extends Pick<CallValues, "headers">>(values: Values): Values => ({
   ...values,
-  headers: values.headers.map(([name, value]): HeaderValue =>
+  headers: values.headers.map(([name, value]): FormHeader =>
     value === maskedValue ? [name, "", "copied"] : [name, value]
   )
 })
 
-export const newCall: CallValues = callValuesOf({
+export const newCallValues: CallValues = callValuesOf({
   method: "POST",
   url: "",
   headers: {},
@@ -77,9 +77,16 @@ export const newCall: CallValues = callValuesOf({
   ...defaultRunOn
 })
 
-export const methods: ReadonlyArray<CallMethod> = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+export const callMethods: ReadonlyArray<CallMethod> = [
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD"
+]
 
-export const hasBody = (method: CallMethod) => method !== "GET" && method !== "HEAD"
+export const canHaveBody = (method: CallMethod) => method !== "GET" && method !== "HEAD"
 
 export const callInputOf = (values: CallValues) => ({
   method: values.method,
@@ -90,7 +97,7 @@ export const callInputOf = (values: CallValues) => ({
       .filter(([name]) => name !== "")
   ),
   auth: authInputOf(values.auth),
-  body: values.body === "" || !hasBody(values.method) ? null : values.body,
+  body: values.body === "" || !canHaveBody(values.method) ? null : values.body,
   timeout_seconds: Number(values.timeout_seconds),
   retry_count: Number(values.retry_count),
   ...runOnInputOf(values),

@@ -41,7 +41,7 @@ export const isOutputOption = (name: string) =>
   )
 
 /** An option in a curl command. A word that is not an option becomes the value of `url`. */
-export interface Part {
+export interface CurlOption {
   /** The option as written: `-X`. */
   readonly given: string
   /** The option's long name without dashes, such as `request` for `-X`. */
@@ -53,8 +53,8 @@ export interface Part {
  * Parses a command's options, written as `-sX POST`, `-XPOST`, `--request POST` or
  * `--request=POST`.
  */
-export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
-  const parts: Array<Part> = []
+export const parseCurlOptions = (words: ReadonlyArray<string>): ReadonlyArray<CurlOption> => {
+  const parts: Array<CurlOption> = []
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ""
     if (/^(?:[;|]|&&?)$/.test(word)) break
@@ -80,8 +80,8 @@ export const partsOf = (words: ReadonlyArray<string>): ReadonlyArray<Part> => {
  * Splits `-sSXPOST` into `-s`, `-S` and `-X POST`. An option that takes a value takes the rest of
  * the word.
  */
-const shortPartsOf = (word: string): ReadonlyArray<Part> => {
-  const parts: Array<Part> = []
+const shortPartsOf = (word: string): ReadonlyArray<CurlOption> => {
+  const parts: Array<CurlOption> = []
   for (let at = 1; at < word.length; at++) {
     const letter = word.charAt(at)
     const name = shorts.get(letter) ?? letter

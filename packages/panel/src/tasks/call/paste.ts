@@ -1,4 +1,4 @@
-import { readCurl, type Reading } from "./readCurl.ts"
+import { parseCurl, type ParsedPaste } from "./parseCurl.ts"
 
 const nicknames: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
@@ -15,9 +15,9 @@ const crontabLine =
   /^((?:[\d*][\d*,/~-]*\s+){3}(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*\s+(?:[\d*]|[a-z]{3}\b)[\d*,/~\-a-z]*)(?:\s+(.*))?$/is
 
 /** Parses a crontab line, a curl command, or a crontab line that runs a curl command. */
-export const readPasted = (text: string): Reading | undefined => {
+export const parsePaste = (text: string): ParsedPaste | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
-  const call = readCurl(command)
+  const call = parseCurl(command)
   if (schedule === undefined) return call
   return {
     values: { ...call?.values, repeats: "by schedule", schedule },
@@ -28,9 +28,9 @@ export const readPasted = (text: string): Reading | undefined => {
 }
 
 /** Parses the same input for a form without a schedule. */
-export const readPastedCall = (text: string): Reading | undefined => {
+export const parsePastedCall = (text: string): ParsedPaste | undefined => {
   const [schedule, command] = scheduleIn(text.trim())
-  const call = readCurl(command)
+  const call = parseCurl(command)
   return call === undefined || schedule === undefined
     ? call
     : { ...call, ignored: [...call.ignored, "the schedule"] }

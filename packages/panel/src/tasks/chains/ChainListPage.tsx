@@ -1,8 +1,8 @@
 import type { Chain } from "@scheduling/sdk"
 import { rowDetailClass } from "../../ui/lists/List.tsx"
-import { repeatingColumns } from "../columns.tsx"
-import { useBulkActions } from "../RepeatingActions.tsx"
-import { repeatingSearch } from "../search.ts"
+import { repeatingTaskColumns } from "../columns.tsx"
+import { useBulkActions } from "../RepeatingTaskActions.tsx"
+import { repeatingTaskSearch } from "../search.ts"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { chainKind, chainQueries } from "./chainKind.ts"
 
@@ -11,7 +11,7 @@ export const ChainListPage = () => (
     kind="chain"
     description="HTTP calls that run one after another. A step can use the responses of earlier steps."
     queries={chainQueries}
-    readSearch={repeatingSearch}
+    readSearch={repeatingTaskSearch}
     columns={columns}
     statuses={[
       ["active", "Active"],
@@ -33,7 +33,7 @@ export const ChainListPage = () => (
   />
 )
 
-const columns = repeatingColumns<Chain>(chainKind, ({ steps }) => (
+const columns = repeatingTaskColumns<Chain>(chainKind, ({ steps }) => (
   <span className={`${rowDetailClass} max-sm:hidden`}>
     {steps.map(({ name }) => name).join(" → ")}
   </span>

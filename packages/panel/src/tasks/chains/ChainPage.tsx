@@ -6,13 +6,13 @@ import { useIsLive } from "../../data/live.ts"
 import { useList } from "../../data/queries.ts"
 import { taskLink } from "../../data/tasks.ts"
 import { Recipients } from "../../recipients/Recipients.tsx"
-import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
+import { EmptyState, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { type Column, List, rowLinkClass } from "../../ui/lists/List.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { Status } from "../../ui/values/Status.tsx"
 import { RelativeTime, ShortTime, Duration } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
-import { RepeatingActions } from "../RepeatingActions.tsx"
+import { RepeatingTaskActions } from "../RepeatingTaskActions.tsx"
 import { describeTiming } from "../schedule/describeSchedule.ts"
 import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
 import { SuccessSection } from "../SuccessSection.tsx"
@@ -32,7 +32,7 @@ export const ChainPage = () => {
       name={({ name }) => name}
       title={(chain) => <TaskTitle task={chain} />}
       description={(chain) => describeTiming(chain) ?? "Manual runs only"}
-      actions={(chain) => <RepeatingActions kind={chainKind} task={chain} />}
+      actions={(chain) => <RepeatingTaskActions kind={chainKind} task={chain} />}
     >
       {(chain) => <ChainView chain={chain} />}
     </TaskPage>
@@ -73,7 +73,7 @@ const ChainView = ({ chain }: { readonly chain: Chain }) => {
             {...runs}
             label="Runs"
             columns={columnsFor(chain, runId)}
-            empty={<Empty title="No runs yet" />}
+            empty={<EmptyState title="No runs yet" />}
           />
         </Section>
         <FactsSection

@@ -10,7 +10,7 @@ import { CallTester } from "../call/CallTester.tsx"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { ApproveFields } from "./ApproveFields.tsx"
 import { WaitFields } from "./WaitFields.tsx"
-import { describeStep, referenceProblem, stepId, type StepValues } from "./chainValues.ts"
+import { describeStep, referenceProblem, stepElementId, type StepValues } from "./chainValues.ts"
 import * as bounds from "../../data/bounds.ts"
 
 interface StepFieldsProps {
@@ -58,7 +58,7 @@ export const StepFields = ({
         </IconButton>
       </div>
       <details
-        id={stepId(step)}
+        id={stepElementId(step)}
         className="group"
         open={wasOpen}
         // Open a collapsed step, because the browser shows validation messages only at visible

@@ -21,7 +21,7 @@ import { Badge, Status, type Tone, toneOf } from "../../ui/values/Status.tsx"
 import { Duration, ExactTime } from "../../ui/values/Time.tsx"
 import { runOnFacts } from "../../workers/runOnValues.ts"
 import { authFacts } from "../call/authFacts.tsx"
-import { runConditions } from "./chainValues.ts"
+import { runConditionLabels } from "./chainValues.ts"
 import { stepRequestOptions } from "./chainKind.ts"
 
 const edges: Readonly<Record<Tone, string>> = {
@@ -84,7 +84,7 @@ const Edge = ({ condition, isTaken }: { readonly condition: RunIf; readonly isTa
         isTaken ? "border-edge" : "border-dashed border-line"
       )}
     />
-    <span className="text-xs text-faint">{runConditions[condition]}</span>
+    <span className="text-xs text-faint">{runConditionLabels[condition]}</span>
   </div>
 )
 

@@ -11,22 +11,22 @@ import type { FormOf } from "../../ui/forms/useForm.ts"
 import { Card, Section } from "../../ui/layout/Page.tsx"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { copyCall } from "../call/callValues.ts"
-import { StepAnswers } from "../call/stepAnswers.ts"
+import { StepResponses } from "../call/stepResponses.ts"
 import { hasTiming } from "../schedule/scheduledValues.ts"
-import { FiringFields, NextRuns, ScheduleFields } from "../schedule/ScheduleFields.tsx"
+import { FiringFields, NextRunsSection, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { LimitsField } from "../../queues/LimitsField.tsx"
 import { taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
 import { chainQueries, chainRunOptions, chainRunsOptions } from "./chainKind.ts"
 import {
-  actionOf,
+  describeStepAction,
   chainInputOf,
   type ChainValues,
   chainValuesOf,
-  newChain,
+  newChainValues,
   newStep,
-  nextKey,
-  runConditions,
-  stepId,
+  nextStepKey,
+  runConditionLabels,
+  stepElementId,
   type StepValues
 } from "./chainValues.ts"
 import { StepFields } from "./StepFields.tsx"
@@ -61,7 +61,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
         <TaskTagsField {...form.group} />
       </Card>
       <Section title="Steps">
-        <StepAnswers value={answers}>
+        <StepResponses value={answers}>
           <div className="flex flex-col gap-3">
             {steps.map((step, index) => (
               <StepFields
@@ -87,7 +87,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
                 icon={<Plus />}
                 disabled={steps.length >= maxSteps}
                 onClick={() => {
-                  const step = newStep(`step${steps.length + 1}`, nextKey(steps))
+                  const step = newStep(`step${steps.length + 1}`, nextStepKey(steps))
                   setAdded(step.key)
                   set({ steps: [...steps, step] })
                 }}
@@ -96,7 +96,7 @@ const ChainFields = ({ form }: { readonly form: FormOf<ChainValues> }) => {
               </Button>
             </div>
           </div>
-        </StepAnswers>
+        </StepResponses>
       </Section>
       <Section title="When">
         <Card className="flex flex-col gap-5 p-5">
@@ -124,7 +124,7 @@ const StepOutline = ({ steps }: Pick<ChainValues, "steps">) => (
           {index > 0 && (
             <span className="flex h-8 items-center gap-3 pl-5 text-xs text-faint">
               <span aria-hidden className="h-full border-l-2 border-dashed border-edge" />
-              {runConditions[step.run_if]}
+              {runConditionLabels[step.run_if]}
             </span>
           )}
           <button
@@ -133,7 +133,9 @@ const StepOutline = ({ steps }: Pick<ChainValues, "steps">) => (
             className="block w-full rounded-lg border border-line bg-surface px-3.5 py-2.5 text-left shadow-card hover:border-edge"
           >
             <span className="block truncate font-medium">{step.name || `Step ${index + 1}`}</span>
-            <span className="block truncate font-mono text-xs text-faint">{actionOf(step)}</span>
+            <span className="block truncate font-mono text-xs text-faint">
+              {describeStepAction(step)}
+            </span>
           </button>
         </li>
       ))}
@@ -142,7 +144,7 @@ const StepOutline = ({ steps }: Pick<ChainValues, "steps">) => (
 )
 
 const openStep = (step: StepValues) => {
-  const fields = document.getElementById(stepId(step))
+  const fields = document.getElementById(stepElementId(step))
   const name = fields?.querySelector<HTMLInputElement>("input")
   if (name != null) focusField(name)
 }
@@ -150,7 +152,7 @@ const openStep = (step: StepValues) => {
 const ChainPreview = ({ form }: { readonly form: FormOf<ChainValues> }) => (
   <>
     <StepOutline steps={form.values.steps} />
-    <NextRuns {...form.group} />
+    <NextRunsSection {...form.group} />
   </>
 )
 
@@ -162,7 +164,7 @@ export const { Edit: EditChainPage, New: NewChainPage } = taskFormPages<
   kind: "chain",
   queries: chainQueries,
   resourceOf: ({ chains }) => chains,
-  initial: newChain,
+  initial: newChainValues,
   valuesOf: chainValuesOf,
   copyOf: (chain) => {
     const values = chainValuesOf(chain)

@@ -11,7 +11,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { clientOf } from "../../data/client.ts"
 import { listOptions } from "../../data/queries.ts"
 import { recordQueries } from "../../data/recordQueries.ts"
-import type { RepeatingKind } from "../RepeatingActions.tsx"
+import type { RepeatingTaskKind } from "../RepeatingTaskActions.tsx"
 
 interface Search {
   readonly name?: string
@@ -20,7 +20,7 @@ interface Search {
 
 export const chainQueries = recordQueries<Chain, Search>("chains", ({ chains }) => chains)
 
-export const chainKind: RepeatingKind = {
+export const chainKind: RepeatingTaskKind = {
   kind: "chain",
   resourceOf: ({ chains }) => chains,
   changed: chainQueries.changed

@@ -9,9 +9,9 @@ import type {
   NotificationChannelId,
   UserId
 } from "@scheduling/sdk"
-import { callInputOf, type CallValues, callValuesOf, newCall } from "../call/callValues.ts"
+import { callInputOf, type CallValues, callValuesOf, newCallValues } from "../call/callValues.ts"
 import {
-  newScheduled,
+  newScheduledValues,
   scheduledInputOf,
   type ScheduledValues,
   scheduledValuesOf
@@ -44,7 +44,7 @@ export interface StepValues extends CallValues, WaitValues, ApproveValues {
 }
 
 export const newStep = (name: string, key: number): StepValues => ({
-  ...newCall,
+  ...newCallValues,
   ...newWait,
   ...newApproval,
   retry_count: "0",
@@ -58,7 +58,7 @@ export const newStep = (name: string, key: number): StepValues => ({
  * Returns the key for the next new step. Stored steps use their positions as keys, so that a
  * refetch does not change the keys. New steps get higher keys.
  */
-export const nextKey = (steps: ReadonlyArray<StepValues>): number =>
+export const nextStepKey = (steps: ReadonlyArray<StepValues>): number =>
   Math.max(1_000, ...steps.map(({ key }) => key)) + 1
 
 const newWait: WaitValues = { wait_for: "seconds", seconds: "3600", until: "" }
@@ -98,7 +98,7 @@ export interface ChainValues extends ScheduledValues {
   readonly steps: ReadonlyArray<StepValues>
 }
 
-export const newChain: ChainValues = { ...newScheduled, steps: [newStep("first", 0)] }
+export const newChainValues: ChainValues = { ...newScheduledValues, steps: [newStep("first", 0)] }
 
 export const chainValuesOf = (chain: Chain): ChainValues => ({
   ...scheduledValuesOf(chain),
@@ -131,9 +131,9 @@ const stepInputOf = (step: StepValues): ChainStepInput => {
 }
 
 /** The id of a step's fields in the form. */
-export const stepId = ({ key }: StepValues): string => `step-${key}`
+export const stepElementId = ({ key }: StepValues): string => `step-${key}`
 
-export const runConditions: Readonly<Record<RunIf, string>> = {
+export const runConditionLabels: Readonly<Record<RunIf, string>> = {
   success: "if no earlier step failed",
   failure: "if an earlier step failed",
   always: "always"
@@ -141,9 +141,9 @@ export const runConditions: Readonly<Record<RunIf, string>> = {
 
 /** Describes what a step does, in one line. */
 export const describeStep = (step: StepValues): string =>
-  `${actionOf(step)}, ${runConditions[step.run_if]}`
+  `${describeStepAction(step)}, ${runConditionLabels[step.run_if]}`
 
-export const actionOf = ({
+export const describeStepAction = ({
   kind,
   message,
   method,

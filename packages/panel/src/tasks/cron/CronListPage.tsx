@@ -1,8 +1,8 @@
 import type { CronTask } from "@scheduling/sdk"
 import { rowDetailClass } from "../../ui/lists/List.tsx"
-import { repeatingColumns } from "../columns.tsx"
-import { useBulkActions } from "../RepeatingActions.tsx"
-import { repeatingSearch } from "../search.ts"
+import { repeatingTaskColumns } from "../columns.tsx"
+import { useBulkActions } from "../RepeatingTaskActions.tsx"
+import { repeatingTaskSearch } from "../search.ts"
 import { TaskListPage } from "../TaskListPage.tsx"
 import { cronKind, cronQueries } from "./cronKind.ts"
 
@@ -11,7 +11,7 @@ export const CronListPage = () => (
     kind="cron"
     description="HTTP calls that repeat on a schedule."
     queries={cronQueries}
-    readSearch={repeatingSearch}
+    readSearch={repeatingTaskSearch}
     columns={columns}
     statuses={[
       ["active", "Active"],
@@ -27,7 +27,7 @@ export const CronListPage = () => (
   />
 )
 
-const columns = repeatingColumns<CronTask>(cronKind, ({ method, url }) => (
+const columns = repeatingTaskColumns<CronTask>(cronKind, ({ method, url }) => (
   <span className={`${rowDetailClass} font-mono max-sm:hidden`}>
     {method} {url}
   </span>

@@ -3,11 +3,11 @@ import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../data/client.ts"
 import { ExecutionList } from "../../executions/ExecutionList.tsx"
 import { Recipients } from "../../recipients/Recipients.tsx"
-import { Empty, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
+import { EmptyState, type FactsByName, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
 import { Versions } from "../../versions/Versions.tsx"
 import { CallFacts } from "../call/CallFacts.tsx"
-import { RepeatingActions } from "../RepeatingActions.tsx"
+import { RepeatingTaskActions } from "../RepeatingTaskActions.tsx"
 import { missedSlotLabels, overlapLabels } from "../schedule/firingLabels.ts"
 import { describeTiming } from "../schedule/describeSchedule.ts"
 import { intervalFacts, recipientsSubject, taskFacts } from "../taskFacts.tsx"
@@ -27,7 +27,7 @@ export const CronPage = () => {
       name={({ name }) => name}
       title={(task) => <TaskTitle task={task} />}
       description={(task) => describeTiming(task) ?? ""}
-      actions={(task) => <RepeatingActions kind={cronKind} task={task} />}
+      actions={(task) => <RepeatingTaskActions kind={cronKind} task={task} />}
     >
       {(task) => (
         <div className="grid items-start gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
@@ -37,7 +37,7 @@ export const CronPage = () => {
               <ExecutionList
                 search={{ task_id: task.id, kind: "cron" }}
                 empty={
-                  <Empty title="No executions yet">
+                  <EmptyState title="No executions yet">
                     {task.next_run_at === null ? (
                       "The task is paused."
                     ) : (
@@ -45,7 +45,7 @@ export const CronPage = () => {
                         The first run starts <RelativeTime at={task.next_run_at} />.
                       </>
                     )}
-                  </Empty>
+                  </EmptyState>
                 }
               />
             </Section>

@@ -10,17 +10,17 @@ import {
   type CallValues,
   callValuesOf,
   copyCall,
-  newCall
+  newCallValues
 } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { CallTester } from "../call/CallTester.tsx"
 import {
-  newScheduled,
+  newScheduledValues,
   scheduledInputOf,
   type ScheduledValues,
   scheduledValuesOf
 } from "../schedule/scheduledValues.ts"
-import { FiringFields, NextRuns, ScheduleFields } from "../schedule/ScheduleFields.tsx"
+import { FiringFields, NextRunsSection, ScheduleFields } from "../schedule/ScheduleFields.tsx"
 import { LimitsField } from "../../queues/LimitsField.tsx"
 import { taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
 import { cronQueries } from "./cronKind.ts"
@@ -68,7 +68,7 @@ const CronFields = ({
 
 const CronPreview = ({ form }: { readonly form: FormOf<CronValues> }) => (
   <>
-    <NextRuns {...form.group} />
+    <NextRunsSection {...form.group} />
     <CallTester name={form.values.name} values={form.values} />
   </>
 )
@@ -81,7 +81,7 @@ export const { Edit: EditCronPage, New: NewCronPage } = taskFormPages<
   kind: "cron",
   queries: cronQueries,
   resourceOf: ({ cron }) => cron,
-  initial: { ...newCall, ...newScheduled },
+  initial: { ...newCallValues, ...newScheduledValues },
   valuesOf: cronValuesOf,
   copyOf: (task) => ({ ...copyCall(cronValuesOf(task)), name: `${task.name} (copy)` }),
   inputOf: (values) => ({ ...callInputOf(values), ...scheduledInputOf(values) }),

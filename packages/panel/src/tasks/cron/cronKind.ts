@@ -1,6 +1,6 @@
 import type { CronTask, TaskStatus } from "@scheduling/sdk"
 import { recordQueries } from "../../data/recordQueries.ts"
-import type { RepeatingKind } from "../RepeatingActions.tsx"
+import type { RepeatingTaskKind } from "../RepeatingTaskActions.tsx"
 
 interface Search {
   readonly name?: string
@@ -9,7 +9,7 @@ interface Search {
 
 export const cronQueries = recordQueries<CronTask, Search>("cron", ({ cron }) => cron)
 
-export const cronKind: RepeatingKind = {
+export const cronKind: RepeatingTaskKind = {
   kind: "cron",
   resourceOf: ({ cron }) => cron,
   changed: cronQueries.changed

@@ -9,7 +9,7 @@ import { executionQueries } from "../../executions/queries.ts"
 import { Button, ButtonLink } from "../../ui/actions/Button.tsx"
 import { Confirm } from "../../ui/actions/Dialog.tsx"
 import { Recipients } from "../../recipients/Recipients.tsx"
-import { Empty, FactsSection, Section } from "../../ui/layout/Page.tsx"
+import { EmptyState, FactsSection, Section } from "../../ui/layout/Page.tsx"
 import { runWithToast, showSuccessToast } from "../../ui/messages/toast.ts"
 import { RoleGate } from "../../ui/role.tsx"
 import { RelativeTime, ShortTime } from "../../ui/values/Time.tsx"
@@ -41,7 +41,7 @@ export const DelayedPage = () => {
             <ExecutionList
               search={{ task_id: task.id, kind: "delayed" }}
               empty={
-                <Empty title="No executions yet">
+                <EmptyState title="No executions yet">
                   {task.status === "pending" ? (
                     <>
                       The call starts <RelativeTime at={task.run_at} />.
@@ -49,7 +49,7 @@ export const DelayedPage = () => {
                   ) : (
                     "The task was cancelled before it was due."
                   )}
-                </Empty>
+                </EmptyState>
               }
             />
           </Section>

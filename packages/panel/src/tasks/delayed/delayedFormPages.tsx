@@ -12,18 +12,18 @@ import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { CallbackFields } from "../call/CallbackFields.tsx"
 import { CallFields, LimitFields } from "../call/CallFields.tsx"
 import { CallOptionFields } from "../call/CallOptionFields.tsx"
-import { callInputOf, callValuesOf, copyCall, newCall } from "../call/callValues.ts"
+import { callInputOf, callValuesOf, copyCall, newCallValues } from "../call/callValues.ts"
 import { PasteBox } from "../call/PasteBox.tsx"
 import { CallTester } from "../call/CallTester.tsx"
-import { localTime } from "../schedule/firingOptionValues.ts"
-import { newTask, taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
+import { dateTimeInputOf } from "../schedule/firingOptionValues.ts"
+import { newTaskValues, taskFormPages, TaskNameField, TaskTagsField } from "../taskFormPages.tsx"
 import { delayedQueries } from "./delayedQueries.ts"
 
 const units = { "60": "minutes", "3600": "hours", "86400": "days" }
 
 const newDelayed = {
-  ...newCall,
-  ...newTask,
+  ...newCallValues,
+  ...newTaskValues,
   when: "after" as "after" | "at",
   amount: "10",
   unit: "60",
@@ -167,7 +167,7 @@ export const { Edit: EditDelayedPage, New: NewDelayedPage } = taskFormPages<
     ...delayedValuesOf(task),
     version: task.version,
     when: "at",
-    run_at: localTime(task.run_at)
+    run_at: dateTimeInputOf(task.run_at)
   }),
   copyOf: (task) => copyCall(delayedValuesOf(task)),
   inputOf,

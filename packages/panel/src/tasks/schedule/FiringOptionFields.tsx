@@ -4,7 +4,7 @@ import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts
 import { countChanged } from "../../ui/forms/merge.ts"
 import { CollapsibleSection } from "../../ui/layout/CollapsibleSection.tsx"
 import { userTimeZone } from "../../ui/values/format.ts"
-import { type FiringOptionValues, newFiringOptions } from "./firingOptionValues.ts"
+import { type FiringOptionValues, newFiringOptionValues } from "./firingOptionValues.ts"
 import { pauseLabels } from "./firingLabels.ts"
 
 export const FiringOptionFields = ({
@@ -17,7 +17,7 @@ export const FiringOptionFields = ({
   return (
     <CollapsibleSection
       summary="Seconds, dates, jitter and pauses"
-      count={countChanged(newFiringOptions, values)}
+      count={countChanged(newFiringOptionValues, values)}
     >
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label="Precision" hint="Runs must be at least 5 seconds apart.">

@@ -4,7 +4,7 @@ import { type FieldGroupProps, inputPropsOf } from "../../ui/forms/inputProps.ts
 import { Section } from "../../ui/layout/Page.tsx"
 import { useIsWide } from "../../ui/layout/useIsWide.ts"
 import { FiringOptionFields } from "./FiringOptionFields.tsx"
-import { slotQueryOf } from "./firingOptionValues.ts"
+import { previewQueryOf } from "./firingOptionValues.ts"
 import { missedSlotLabels, overlapLabels } from "./firingLabels.ts"
 import { userTimeZone } from "../../ui/values/format.ts"
 import { hasTiming, type ScheduledValues, timingOf } from "./scheduledValues.ts"
@@ -59,14 +59,14 @@ export const ScheduleFields = ({
       ) : (
         <IntervalFields {...group} isRequired={isRequired} />
       )}
-      {!isWide && <TimingPreview {...group} />}
+      {!isWide && <NextRunsPreview {...group} />}
       {hasTiming(values) && <FiringOptionFields {...group} />}
     </>
   )
 }
 
 /** The next runs, shown beside the form if there is room, otherwise below the schedule. */
-export const TimingPreview = ({
+export const NextRunsPreview = ({
   errorOf,
   values
 }: Pick<FieldGroupProps<ScheduledValues>, "errorOf" | "values">) => {
@@ -77,15 +77,15 @@ export const TimingPreview = ({
       timezone={values.timezone}
       dstOverlap={values.dst_overlap}
       isRejected={previewedFields.some((field) => errorOf(field) !== undefined)}
-      slots={slotQueryOf(values)}
+      slots={previewQueryOf(values)}
     />
   )
 }
 
-export const NextRuns = (group: Parameters<typeof TimingPreview>[0]) => (
+export const NextRunsSection = (group: Parameters<typeof NextRunsPreview>[0]) => (
   <Section title="Next runs">
     {hasTiming(group.values) ? (
-      <TimingPreview {...group} />
+      <NextRunsPreview {...group} />
     ) : (
       <p className="text-sm text-faint">Enter a schedule to see the next runs.</p>
     )}

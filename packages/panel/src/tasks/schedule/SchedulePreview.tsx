@@ -8,14 +8,14 @@ import {
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { useDeferredValue } from "react"
 import { clientOf, useWorkspace } from "../../data/client.ts"
-import { isErrorResponse } from "../../data/queries.ts"
+import { isPermanentError } from "../../data/queries.ts"
 import { classes } from "../../ui/classes.ts"
 import { FieldError } from "../../ui/forms/Field.tsx"
 import { Problem } from "../../ui/messages/Problem.tsx"
 import { formatDay } from "../../ui/values/format.ts"
 import { Badge } from "../../ui/values/Status.tsx"
 import { RelativeTime } from "../../ui/values/Time.tsx"
-import type { slotQueryOf } from "./firingOptionValues.ts"
+import type { previewQueryOf } from "./firingOptionValues.ts"
 import { describeSchedule } from "./describeSchedule.ts"
 
 const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
@@ -24,7 +24,7 @@ const previewOptions = (workspaceId: WorkspaceId, query: CronPreviewQuery) =>
     enabled: query.schedule !== "",
     placeholderData: keepPreviousData,
     staleTime: 30_000,
-    retry: (count, error) => count < 1 && !isErrorResponse(error),
+    retry: (count, error) => count < 1 && !isPermanentError(error),
     queryFn: ({ signal }) => clientOf(workspaceId).cron.preview(query, { signal })
   })
 
@@ -46,7 +46,7 @@ export const SchedulePreview = ({
   readonly dstOverlap: DstOverlap
   /** True if a field already shows the error. */
   readonly isRejected: boolean
-  readonly slots?: ReturnType<typeof slotQueryOf>
+  readonly slots?: ReturnType<typeof previewQueryOf>
 }) => {
   const { workspaceId } = useWorkspace()
   const asked = useDeferredValue(typeof schedule === "string" ? schedule.trim() : schedule.every)

@@ -15,7 +15,7 @@ export interface FiringOptionValues {
 export type FiringOptions = Pick<CronTask, keyof FiringOptionValues>
 
 /** Formats a time for `<input type="datetime-local">`, which uses the user's time zone. */
-export const localTime = (at: string): string => {
+export const dateTimeInputOf = (at: string): string => {
   const date = new Date(at)
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
@@ -23,15 +23,15 @@ export const localTime = (at: string): string => {
 export const firingOptionValuesOf = (options: FiringOptions): FiringOptionValues => ({
   precision: options.precision,
   jitter_seconds: options.jitter_seconds === 0 ? "" : String(options.jitter_seconds),
-  starts_at: options.starts_at === null ? "" : localTime(options.starts_at),
-  ends_at: options.ends_at === null ? "" : localTime(options.ends_at),
+  starts_at: options.starts_at === null ? "" : dateTimeInputOf(options.starts_at),
+  ends_at: options.ends_at === null ? "" : dateTimeInputOf(options.ends_at),
   excluded_days: options.excluded_days.join(", "),
   excluded_calendar: options.excluded_calendar?.url ?? "",
   on_pause: options.on_pause,
   pause_after_failures: String(options.pause_after_failures ?? "")
 })
 
-export const newFiringOptions = firingOptionValuesOf({
+export const newFiringOptionValues = firingOptionValuesOf({
   precision: "minute",
   jitter_seconds: 0,
   starts_at: null,
@@ -54,7 +54,7 @@ export const firingOptionInputOf = (values: FiringOptionValues) => ({
 })
 
 /** Returns the schedule preview's query parameters. */
-export const slotQueryOf = (values: FiringOptionValues) => {
+export const previewQueryOf = (values: FiringOptionValues) => {
   const days = daysOf(values)
   const { ends_at, excluded_calendar, starts_at } = firingOptionInputOf(values)
   return {

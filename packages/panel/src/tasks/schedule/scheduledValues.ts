@@ -4,13 +4,13 @@ import { userTimeZone } from "../../ui/values/format.ts"
 import { callbackInputOf, callbackValuesOf } from "../call/callbackValues.ts"
 import { limitInputOf, limitValuesOf } from "../../queues/limitValues.ts"
 import { parseTags } from "../../ui/forms/parseTags.ts"
-import { newTask, type TaskValues } from "../taskFormPages.tsx"
+import { newTaskValues, type TaskValues } from "../taskFormPages.tsx"
 import {
   firingOptionInputOf,
   firingOptionValuesOf,
-  localTime,
+  dateTimeInputOf,
   type FiringOptionValues,
-  newFiringOptions
+  newFiringOptionValues
 } from "./firingOptionValues.ts"
 
 export interface ScheduledValues extends TaskValues, FiringOptionValues, DependsOnValues {
@@ -29,8 +29,8 @@ export interface ScheduledValues extends TaskValues, FiringOptionValues, Depends
   readonly dst_overlap: DstOverlap
 }
 
-export const newScheduled: ScheduledValues = {
-  ...newTask,
+export const newScheduledValues: ScheduledValues = {
+  ...newTaskValues,
   depends_on: [],
   repeats: "by schedule",
   schedule: "",
@@ -40,7 +40,7 @@ export const newScheduled: ScheduledValues = {
   overlap: "skip",
   missed: "once",
   dst_overlap: "first",
-  ...newFiringOptions
+  ...newFiringOptionValues
 }
 
 type Scheduled = Pick<CronTask, keyof CronTask & keyof ScheduledValues>
@@ -52,7 +52,7 @@ export const scheduledValuesOf = (task: Scheduled): ScheduledValues => ({
   repeats: task.every === null ? "by schedule" : "at an interval",
   schedule: task.schedule ?? "",
   every: task.every ?? "",
-  anchor: task.anchor === null ? "" : localTime(task.anchor),
+  anchor: task.anchor === null ? "" : dateTimeInputOf(task.anchor),
   timezone: task.timezone,
   overlap: task.overlap,
   missed: task.missed,

@@ -1,5 +1,5 @@
 import { Field, Select } from "../forms/Field.tsx"
-import { FormEnd } from "../forms/FormEnd.tsx"
+import { FormFooter } from "../forms/FormFooter.tsx"
 import { useForm } from "../forms/useForm.ts"
 import { Sheet } from "./Dialog.tsx"
 
@@ -39,7 +39,7 @@ export const RotateSheet = ({
         <Field label={`Keep the old ${secret} working for`} error={form.errorOf("grace_seconds")}>
           <Select {...form.text("grace_seconds")} options={gracePeriods} />
         </Field>
-        <FormEnd form={form} action={`Rotate ${secret}`} onCancel={onClose} />
+        <FormFooter form={form} action={`Rotate ${secret}`} onCancel={onClose} />
       </form>
     </Sheet>
   )

@@ -3,7 +3,8 @@ import { Field, Input, Select } from "./Field.tsx"
 import { type DurationLimits, durationRangeError, durationUnits } from "./spans.ts"
 
 const unitOf = (seconds: number): string =>
-  durationUnits.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ?? "60"
+  durationUnits.toReversed().find(([unit]) => seconds > 0 && seconds % Number(unit) === 0)?.[0] ??
+  "60"
 
 /**
  * Edits a duration as an amount and a unit. The value is in seconds, or null if the field is empty.

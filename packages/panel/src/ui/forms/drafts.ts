@@ -1,4 +1,4 @@
-import type { Edited } from "./merge.ts"
+import type { FormState } from "./merge.ts"
 
 /**
  * The session storage key prefix for drafts of long forms. Drafts survive a reload and an expired
@@ -7,13 +7,13 @@ import type { Edited } from "./merge.ts"
 const prefix = "draft:"
 const ownerKey = "drafts-of"
 
-export const readDraft = <Values>(key: string | undefined): Edited<Values> | undefined => {
+export const readDraft = <Values>(key: string | undefined): FormState<Values> | undefined => {
   const text = key === undefined ? null : sessionStorage.getItem(prefix + key)
-  return text === null ? undefined : (JSON.parse(text) as Edited<Values>)
+  return text === null ? undefined : (JSON.parse(text) as FormState<Values>)
 }
 
 /** Saves a draft. If the storage is full or blocked, nothing is saved. */
-export const saveDraft = <Values>(key: string | undefined, edited: Edited<Values>): void => {
+export const saveDraft = <Values>(key: string | undefined, edited: FormState<Values>): void => {
   if (key === undefined) return
   try {
     sessionStorage.setItem(prefix + key, JSON.stringify(edited))

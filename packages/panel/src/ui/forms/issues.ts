@@ -24,7 +24,7 @@ export const issuesOf = (error: unknown): ReadonlyArray<Issue> =>
       : []
 
 /** Removes the issues whose values have changed. */
-export const issuesLeft = (
+export const remainingIssues = (
   issues: ReadonlyArray<Issue>,
   before: object,
   after: object

@@ -1,10 +1,10 @@
 /** A form's values, and the version of the record that they were last merged with. */
-export interface Edited<Values> {
+export interface FormState<Values> {
   readonly base: Values
   readonly values: Values
 }
 
-export interface Merged<Values> extends Edited<Values> {
+export interface MergedFormState<Values> extends FormState<Values> {
   /** Fields that only someone else changed. The form shows the new values. */
   readonly taken: ReadonlyArray<string>
   /**
@@ -15,9 +15,9 @@ export interface Merged<Values> extends Edited<Values> {
 
 /** Merges other users' changes into a form, field by field. The user's own edits are kept. */
 export const mergeLatest = <Values extends object>(
-  { base, values }: Edited<Values>,
+  { base, values }: FormState<Values>,
   latest: Values
-): Merged<Values> => {
+): MergedFormState<Values> => {
   const theirs = fieldsOf(latest).filter((field) => !isSameValue(base[field], latest[field]))
   const isClash = (field: keyof Values) =>
     !isSameValue(values[field], base[field]) && !isSameValue(values[field], latest[field])
@@ -36,11 +36,11 @@ export const mergeLatest = <Values extends object>(
 
 /** Resolves conflicts: either the user's values stay as edits, or the record's values replace them. */
 export const resolveConflicts = <Values extends object>(
-  { base, values }: Edited<Values>,
+  { base, values }: FormState<Values>,
   latest: Values,
   clashes: ReadonlyArray<string>,
   keeps: "mine" | "theirs"
-): Edited<Values> => {
+): FormState<Values> => {
   const theirs = pick(
     latest,
     fieldsOf(latest).filter((field) => clashes.includes(field))

@@ -8,12 +8,12 @@ interface Versioned {
  * Calls `update` with the changed fields and the version that was loaded, unless nothing has
  * changed.
  */
-export type Patch<Input> = (
+export type SendPatch<Input> = (
   update: (changes: Partial<Input> & Versioned) => Promise<unknown>
 ) => Promise<unknown>
 
 /** Creates a record from the whole input, or patches an existing record. */
-export type SendInput<Input> = (input: Input, patch: Patch<Input>) => Promise<unknown>
+export type SendInput<Input> = (input: Input, patch: SendPatch<Input>) => Promise<unknown>
 
 /** Converts form values to API input and passes it to `onSend`. */
 export const sendInput =

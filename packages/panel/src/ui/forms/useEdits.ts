@@ -1,6 +1,12 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { deleteDraft, saveDraft, readDraft } from "./drafts.ts"
-import { type Edited, isSameValue, type Merged, mergeLatest, resolveConflicts } from "./merge.ts"
+import {
+  type FormState,
+  isSameValue,
+  type MergedFormState,
+  mergeLatest,
+  resolveConflicts
+} from "./merge.ts"
 
 export interface Edits {
   /** Fields that only others changed. The form shows the new values. */
@@ -31,10 +37,10 @@ export const useEdits = <Values extends object>(
 ) => {
   const [draft] = useState(() => readDraft<Values>(draftKey))
   const [isRestored, setRestored] = useState(draft !== undefined)
-  const [edited, setEdited] = useState<Edited<Values>>(draft ?? { base: record, values: record })
+  const [edited, setEdited] = useState<FormState<Values>>(draft ?? { base: record, values: record })
   // A ref, because the user may continue typing while the record is refetched.
   const now = useRef(edited)
-  const put = (next: Edited<Values>) => {
+  const put = (next: FormState<Values>) => {
     now.current = next
     setEdited(next)
     if (isSameValue(next.base, next.values)) deleteDraft(draftKey)
@@ -49,7 +55,7 @@ export const useEdits = <Values extends object>(
   // service, rather than a change by another user.
   const isSent = useRef(false)
 
-  const merge = (next: Values): Merged<Values> => {
+  const merge = (next: Values): MergedFormState<Values> => {
     const merged = mergeLatest(now.current, next)
     put({ base: merged.base, values: merged.values })
     setLatest(next)

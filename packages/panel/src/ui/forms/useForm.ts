@@ -2,7 +2,7 @@ import { ApiError } from "@scheduling/sdk"
 import { type FormEvent, useEffect, useRef, useState } from "react"
 import { inputPropsOf } from "./inputProps.ts"
 import { focusField, invalidFieldsIn } from "./invalidFields.ts"
-import { type Issue, issuesLeft, issuesOf } from "./issues.ts"
+import { type Issue, remainingIssues, issuesOf } from "./issues.ts"
 import { isSameValue } from "./merge.ts"
 import { useEdits } from "./useEdits.ts"
 
@@ -42,7 +42,7 @@ export const useForm = <Values extends object>({
 
   const set = (fields: Partial<Values>) => {
     change(fields)
-    setIssues((before) => issuesLeft(before, values, { ...values, ...fields }))
+    setIssues((before) => remainingIssues(before, values, { ...values, ...fields }))
   }
 
   const submit = async (event?: FormEvent<HTMLFormElement>) => {

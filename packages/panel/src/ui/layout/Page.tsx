@@ -130,7 +130,7 @@ export const FactsSection = ({
 )
 
 /** A list's empty state: the purpose of its records and how to create the first one. */
-export const Empty = ({
+export const EmptyState = ({
   action,
   children,
   icon,

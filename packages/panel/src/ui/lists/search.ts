@@ -32,7 +32,7 @@ export const listOf =
     return allowed.filter((known) => chosen.includes(known)).join(",") || undefined
   }
 
-export const keyOf =
+export const oneKeyOf =
   <Key extends string>(known: Readonly<Record<Key, unknown>>) =>
   (value: unknown): Key | undefined =>
     typeof value === "string" && Object.hasOwn(known, value) ? (value as Key) : undefined
@@ -45,7 +45,7 @@ export const wholeNumberIn =
     return Number.isInteger(number) && number >= min && number <= max ? number : undefined
   }
 
-export const momentIn = (value: unknown): string | undefined => {
+export const dateTimeTextOf = (value: unknown): string | undefined => {
   const text = searchTextOf(value)
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text
 }

@@ -1,6 +1,12 @@
 import { classes } from "../classes.ts"
 import { useNow } from "./clock.ts"
-import { formatDateTime, formatDuration, formatRelativeTime, formatShortDateTime, formatShortExactDateTime } from "./format.ts"
+import {
+  formatDateTime,
+  formatDuration,
+  formatRelativeTime,
+  formatShortDateTime,
+  formatShortExactDateTime
+} from "./format.ts"
 
 interface Moment {
   /** Null is shown as a dash. */
@@ -24,7 +30,11 @@ const timeOf = (at: string, text: string, className?: string) => (
 export const RelativeTime = ({ at, className }: Moment) => {
   const now = useNow()
   if (at === null) return <EmptyValue />
-  return timeOf(at, formatRelativeTime(Date.parse(at), now), classes("whitespace-nowrap", className))
+  return timeOf(
+    at,
+    formatRelativeTime(Date.parse(at), now),
+    classes("whitespace-nowrap", className)
+  )
 }
 
 const clockTime =
@@ -40,6 +50,10 @@ export const ExactTime = clockTime(formatShortExactDateTime)
 export const FullTime = clockTime(formatDateTime, "")
 
 export const Duration = ({ ms }: { readonly ms: number | null }) =>
-  ms === null ? <EmptyValue /> : <span className="nums whitespace-nowrap">{formatDuration(ms)}</span>
+  ms === null ? (
+    <EmptyValue />
+  ) : (
+    <span className="nums whitespace-nowrap">{formatDuration(ms)}</span>
+  )
 
 export const EmptyValue = () => <span className="text-faint">–</span>

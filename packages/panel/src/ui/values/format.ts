@@ -118,6 +118,10 @@ export const formatDay = withOtherYear({ weekday: "short", day: "numeric", month
 
 export const formatTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit" })
 
-export const formatExactTimeOfDay = inZone({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
+export const formatExactTimeOfDay = inZone({
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit"
+})
 
 export const userTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

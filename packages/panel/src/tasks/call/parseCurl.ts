@@ -1,20 +1,20 @@
 import type { CallMethod } from "@scheduling/sdk"
-import { hasBody, type HeaderValue, methods } from "./callValues.ts"
-import { isOutputOption, type Part, partsOf } from "./curlOptions.ts"
+import { canHaveBody, type FormHeader, callMethods } from "./callValues.ts"
+import { isOutputOption, type CurlOption, parseCurlOptions } from "./curlOptions.ts"
 import { shellWords } from "./shellWords.ts"
 
-export interface Pasted {
+export interface PastedValues {
   readonly repeats?: "by schedule"
   readonly schedule?: string
   readonly method?: CallMethod
   readonly url?: string
-  readonly headers?: ReadonlyArray<HeaderValue>
+  readonly headers?: ReadonlyArray<FormHeader>
   readonly body?: string
   readonly timeout_seconds?: string
 }
 
-export interface Reading {
-  readonly values: Pasted
+export interface ParsedPaste {
+  readonly values: PastedValues
   readonly filled: ReadonlyArray<string>
   /** The parts of the input that the form has no field for. */
   readonly ignored: ReadonlyArray<string>
@@ -33,9 +33,9 @@ interface RequestDraft {
 }
 
 /** Applies an option to the draft, or returns its name if the panel ignores it. */
-type Reader = (draft: RequestDraft, part: Part) => string | undefined
+type Reader = (draft: RequestDraft, part: CurlOption) => string | undefined
 
-const whole = ({ given, value }: Part) => `${given} ${value}`
+const whole = ({ given, value }: CurlOption) => `${given} ${value}`
 
 const header =
   (name: string, valueOf: (text: string) => string = (text) => text): Reader =>
@@ -58,7 +58,7 @@ const data = unlessFile(({ data }, value) => data.push(value))
 
 const readers: Readonly<Record<string, Reader>> = {
   request: (draft, part) => {
-    const known = methods.find((method) => method === part.value.toUpperCase())
+    const known = callMethods.find((method) => method === part.value.toUpperCase())
     if (known === undefined) return whole(part)
     draft.method = known
     return undefined
@@ -137,7 +137,7 @@ const readers: Readonly<Record<string, Reader>> = {
  * Converts a curl command to a call. Returns undefined for other commands and if the URL is
  * missing.
  */
-export const readCurl = (command: string): Reading | undefined => {
+export const parseCurl = (command: string): ParsedPaste | undefined => {
   const words = shellWords(command)
   const begin = words.findIndex((word) => /(?:^|\/)curl$/.test(word))
   if (begin === -1) return undefined
@@ -149,7 +149,7 @@ export const readCurl = (command: string): Reading | undefined => {
     isGet: false
   }
   const ignored = new Set<string>()
-  for (const part of partsOf(words.slice(begin + 1))) {
+  for (const part of parseCurlOptions(words.slice(begin + 1))) {
     const read = Object.hasOwn(readers, part.name) ? readers[part.name] : undefined
     const left = read === undefined ? part.given : read(draft, part)
     if (left !== undefined && !isOutputOption(part.name)) ignored.add(left)
@@ -157,13 +157,17 @@ export const readCurl = (command: string): Reading | undefined => {
   return draft.url === undefined ? undefined : readingOf(draft, draft.url, [...ignored])
 }
 
-const readingOf = (draft: RequestDraft, url: string, ignored: ReadonlyArray<string>): Reading => {
+const readingOf = (
+  draft: RequestDraft,
+  url: string,
+  ignored: ReadonlyArray<string>
+): ParsedPaste => {
   const { isGet, timeout } = draft
   const method =
     draft.method ?? (isGet && draft.defaultMethod !== "HEAD" ? "GET" : draft.defaultMethod)
   const query = [...draft.query, ...(isGet ? draft.data : [])].join("&")
   const text = isGet ? "" : draft.data.join("&")
-  const body = hasBody(method) ? text : ""
+  const body = canHaveBody(method) ? text : ""
   const headers = isForm(draft.headers, body)
     ? [...draft.headers, ["content-type", "application/x-www-form-urlencoded"] as const]
     : draft.headers

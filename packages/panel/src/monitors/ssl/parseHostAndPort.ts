@@ -4,7 +4,7 @@ interface Server {
 }
 
 /** Splits a URL or `host:8443`, typed into the host field, into a host and a port. */
-export const parseServer = ({ host, port }: Server): Server => {
+export const parseHostAndPort = ({ host, port }: Server): Server => {
   const text = host.trim()
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
   if (!isAddress && !/^[^\s:/]+:\d+$/.test(text)) return { host: text, port }

@@ -1,7 +1,7 @@
 import type { NotificationChannel } from "@scheduling/sdk"
 import { Status } from "../../ui/values/Status.tsx"
 
-export const ChannelState = ({
+export const ChannelStatus = ({
   channel: { confirmed, paused, paused_reason }
 }: {
   readonly channel: Pick<NotificationChannel, "confirmed" | "paused" | "paused_reason">

@@ -3,7 +3,7 @@ import { LeaveConfirmation } from "../actions/LeaveConfirmation.tsx"
 import { Code } from "./Code.tsx"
 import { OnCopy } from "./Copy.tsx"
 
-export const ShownOnce = ({
+export const SecretShownOnce = ({
   children,
   label,
   secret,

@@ -1,13 +1,13 @@
 import { createContext } from "react"
 
 /** The latest response bodies of a chain's steps, by step name. */
-export const StepAnswers = createContext<ReadonlyMap<string, string>>(new Map())
+export const StepResponses = createContext<ReadonlyMap<string, string>>(new Map())
 
 const maxValues = 40
 const maxDepth = 4
 
 /** Returns references to the values in a JSON response, each with its value. */
-export const valuesInAnswer = (
+export const valuesInResponse = (
   step: string,
   answer: string
 ): ReadonlyArray<readonly [name: string, value: string]> => {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Card, Skeleton } from "./Page.tsx"
 
-export const Figure = ({
+export const FigureCard = ({
   children,
   name,
   note,
@@ -22,6 +22,6 @@ export const Figure = ({
   </Card>
 )
 
-export const Figures = ({ children }: { readonly children: ReactNode }) => (
+export const FigureCards = ({ children }: { readonly children: ReactNode }) => (
   <div className="flex flex-wrap gap-3 [&>*]:grow [&>*]:basis-40">{children}</div>
 )

@@ -5,7 +5,7 @@ import { classes } from "../../ui/classes.ts"
 type Control = HTMLInputElement | HTMLTextAreaElement
 
 /** Matches the part of a reference that was typed before the caret: `{{ steps.lo`. */
-export const openReference = /\{\{\s*([\w.[\]"-]*)$/
+export const openReferencePattern = /\{\{\s*([\w.[\]"-]*)$/
 
 const beforeCaret = ({ selectionEnd, value }: Control) =>
   value.slice(0, selectionEnd ?? value.length)
@@ -13,7 +13,7 @@ const beforeCaret = ({ selectionEnd, value }: Control) =>
 type Value = readonly [name: string, meaning: string]
 
 /** Suggests values while the user types a reference such as `{{ steps.login` into a field. */
-export const Completion = ({
+export const ReferenceSuggestions = ({
   control,
   onInsert,
   values
@@ -26,7 +26,7 @@ export const Completion = ({
   useEffect(() => {
     const { current } = control
     if (current === null) return undefined
-    const read = () => setQuery(openReference.exec(beforeCaret(current))?.[1])
+    const read = () => setQuery(openReferencePattern.exec(beforeCaret(current))?.[1])
     const close = () => setQuery(undefined)
     current.addEventListener("input", read)
     current.addEventListener("blur", close)
@@ -59,7 +59,7 @@ const Suggestions = ({
   onInsert,
   query,
   values
-}: Parameters<typeof Completion>[0] & {
+}: Parameters<typeof ReferenceSuggestions>[0] & {
   readonly query: string
   readonly onClose: () => void
 }) => {

@@ -5,7 +5,7 @@ import type { Column } from "../../ui/lists/List.tsx"
 import { Facts } from "../../ui/layout/Page.tsx"
 import { Badge, Status, type Tone } from "../../ui/values/Status.tsx"
 import { ShortTime, Duration } from "../../ui/values/Time.tsx"
-import { eventTimeColumn, type ListedEvent } from "../MonitorEvents.tsx"
+import { eventTimeColumn, type EventListOptions } from "../MonitorEvents.tsx"
 
 const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   success: "ok",
@@ -18,7 +18,7 @@ const tones: Readonly<Record<HeartbeatEvent["type"], Tone>> = {
   resumed: "none"
 }
 
-export const heartbeatEvents: ListedEvent<HeartbeatEvent> = {
+export const heartbeatEventList: EventListOptions<HeartbeatEvent> = {
   title: "Pings",
   empty: "No pings yet",
   columns: (show) => columnsWith(show),

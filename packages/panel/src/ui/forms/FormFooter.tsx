@@ -9,7 +9,7 @@ import { ConcurrentEdits } from "./ConcurrentEdits.tsx"
 import type { Edits } from "./useEdits.ts"
 
 /** The end of a form: its buttons, and problems that do not belong to a field. */
-export const FormEnd = ({
+export const FormFooter = ({
   action,
   form,
   isLong = false,
@@ -57,7 +57,9 @@ export const FormEnd = ({
           : {attention.join(", ")}
         </p>
       )}
-      {isHeld && needs !== undefined && <p className="text-sm text-soft">{roleNeededMessage(needs)}</p>}
+      {isHeld && needs !== undefined && (
+        <p className="text-sm text-soft">{roleNeededMessage(needs)}</p>
+      )}
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" look={look} busy={form.isBusy} disabled={isHeld}>
           {action}

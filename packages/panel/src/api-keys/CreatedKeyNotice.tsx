@@ -2,9 +2,9 @@ import type { CreatedApiKey } from "@scheduling/sdk"
 import type { ReactNode } from "react"
 import { useWorkspace } from "../data/client.ts"
 import { Snippets } from "../ui/values/Code.tsx"
-import { ShownOnce } from "../ui/values/ShownOnce.tsx"
+import { SecretShownOnce } from "../ui/values/SecretShownOnce.tsx"
 
-export const ShownKey = ({
+export const CreatedKeyNotice = ({
   children,
   created
 }: {
@@ -15,7 +15,7 @@ export const ShownKey = ({
   const readsTasks = created.scopes.includes("tasks:read")
   const url = `${location.origin}/v1/${readsTasks ? `workspaces/${workspaceId}/cron` : "whoami"}`
   return (
-    <ShownOnce
+    <SecretShownOnce
       title="Save this key now. It cannot be shown again."
       label="key"
       secret={created.key}
@@ -37,6 +37,6 @@ console.log(await client.${readsTasks ? "cron.list()" : "workspaces.whoami()"})`
           ]
         ]}
       />
-    </ShownOnce>
+    </SecretShownOnce>
   )
 }

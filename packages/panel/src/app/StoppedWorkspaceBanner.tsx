@@ -4,8 +4,12 @@ import { RoleGate } from "../ui/role.tsx"
 import { Dot } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
 
-/** A strip on every page of a stopped workspace, saying that no runs start. */
-export const StoppedStrip = ({ workspace }: { readonly workspace: Workspace | undefined }) => {
+/** A banner on every page of a stopped workspace, saying that no runs start. */
+export const StoppedWorkspaceBanner = ({
+  workspace
+}: {
+  readonly workspace: Workspace | undefined
+}) => {
   const at = workspace?.stopped_at ?? null
   if (workspace === undefined || at === null) return null
   return (

@@ -3,12 +3,12 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { IncidentList } from "../incidents/IncidentList.tsx"
 import { ParentPageLink } from "../ui/layout/ParentPageLink.tsx"
-import { Empty, Page, Section } from "../ui/layout/Page.tsx"
+import { EmptyState, Page, Section } from "../ui/layout/Page.tsx"
 import { Badge, Status } from "../ui/values/Status.tsx"
 import { RelativeTime } from "../ui/values/Time.tsx"
-import { History } from "./History.tsx"
+import { MonitorHistory } from "./MonitorHistory.tsx"
 import { UptimeSection } from "./UptimeSection.tsx"
-import type { OldestEvent } from "./history.ts"
+import type { OldestResult } from "./history.ts"
 
 export const MonitorListLink = ({ workspaceId }: { readonly workspaceId: string }) => (
   <ParentPageLink to="/w/$workspaceId/monitors" params={{ workspaceId }}>
@@ -16,7 +16,7 @@ export const MonitorListLink = ({ workspaceId }: { readonly workspaceId: string 
   </ParentPageLink>
 )
 
-export const MonitorFrame = ({
+export const MonitorPageLayout = ({
   actions,
   aside,
   children,
@@ -25,7 +25,7 @@ export const MonitorFrame = ({
   oldest
 }: {
   readonly monitor: Omit<Monitor, "kind">
-  readonly oldest: OldestEvent | undefined
+  readonly oldest: OldestResult | undefined
   readonly actions: ReactNode
   readonly aside: ReactNode
   readonly first?: ReactNode
@@ -54,12 +54,12 @@ export const MonitorFrame = ({
         <div className="flex min-w-0 flex-col gap-8">
           {first}
           {status !== "new" && <UptimeSection monitorId={monitor.id} />}
-          {status !== "new" && <History monitor={monitor} oldest={oldest} />}
+          {status !== "new" && <MonitorHistory monitor={monitor} oldest={oldest} />}
           {children}
           <Section title="Incidents">
             <IncidentList
               search={{ subject_id: monitor.id }}
-              empty={<Empty title="No incidents yet" />}
+              empty={<EmptyState title="No incidents yet" />}
             />
           </Section>
         </div>

@@ -4,7 +4,7 @@ import { ProxyButton } from "./ProxyButton.tsx"
 import { ProviderButton } from "./ProviderButton.tsx"
 
 /** The sign-in methods that need no password. */
-export const OtherWays = ({
+export const OtherSignInMethods = ({
   next,
   onSignedIn,
   options,

@@ -22,7 +22,7 @@ import { BackfillSheet } from "./BackfillSheet.tsx"
 import { RunInputDialog } from "./RunInputDialog.tsx"
 
 /** A kind of task that runs repeatedly until it is paused. */
-export interface RepeatingKind {
+export interface RepeatingTaskKind {
   readonly kind: "chain" | "cron"
   readonly resourceOf: (client: SchedulingClient) => {
     readonly run: (id: string, request?: RunRequest) => Promise<{ readonly id: string }>
@@ -46,7 +46,7 @@ const isRepeating = ({ every, schedule }: RepeatingTask) => every !== null || sc
 
 const deletion = "Queued and running runs are cancelled. Finished executions stay in the history."
 
-const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
+const useActions = ({ changed, kind, resourceOf }: RepeatingTaskKind) => {
   const { api, workspaceId } = useWorkspace()
   const navigate = useNavigate()
   const resource = resourceOf(api)
@@ -82,12 +82,12 @@ const useActions = ({ changed, kind, resourceOf }: RepeatingKind) => {
   }
 }
 
-export const RepeatingMenu = ({
+export const RepeatingTaskMenu = ({
   kind,
   onRemoved,
   task
 }: {
-  readonly kind: RepeatingKind
+  readonly kind: RepeatingTaskKind
   readonly task: RepeatingTask
   readonly onRemoved?: () => void
 }) => {
@@ -159,11 +159,11 @@ export const RepeatingMenu = ({
   )
 }
 
-export const RepeatingActions = ({
+export const RepeatingTaskActions = ({
   kind,
   task
 }: {
-  readonly kind: RepeatingKind
+  readonly kind: RepeatingTaskKind
   readonly task: RepeatingTask
 }) => {
   const { workspaceId } = useWorkspace()
@@ -188,7 +188,7 @@ export const RepeatingActions = ({
       <ButtonLink to={`/w/$workspaceId/${noun}/$taskId/edit`} params={params} icon={<Pencil />}>
         Edit
       </ButtonLink>
-      <RepeatingMenu
+      <RepeatingTaskMenu
         kind={kind}
         task={task}
         onRemoved={() => void navigate({ to: `/w/$workspaceId/${noun}`, params, replace: true })}
@@ -199,7 +199,7 @@ export const RepeatingActions = ({
 
 export const useBulkActions = ({
   resourceOf
-}: RepeatingKind): ReadonlyArray<BulkAction<{ readonly id: string }>> => {
+}: RepeatingTaskKind): ReadonlyArray<BulkAction<{ readonly id: string }>> => {
   const resource = resourceOf(useWorkspace().api)
   return [
     { name: "Pause", icon: <Pause />, done: "paused", act: ({ id }) => resource.pause(id) },

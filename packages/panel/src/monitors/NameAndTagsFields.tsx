@@ -4,7 +4,7 @@ import * as bounds from "../data/bounds.ts"
 
 type Named = "name" | "tags"
 
-export const NameFields = ({
+export const NameAndTagsFields = ({
   example,
   form: { errorOf, text },
   hint,

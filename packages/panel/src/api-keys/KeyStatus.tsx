@@ -8,7 +8,7 @@ type Known = Pick<ApiKey, "expires_at" | "is_active" | "revoked_at">
 const stateOf = ({ is_active, revoked_at }: Known): "active" | "expired" | "revoked" =>
   is_active ? "active" : revoked_at === null ? "expired" : "revoked"
 
-export const KeyState = ({ of: key }: { readonly of: Known }) => {
+export const KeyStatus = ({ of: key }: { readonly of: Known }) => {
   const state = stateOf(key)
   const at = state === "revoked" ? key.revoked_at : key.expires_at
   return (

@@ -4,29 +4,34 @@ import { useWorkspace } from "../data/client.ts"
 import { incidentsOfMonitorOptions } from "../incidents/queries.ts"
 import { classes } from "../ui/classes.ts"
 import { useNow } from "../ui/values/clock.ts"
-import { formatDay, formatDuration, formatPercent, formatShortDateTime } from "../ui/values/format.ts"
+import {
+  formatDay,
+  formatDuration,
+  formatPercent,
+  formatShortDateTime
+} from "../ui/values/format.ts"
 import { Card, Section, Skeleton } from "../ui/layout/Page.tsx"
 import { Problem } from "../ui/messages/Problem.tsx"
 import {
   type DayOfHistory,
   dailyHistory,
-  notBeforeIncidents,
-  type OldestEvent,
+  latestOfNowAndIncidents,
+  type OldestResult,
   uptimeFraction,
-  monitoredPeriod
+  monitoringStartOf
 } from "./history.ts"
 
 const mostDays = 90
 
 interface Props {
   readonly monitor: Pick<Monitor, "created_at" | "id" | "last_change_at" | "status">
-  readonly oldest: OldestEvent | undefined
+  readonly oldest: OldestResult | undefined
 }
 
 const lasts = ({ closed_at }: Pick<Incident, "closed_at">, from: number) =>
   closed_at === null || Date.parse(closed_at) > from
 
-export const History = ({ monitor, oldest }: Props) => {
+export const MonitorHistory = ({ monitor, oldest }: Props) => {
   const { workspaceId } = useWorkspace()
   const tick = useNow(5_000)
   const { data, dataUpdatedAt, error, refetch } = useQuery(
@@ -34,8 +39,8 @@ export const History = ({ monitor, oldest }: Props) => {
   )
   if (error !== null && data === undefined) return <Problem error={error} retry={refetch} />
   if (data === undefined || oldest === undefined) return <Skeleton className="h-28" />
-  const now = notBeforeIncidents(data.incidents, Math.max(tick, dataUpdatedAt))
-  const watched = monitoredPeriod(monitor, data.incidents, oldest)
+  const now = latestOfNowAndIncidents(data.incidents, Math.max(tick, dataUpdatedAt))
+  const watched = monitoringStartOf(monitor, data.incidents, oldest)
   if (watched === undefined) return null
   // Incidents that closed before this period have been deleted, so the status of earlier days is
   // unknown.

@@ -1,7 +1,7 @@
 import { useIsUnreachable } from "../data/live.ts"
 import { Dot } from "../ui/values/Status.tsx"
 
-export const UnreachableStrip = () =>
+export const UnreachableBanner = () =>
   useIsUnreachable() && (
     <p
       role="status"
