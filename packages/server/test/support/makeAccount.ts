@@ -4,6 +4,7 @@ import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
 import {
+  canonicalJson,
   createMac,
   hashDetails,
   type EventContent,
@@ -64,7 +65,7 @@ export const accountMaker = Effect.fnUntraced(function* (options: {
       const details_salt = randomBytes(16).toString("base64url")
       const content = {
         ...event,
-        details_hash: hashDetails(details_salt, request_id, details)
+        details_hash: hashDetails(details_salt, request_id, canonicalJson(details))
       }
       return {
         ...content,

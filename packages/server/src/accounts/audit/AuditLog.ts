@@ -10,12 +10,18 @@ import {
 } from "@scheduling/domain/workspaces/AuditEvent"
 import { Context, DateTime, Effect, Layer, type Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { randomBytes } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { Ids, Secrets, Waker } from "../../core/index.ts"
 import { firstIdAt } from "../../engine/index.ts"
 import { columnsOf, type PageRequest, timestampOf } from "../../store/index.ts"
 import type { RequestOrigin } from "../../http/index.ts"
-import { createMac, type EventContent, hashDetails, attestedUnlinkedEvent } from "./chainHashes.ts"
+import {
+  attestedUnlinkedEvent,
+  canonicalJson,
+  createMac,
+  type EventContent,
+  hashDetails
+} from "./chainHashes.ts"
 import { findActorById } from "./currentAuthor.ts"
 
 export type AccountAction =
@@ -124,8 +130,8 @@ export class AuditLog extends Context.Service<
 
         const toRow = Effect.fnUntraced(function* (event: NewEvent) {
           const { action, actor, origin, subject_id, user_id, workspace_id } = event
-          const details = JSON.stringify({ ...event.details, ...(actor && shownIn(event, actor)) })
-          const details_salt = randomBytes(16).toString("base64url")
+          const details = canonicalJson({ ...event.details, ...(actor && shownIn(event, actor)) })
+          const details_salt = randomUUID()
           const { request_id } = origin
           const content: EventContent = {
             id: yield* ids.next,
@@ -135,7 +141,7 @@ export class AuditLog extends Context.Service<
             actor_id: actor?.id ?? null,
             subject_id,
             ip: origin.ip,
-            details_hash: hashDetails(details_salt, request_id, JSON.parse(details)),
+            details_hash: hashDetails(details_salt, request_id, details),
             created_at: yield* DateTime.nowAsDate
           }
           const mac = createMac(ring, attestedUnlinkedEvent(content))

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { type KeyRing, mac } from "../../core/index.ts"
 
 /** The part of an event that never changes, even if the event's details are erased. */
@@ -30,20 +30,23 @@ export interface ChainEnd {
   readonly at: Date | null
 }
 
-/** Converts a value to JSON text that does not depend on the order of its fields. */
+/**
+ * Converts a value to JSON like `JSON.stringify`, but with the fields of each object in the order of
+ * their names.
+ */
 export const canonicalJson = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
-  if (value instanceof Date || typeof value !== "object" || value === null) {
-    return JSON.stringify(value)
-  }
-  const fields = Object.entries(value)
-    .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`)
-  return `{${fields.join(",")}}`
+  const fields = value as Readonly<Record<string, unknown>>
+  if (typeof fields["toJSON"] === "function") return JSON.stringify(value)
+  const texts = Object.keys(fields)
+    .toSorted()
+    .filter((name) => fields[name] !== undefined)
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(fields[name])}`)
+  return `{${texts.join(",")}}`
 }
 
-const sha256 = (value: unknown): string =>
-  createHash("sha256").update(canonicalJson(value)).digest("base64url")
+const sha256 = (text: string): string => hash("sha256", text, "base64url")
 
 const hashedFields = (event: EventContent) => [
   event.id,
@@ -58,18 +61,25 @@ const hashedFields = (event: EventContent) => [
 ]
 
 /**
- * Hashes details with a salt. The salt is erased together with the details, so that nobody can
+ * Hashes details, given as canonical JSON, with a salt. The salt is erased together with the details, so that nobody can
  * guess them from the hash.
  */
-export const hashDetails = (salt: string, requestId: string | null, details: unknown): string =>
-  sha256([salt, requestId, details])
+export const hashDetails = (salt: string, requestId: string | null, details: string): string =>
+  sha256(`[${JSON.stringify(salt)},${JSON.stringify(requestId)},${details}]`)
 
 /**
  * Hashes an event and its position. The hash uses no key, so that an operator can compare a noted
  * hash even after `APP_SECRET` has changed. The MACs protect the hash.
  */
 export const hashEvent = (event: EventContent, position: ChainPosition): string =>
-  sha256([...hashedFields(event), position.ordinal, position.previous_hash, position.previous_at])
+  sha256(
+    canonicalJson([
+      ...hashedFields(event),
+      position.ordinal,
+      position.previous_hash,
+      position.previous_at
+    ])
+  )
 
 /**
  * The content that a MAC covers. The kind comes first, so that a MAC of one kind is never valid for

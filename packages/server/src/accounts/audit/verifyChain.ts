@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { KeyRing } from "../../core/index.ts"
 import type { AuditChainRepo, LinkedEvent, UnlinkedEvent } from "./AuditChainRepo.ts"
 import {
+  canonicalJson,
   checkMac,
   hashDetails,
   attestedChainEnd,
@@ -206,7 +207,8 @@ const hasValidDetails = ({
   owner_exists,
   request_id
 }: LinkedEvent): boolean => {
-  if (details_salt !== null) return hashDetails(details_salt, request_id, details) === details_hash
+  if (details_salt !== null)
+    return hashDetails(details_salt, request_id, canonicalJson(details)) === details_hash
   const isBlank = request_id === null && JSON.stringify(details) === "{}"
   return isBlank && !owner_exists
 }
