@@ -19,9 +19,7 @@ export const ServerLayer = Layer.effectDiscard(
     yield* Effect.addFinalizer(() => Effect.sync(exitAfterDeadline))
     yield* Effect.logInfo(`version ${version} is listening on ${url}, with ${store}`)
     yield* Effect.logInfo(
-      registration === "open"
-        ? `the API reference is at ${url}/docs, and POST ${url}/v1/auth/register creates an account`
-        : `the API reference is at ${url}/docs`
+      `${registration === "open" ? "sign up or sign in" : "sign in"} at ${url}; the API reference is at ${url}/docs`
     )
   })
 ).pipe(
