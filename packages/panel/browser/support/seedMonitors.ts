@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import type { HeartbeatMonitorInput, SchedulingClient } from "@scheduling/sdk"
 import { serveCertificate } from "./certificates.ts"
 import { poll } from "./poll.ts"
@@ -53,6 +54,17 @@ export const seedMonitors = async (client: SchedulingClient): Promise<void> => {
   })
   await poll(async () => (await client.sslMonitors.get(id)).last_check_at !== null)
   await seedTargets(client)
+  await client.maintenance.upsert("upgrade", {
+    name: "Database upgrade",
+    schedule: "0 2 * * sun",
+    timezone: "Europe/Berlin",
+    duration_seconds: 3_600,
+    tags: ["database"]
+  })
+  await client.statusPages.upsert(`acme-${randomBytes(4).toString("hex")}`, {
+    title: "Acme status",
+    groups: [{ name: "Website", tags: ["web"] }]
+  })
 }
 
 /** Starts the monitors' targets. All of them respond, except one. */

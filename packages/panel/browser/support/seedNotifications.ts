@@ -14,6 +14,13 @@ export const seedNotifications = async (
     client.notifications.createChannel({ name, kind: "webhook", config: { url } })
   const [night, day] = [await make("Pager", pager.url), await make("Operations", chat.url)]
   await client.notifications.test(night.id)
+  await client.escalations.upsert("on-call", {
+    name: "On call",
+    steps: [
+      { after_seconds: 0, channel_ids: [day.id] },
+      { after_seconds: 900, channel_ids: [night.id] }
+    ]
+  })
   const { version } = await client.notifications.getSettings()
   await client.notifications.replaceSettings({
     version,

@@ -5,7 +5,7 @@ import { referenced } from "@scheduling/openapi/schemas/rewriting"
 export const exampleOf = (group: string, method: Method, contract: Contract): string => {
   const { ids, inputs, name, output } = method
   const constants = ids
-    .map((id) => `const ${id.name} = "${id.wire === "key" ? exampleKey : exampleId}"\n`)
+    .map((id) => `const ${id.name} = "${exampleIds[id.wire] ?? exampleId}"\n`)
     .join("")
   const values = inputs.flatMap((input) => argument(input, contract))
   const call = `client.${group}.${name}(${[...ids.map((id) => id.name), ...values].join(", ")})`
@@ -21,7 +21,8 @@ export const exampleOf = (group: string, method: Method, contract: Contract): st
   }
 }
 
-const exampleKey = "reports:nightly"
+/** Identifiers that a caller chooses, by the name of their path parameter. */
+const exampleIds: Readonly<Record<string, string>> = { key: "reports:nightly", slug: "acme" }
 const exampleId = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
 
 const variable = (type: string) => type.charAt(0).toLowerCase() + type.slice(1)

@@ -40,7 +40,7 @@ export class StatusPagesResource extends Resource {
    * Needs an access token, or an API key with the scope `monitors:read`.
    *
    * @example
-   * const slug = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const slug = "acme"
    * const statusPage = await client.statusPages.get(slug)
    */
   get(slug: string, options?: RequestOptions & InWorkspace): ApiPromise<StatusPage> {
@@ -60,7 +60,7 @@ export class StatusPagesResource extends Resource {
    * `monitors:write`.
    *
    * @example
-   * const slug = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const slug = "acme"
    * const statusPage = await client.statusPages.upsert(slug, {
    *   title: "Acme status",
    *   groups: [{ name: "Website", tags: ["public"] }]
@@ -83,7 +83,7 @@ export class StatusPagesResource extends Resource {
    * `monitors:write`.
    *
    * @example
-   * const slug = "019a9f3c-5b1e-7c4a-9d2f-3e8b7a6c5d41"
+   * const slug = "acme"
    * await client.statusPages.delete(slug)
    */
   delete(slug: string, options?: RequestOptions & InWorkspace & Versioned): ApiPromise<void> {

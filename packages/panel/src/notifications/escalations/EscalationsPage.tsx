@@ -117,7 +117,7 @@ const columns: ReadonlyArray<Column<EscalationPolicy>> = [
   {
     key: "steps",
     head: "Steps",
-    className: "w-56 shrink-0",
+    className: "w-24 shrink-0",
     cell: stepsOf
   },
   {
