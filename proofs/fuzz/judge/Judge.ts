@@ -134,6 +134,10 @@ const rulesBetweenFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "dnsMonitors.create": ["depends_on"],
   "dnsMonitors.update": ["depends_on"],
   "dnsMonitors.upsert": ["depends_on"],
+  // Only the service itself can test a monitor.
+  "httpMonitors.test": ["places"],
+  "tcpMonitors.test": ["places"],
+  "dnsMonitors.test": ["places"],
   // A channel's configuration depends on its kind and on the operator's settings.
   "notifications.createChannel": ["kind", "config"],
   "notifications.updateChannel": ["config"],

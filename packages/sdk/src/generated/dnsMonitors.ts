@@ -274,6 +274,27 @@ export class DnsMonitorsResource extends Resource {
   }
 
   /**
+   * Test a DNS monitor.
+   *
+   * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
+   * nobody is notified. The service itself checks the target, so `places` must be null or absent.
+   * The response takes up to `timeout_seconds`. At most 4 at the same time for each workspace.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const check = await client.dnsMonitors.test({
+   *   name: "Records of the site",
+   *   host: "www.example.com",
+   *   expected_values: ["192.0.2.10"]
+   * })
+   */
+  test(body: DnsMonitorInput, options?: RequestOptions & InWorkspace): ApiPromise<Check> {
+    return this.call({ route: "POST monitors/dns/test", body, options })
+  }
+
+  /**
    * List a DNS monitor's events.
    *
    * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed

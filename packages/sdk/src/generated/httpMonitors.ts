@@ -281,6 +281,28 @@ export class HttpMonitorsResource extends Resource {
   }
 
   /**
+   * Test an HTTP monitor.
+   *
+   * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
+   * nobody is notified. The service itself checks the target, so `places` must be null or absent.
+   * The response takes up to `timeout_seconds`. At most 4 at the same time for each workspace.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const check = await client.httpMonitors.test({
+   *   name: "Website",
+   *   tags: ["web"],
+   *   url: "https://www.example.com/health",
+   *   body_contains: "ok"
+   * })
+   */
+  test(body: HttpMonitorInput, options?: RequestOptions & InWorkspace): ApiPromise<Check> {
+    return this.call({ route: "POST monitors/http/test", body, options })
+  }
+
+  /**
    * List an HTTP monitor's events.
    *
    * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed

@@ -270,6 +270,27 @@ export class SslMonitorsResource extends Resource {
   }
 
   /**
+   * Test an SSL monitor.
+   *
+   * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
+   * nobody is notified. The response takes up to 15 seconds. At most 4 at the same time for each
+   * workspace.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const sslCheck = await client.sslMonitors.test({
+   *   name: "Website",
+   *   host: "www.example.com",
+   *   tags: ["web"]
+   * })
+   */
+  test(body: SslMonitorInput, options?: RequestOptions & InWorkspace): ApiPromise<SslCheck> {
+    return this.call({ route: "POST monitors/ssl/test", body, options })
+  }
+
+  /**
    * List an SSL monitor's events.
    *
    * The results of checks, newest first, kept for 30 days by default.
@@ -328,6 +349,19 @@ export interface IssuerCertificate {
   readonly valid_from: Timestamp
   /** When the certificate expires. */
   readonly valid_to: Timestamp
+}
+
+/** The result of one check of a certificate. */
+export interface SslCheck {
+  /** When the check finished. */
+  readonly at: Timestamp
+  readonly verification: SslVerification
+  /** What is wrong with the certificate, as a sentence. Null if it is valid. */
+  readonly verification_message: string | null
+  /** The certificate of the server, valid or not. Null if there was none. */
+  readonly certificate: Certificate | null
+  /** The duration of the check. */
+  readonly duration_ms: number
 }
 
 export interface SslEvent {

@@ -276,6 +276,29 @@ export class TcpMonitorsResource extends Resource {
   }
 
   /**
+   * Test a TCP monitor.
+   *
+   * Checks the target once, as the monitor would do, and returns the result. Nothing is saved, and
+   * nobody is notified. The service itself checks the target, so `places` must be null or absent.
+   * The response takes up to `timeout_seconds`. At most 4 at the same time for each workspace.
+   *
+   * Needs an access token of a member who is at least `editor`, or an API key with the scope
+   * `monitors:write`.
+   *
+   * @example
+   * const check = await client.tcpMonitors.test({
+   *   name: "Cache",
+   *   host: "cache.example.com",
+   *   port: 6379,
+   *   send: "PING\r\n",
+   *   expect: "+PONG"
+   * })
+   */
+  test(body: TcpMonitorInput, options?: RequestOptions & InWorkspace): ApiPromise<Check> {
+    return this.call({ route: "POST monitors/tcp/test", body, options })
+  }
+
+  /**
    * List a TCP monitor's events.
    *
    * Checks, newest first, kept for 30 days by default. Includes every check that failed or changed

@@ -64,6 +64,11 @@ export interface KindMonitors<Types extends KindTypes> {
     workspaceId: AuthorizedWorkspaceId,
     id: MonitorId
   ) => Effect.Effect<Types["Monitor"], NotFound>
+  /** Returns the settings that a new monitor would have, without creating it. */
+  readonly settingsOfNew: (
+    workspaceId: AuthorizedWorkspaceId,
+    input: Types["Input"]
+  ) => Effect.Effect<Partial<Types["Columns"]>, ValidationFailed>
   readonly create: (
     workspaceId: AuthorizedWorkspaceId,
     input: Types["Input"]
@@ -317,6 +322,12 @@ export const makeKindMonitors = <Types extends KindTypes>(kind: MonitorKind<Type
       }),
 
       get,
+
+      settingsOfNew: Effect.fn("Monitors.settingsOfNew")(function* (workspaceId, input) {
+        const settings = yield* settingsOf(input)
+        yield* checkTarget(workspaceId, input)
+        return settings
+      }),
 
       create: Effect.fn("Monitors.create")(create, transaction, (write, workspaceId, { key }) =>
         withExistingId(key, (taken) => rows.findByKey(workspaceId, taken))(write)

@@ -14,8 +14,9 @@ import { Monitors } from "./Monitors.ts"
 import { MonitorsRepo } from "./MonitorsRepo.ts"
 import { StatusChanges } from "./StatusChanges.ts"
 import { MonitorsHandlers } from "./http.ts"
-import { checkingLayer } from "./checks/index.ts"
-import { makeProbers } from "./makeProbers.ts"
+import { CheckingLayer, Prober } from "./checks/index.ts"
+import { makeProber } from "./makeProber.ts"
+import { MonitorTests } from "./MonitorTests.ts"
 import { PlaceProbes } from "./places/PlaceProbes.ts"
 import { PlacesRepo } from "./places/PlacesRepo.ts"
 import { Uptime } from "./uptime/Uptime.ts"
@@ -44,13 +45,17 @@ const ListLayer = MonitorsHandlers.pipe(
 export const MonitoringLayer = Layer.mergeAll(
   KindsLayer,
   PlaceProbes.layer,
-  checkingLayer(makeProbers).pipe(Layer.provide(TargetChecks.layer)),
+  CheckingLayer,
   ListLayer,
   MonitorCleanupLayer,
   onlyOnRunnerNodes(
     stopAtShutdown(WithheldIncidentsLayer.pipe(Layer.provide(WithheldIncidents.layer)))
   )
 ).pipe(
-  Layer.provide(StatusChanges.layer),
+  Layer.provide([
+    Layer.effect(Prober, makeProber).pipe(Layer.provide(TargetChecks.layer)),
+    MonitorTests.layer,
+    StatusChanges.layer
+  ]),
   Layer.provide([MonitorsRepo.layer, MonitorEventsRepo.layer, PlacesRepo.layer, UptimeRepo.layer])
 )

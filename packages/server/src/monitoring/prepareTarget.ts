@@ -2,7 +2,7 @@ import type { CheckError } from "@scheduling/domain/monitors/checks/Check"
 import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Effect, Result } from "effect"
 import type { AccessToken } from "../engine/index.ts"
-import type { DueMonitorRow } from "./checks/index.ts"
+import type { CheckedMonitor } from "./checks/index.ts"
 import type { DnsTarget } from "./dns/dnsMonitorKind.ts"
 import type { HttpTarget } from "./http/httpMonitorKind.ts"
 import { makePrepareHttp } from "./http/prepareHttp.ts"
@@ -19,16 +19,16 @@ export interface PreparedTarget {
 export const makePrepareTarget = Effect.map(
   makePrepareHttp,
   (prepareHttp) =>
-    (row: DueMonitorRow): Effect.Effect<Result.Result<PreparedTarget, CheckError>> => {
-      switch (row.kind) {
+    (monitor: CheckedMonitor): Effect.Effect<Result.Result<PreparedTarget, CheckError>> => {
+      switch (monitor.kind) {
         case "http":
-          return prepareHttp(row, row.target as HttpTarget)
+          return prepareHttp(monitor, monitor.target as HttpTarget)
         case "tcp":
-          return ready({ kind: "tcp", ...(row.target as TcpTarget) })
+          return ready({ kind: "tcp", ...(monitor.target as TcpTarget) })
         case "dns":
-          return ready({ kind: "dns", ...(row.target as DnsTarget) })
+          return ready({ kind: "dns", ...(monitor.target as DnsTarget) })
         default:
-          return Effect.die(new Error(`monitors of the kind ${row.kind} have no target`))
+          return Effect.die(new Error(`monitors of the kind ${monitor.kind} have no target`))
       }
     }
 )

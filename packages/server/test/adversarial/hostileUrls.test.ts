@@ -94,7 +94,8 @@ layer(testAppLayer())("A URL", (it) => {
           "definitions.apply delayed.0.url",
           "httpMonitors.create url",
           "httpMonitors.upsert url",
-          "httpMonitors.update url"
+          "httpMonitors.update url",
+          "httpMonitors.test url"
         ]
       )
     )

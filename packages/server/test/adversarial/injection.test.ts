@@ -120,7 +120,8 @@ layer(Somebody.layer.pipe(Layer.provideMerge(testAppLayer())))("Injection", (it)
           "chains.update",
           "httpMonitors.create",
           "httpMonitors.upsert",
-          "httpMonitors.update"
+          "httpMonitors.update",
+          "httpMonitors.test"
         ]
       )
     )

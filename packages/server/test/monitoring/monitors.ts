@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import type { MonitorKind } from "@scheduling/domain/monitors/Monitor"
+import { maxConcurrentTests } from "@scheduling/domain/monitors/checks/testEndpoint"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ask, type Ask, createKey, type Member, signUp } from "../support/http.ts"
@@ -19,6 +20,8 @@ export const monitorsOfKind = (
   return {
     create: (input: object = {}, headers: Readonly<Record<string, string>> = {}) =>
       ask("POST", monitors, { token, headers, body: { ...defaults, ...input } }),
+    test: (input: object = {}) =>
+      ask("POST", `${monitors}/test`, { token, body: { ...defaults, ...input } }),
     list: (query = "") => ask("GET", `${monitors}${query}`, { token }),
     get: (id: string) => ask("GET", `${monitors}/${id}`, { token }),
     update: (id: string, changes: object) =>
@@ -104,4 +107,27 @@ export const firstCheckOf = Effect.fnUntraced(function* (
   return yield* eventuallyOf("a check", monitors.get(created.body.id), ({ body }) =>
     body.last_check === null ? undefined : body
   )
+})
+
+/** A definition of a monitor, with the error code and the message of its check. */
+export type CheckCase = readonly [input: object, code: string | null, message: RegExp]
+
+/** Asserts that tests of monitors have the results of the cases, although nothing is saved. */
+export const assertTested = Effect.fnUntraced(function* (
+  monitors: ReturnType<typeof monitorsOfKind>,
+  cases: ReadonlyArray<CheckCase>
+) {
+  const { body: before } = yield* monitors.list("?limit=1")
+  const answers = yield* Effect.forEach(cases, ([input]) => monitors.test(input), {
+    concurrency: maxConcurrentTests
+  })
+  answers.forEach(({ body, status, text }, index) => {
+    const [input, code, message] = cases[index] ?? assert.fail("no case")
+    assert.strictEqual(status, 200, text)
+    assert.strictEqual(body.error?.code ?? null, code, JSON.stringify([input, body]))
+    assert.match(body.error?.message ?? "", message)
+    assert.isString(body.at)
+  })
+  const { body: after } = yield* monitors.list("?limit=1")
+  assert.deepStrictEqual(after.counts, before.counts)
 })

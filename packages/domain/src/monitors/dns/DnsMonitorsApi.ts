@@ -1,8 +1,9 @@
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
-import { CheckEventPage } from "../checks/Check.ts"
+import { Check, CheckEventPage } from "../checks/Check.ts"
 import { checkNowEndpoint } from "../checks/checkNowEndpoint.ts"
 import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
+import { targetTestEndpoint } from "../checks/testEndpoint.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
   DnsMonitor,
@@ -29,7 +30,10 @@ export class DnsMonitorsApi extends HttpApiGroup.make("dnsMonitors")
         update: "Changes the given fields, and checks the target again.",
         ...checkedMonitorDescriptions
       },
-      own: [checkNowEndpoint("dns", DnsMonitor)]
+      own: [
+        checkNowEndpoint("dns", DnsMonitor),
+        targetTestEndpoint("dns", { input: DnsMonitorInput, result: Check })
+      ]
     })
   )
   .middleware(Authentication)

@@ -1,8 +1,9 @@
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authentication } from "../../auth/Authentication.ts"
-import { CheckEventPage } from "../checks/Check.ts"
+import { Check, CheckEventPage } from "../checks/Check.ts"
 import { checkNowEndpoint } from "../checks/checkNowEndpoint.ts"
 import { checkedMonitorDescriptions } from "../checks/checkFields.ts"
+import { targetTestEndpoint } from "../checks/testEndpoint.ts"
 import { monitorEndpoints } from "../monitorEndpoints.ts"
 import {
   HttpMonitor,
@@ -29,7 +30,10 @@ export class HttpMonitorsApi extends HttpApiGroup.make("httpMonitors")
         update: "Changes the given fields, and checks the target again.",
         ...checkedMonitorDescriptions
       },
-      own: [checkNowEndpoint("http", HttpMonitor)]
+      own: [
+        checkNowEndpoint("http", HttpMonitor),
+        targetTestEndpoint("http", { input: HttpMonitorInput, result: Check })
+      ]
     })
   )
   .middleware(Authentication)

@@ -3,7 +3,9 @@ import { Authentication } from "../../auth/Authentication.ts"
 import { Access } from "../../shared/Access.ts"
 import { docs } from "../../shared/docs.ts"
 import { Conflict, NotFound } from "../../shared/Errors.ts"
+import { testEndpoint } from "../checks/testEndpoint.ts"
 import { monitorEndpoints, monitorParams } from "../monitorEndpoints.ts"
+import { SslCheck } from "./SslCheck.ts"
 import { SslEventPage } from "./SslEvent.ts"
 import {
   SslMonitor,
@@ -48,7 +50,14 @@ export class SslMonitorsApi extends HttpApiGroup.make("sslMonitors")
         resume: "The monitor is `new` again, and the certificate is checked immediately.",
         events: "The results of checks, newest first, kept for 30 days by default."
       },
-      own: [check]
+      own: [
+        check,
+        testEndpoint("ssl", {
+          input: SslMonitorInput,
+          result: SslCheck,
+          note: "The response takes up to 15 seconds."
+        })
+      ]
     })
   )
   .middleware(Authentication)

@@ -1,7 +1,6 @@
 import type { CheckOutcome } from "@scheduling/calls/probes/checkErrors"
 import type { CheckResult } from "@scheduling/domain/monitors/checks/Check"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
-import type { Monitor } from "@scheduling/domain/monitors/Monitor"
 import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { elapsedMs, loop, Meters, Waker } from "../../core/index.ts"
@@ -20,14 +19,17 @@ import {
 } from "./decideTargetStatus.ts"
 import { NetworkWatch } from "./NetworkWatch.ts"
 
-/** Checks the target of a monitor. */
-export type Prober = (row: DueMonitorRow) => Effect.Effect<CheckOutcome>
+/** The parts of a monitor that a check needs. A monitor that is tested is not stored. */
+export type CheckedMonitor = Pick<
+  DueMonitorRow,
+  "kind" | "monitor_id" | "target" | "timeout_seconds" | "workspace_id"
+>
 
-/** The probers of all kinds whose targets are checked periodically. */
-export class Probers extends Context.Service<
-  Probers,
-  { readonly [Kind in Monitor["kind"]]?: Prober }
->()("@scheduling/server/monitoring/checks/Probers") {}
+/** Checks the targets of all kinds of monitors whose targets are checked periodically. */
+export class Prober extends Context.Service<
+  Prober,
+  { readonly check: (monitor: CheckedMonitor) => Effect.Effect<CheckOutcome> }
+>()("@scheduling/server/monitoring/checks/Prober") {}
 
 /**
  * The number of concurrent checks per node. A check spends nearly all its time waiting for its
@@ -84,7 +86,7 @@ interface Finished {
  *
  * 1. `startDue` leases the due monitors, which advances their `check_at`, and begins their checks.
  *
- * 2. The prober of the kind checks the target, or workers do so from its places (`PlaceChecks`).
+ * 2. The prober checks the target, or workers do so from its places (`PlaceChecks`).
  *
  * 3. A failure that this node itself has probably caused is dropped (`evidenceOf`).
  *
@@ -105,14 +107,14 @@ export class Checks extends Context.Service<
   static readonly layer: Layer.Layer<
     Checks,
     never,
-    ChecksRepo | Outbox | PlaceChecks | Probers | SqlClient.SqlClient | StatusChanges
+    ChecksRepo | Outbox | PlaceChecks | Prober | SqlClient.SqlClient | StatusChanges
   > = Layer.effect(
     Checks,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const now = Effect.orDie((yield* StoreClock)(sql))
       const places = yield* PlaceChecks
-      const probers = yield* Probers
+      const prober = yield* Prober
       const repo = yield* ChecksRepo
       const evidenceOf = yield* makeEvidenceOf
       const record = yield* makeRecord
@@ -163,9 +165,7 @@ export class Checks extends Context.Service<
 
       /** Checks a target from this node. Returns undefined if the result does not count. */
       const checkHere = Effect.fnUntraced(function* (row: DueMonitorRow) {
-        const probe = probers[row.kind]
-        if (probe === undefined) return undefined
-        const outcome = yield* probe(row)
+        const outcome = yield* prober.check(row)
         const evidence = yield* evidenceOf(row, outcome)
         return evidence === "none"
           ? undefined

@@ -1,10 +1,17 @@
-import { Conflict } from "@scheduling/domain/shared/Errors"
-import { Effect, identity, type Schema } from "effect"
+import type { Check } from "@scheduling/domain/monitors/checks/Check"
+import { checkSettings } from "@scheduling/domain/monitors/checks/checkFields"
+import { Conflict, ValidationFailed } from "@scheduling/domain/shared/Errors"
+import { MonitorId, type WorkspaceId } from "@scheduling/domain/shared/Ids"
+import { DateTime, Effect, identity, type Schema } from "effect"
+import { Ids } from "../../core/index.ts"
 import { inWorkspace } from "../../http/index.ts"
+import { timestampOf } from "../../store/index.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
 import type { MonitorKind } from "../MonitorKind.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
+import { MonitorTests } from "../MonitorTests.ts"
 import type { CheckedTypes } from "./checkedKind.ts"
+import { Prober } from "./Checks.ts"
 
 /** Creates the handlers for a kind of monitor whose targets are checked periodically. */
 export const checkedHandlers = <
@@ -18,7 +25,10 @@ export const checkedHandlers = <
   answer: Schema.Codec<Monitor, Encoded>
 ) =>
   Effect.gen(function* () {
+    const ids = yield* Ids
     const monitors = yield* makeKindMonitors(kind)
+    const prober = yield* Prober
+    const tests = yield* MonitorTests
     const { common, handleMonitor } = yield* monitorHandlers(monitors, {
       answer,
       createOperation: `${kind.table.kind}_monitors.create`,
@@ -41,6 +51,44 @@ export const checkedHandlers = <
               : kind.rows.update(row, { check_at: at })
           )
         )
+      ),
+
+      test: inWorkspace(
+        Effect.fnUntraced(function* (
+          workspace_id,
+          {
+            payload
+          }: {
+            readonly params: { readonly workspace_id: WorkspaceId }
+            readonly payload: CheckedTypes<Target, Input, Changes, Monitor>["Input"]
+          }
+        ) {
+          const settings = yield* monitors.settingsOfNew(workspace_id, payload)
+          const { places, target, timeout_seconds = defaultTimeoutSeconds } = settings
+          if (places != null) return yield* notFromPlaces
+          const { result } = yield* tests.run(
+            workspace_id,
+            prober.check({
+              kind: kind.table.kind,
+              workspace_id,
+              monitor_id: MonitorId.make(yield* ids.next),
+              target,
+              timeout_seconds
+            })
+          )
+          const check: Check = { at: timestampOf(yield* DateTime.nowAsDate), ...result }
+          return check
+        })
       )
     }
   })
+
+const defaultTimeoutSeconds = checkSettings.defaults.timeout_seconds
+
+const notFromPlaces = Effect.fail(
+  ValidationFailed.at(
+    ["places"],
+    "invalid",
+    "must be null or absent in a test, because only the service itself can make it"
+  )
+)

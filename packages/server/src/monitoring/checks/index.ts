@@ -1,27 +1,24 @@
 /**
  * The code shared by all kinds of monitors whose targets are checked periodically. `Checks` runs
- * the checks. Each kind provides a prober and describes its target.
+ * the checks. Each kind describes its target, and `makeProber.ts` checks it.
  */
-import { type Effect, Layer } from "effect"
+import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { onlyOnRunnerNodes } from "../../core/index.ts"
 import { PlaceChecks } from "../places/PlaceChecks.ts"
-import { Checks, ChecksLayer, Probers } from "./Checks.ts"
+import { Checks, ChecksLayer } from "./Checks.ts"
 import { ChecksRepo } from "./ChecksRepo.ts"
 
-export { type Prober, Probers } from "./Checks.ts"
-export type { DueMonitorRow } from "./ChecksRepo.ts"
+export { type CheckedMonitor, Prober } from "./Checks.ts"
 
 /** The layer that checks the targets of all kinds. */
-export const checkingLayer = <R>(probers: Effect.Effect<Probers["Service"], never, R>) =>
-  onlyOnRunnerNodes(
-    ChecksLayer.pipe(
-      Layer.provide(Checks.layer),
-      Layer.provide(PlaceChecks.layer),
-      Layer.provide(Layer.effect(Probers, probers)),
-      Layer.provide(ChecksRepo.layer)
-    )
+export const CheckingLayer = onlyOnRunnerNodes(
+  ChecksLayer.pipe(
+    Layer.provide(Checks.layer),
+    Layer.provide(PlaceChecks.layer),
+    Layer.provide(ChecksRepo.layer)
   )
+)
 
 /** Corrects the times of checks that were written before the database clock was set back. */
 export const correctCheckTimesAfterClockSetBack = (sql: SqlClient.SqlClient) => sql`

@@ -3,18 +3,18 @@ import type { CheckTarget } from "@scheduling/domain/workers/WorkerProtocol"
 import { Clock, Effect, Result } from "effect"
 import { Ids } from "../../core/index.ts"
 import { type FilledCall, makeFillCall } from "../../engine/index.ts"
-import type { DueMonitorRow } from "../checks/index.ts"
+import type { CheckedMonitor } from "../checks/index.ts"
 import type { HttpTarget } from "./httpMonitorKind.ts"
 
 /** Creates the function that substitutes the placeholders in an HTTP monitor's request. */
 export const makePrepareHttp = Effect.gen(function* () {
   const ids = yield* Ids
   const fillCall = yield* makeFillCall
-  return Effect.fnUntraced(function* (row: DueMonitorRow, target: HttpTarget) {
+  return Effect.fnUntraced(function* (monitor: CheckedMonitor, target: HttpTarget) {
     const id = yield* ids.next
     const startedMs = yield* Clock.currentTimeMillis
-    const run = runOf(row, id, startedMs)
-    const filled = yield* fillCall(run, { call: callOf(row, target) }, startedMs)
+    const run = runOf(monitor, id, startedMs)
+    const filled = yield* fillCall(run, { call: callOf(monitor, target) }, startedMs)
     return Result.mapBoth(filled, {
       onSuccess: (call) => ({ target: toCheckTarget(target, id, call), token: call.token }),
       onFailure: ({ error }) => outcomeOfCallError(error)
@@ -22,21 +22,21 @@ export const makePrepareHttp = Effect.gen(function* () {
   })
 })
 
-const runOf = (row: DueMonitorRow, id: string, scheduled_ms: number) => ({
+const runOf = (monitor: CheckedMonitor, id: string, scheduled_ms: number) => ({
   id,
-  workspace_id: row.workspace_id,
-  task_id: row.monitor_id,
+  workspace_id: monitor.workspace_id,
+  task_id: monitor.monitor_id,
   attempt: 1,
   scheduled_ms,
   position: null
 })
 
-const callOf = (row: DueMonitorRow, { auth, body, headers, method, url }: HttpTarget) => ({
+const callOf = (monitor: CheckedMonitor, { auth, body, headers, method, url }: HttpTarget) => ({
   method,
   url,
   headers,
   body,
-  timeout_seconds: row.timeout_seconds,
+  timeout_seconds: monitor.timeout_seconds,
   retry_count: 0,
   call_options: auth === null ? null : { auth }
 })

@@ -1,14 +1,15 @@
 import { MonitorId } from "@scheduling/domain/shared/Ids"
-import { type TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
+import type { TlsCheck, TlsProbe } from "@scheduling/calls/tls/TlsProbe"
 import type { AuthorizedWorkspaceId } from "@scheduling/domain/auth/CurrentWorkspace"
 import type { SslVerification } from "@scheduling/domain/monitors/ssl/SslMonitor"
-import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
+import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { elapsedMs, loop, Waker } from "../../core/index.ts"
+import { loop, Waker } from "../../core/index.ts"
 import { type NewOutboxEvent, Outbox } from "../../events/index.ts"
 import { StoreClock, transactionOf } from "../../store/index.ts"
 import { StatusChanges } from "../StatusChanges.ts"
 import { type SslStatusDecision, decideSslStatus } from "./decideSslStatus.ts"
+import { makeCheckCertificate } from "./makeCheckCertificate.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { type SslRow, sslTable } from "./SslRow.ts"
 
@@ -54,9 +55,8 @@ export class CertificateChecks extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const now = Effect.orDie((yield* StoreClock)(sql))
-      const clock = yield* Clock.Clock
       const outbox = yield* Outbox
-      const probe = yield* TlsProbe
+      const checkCertificate = yield* makeCheckCertificate
       const repo = yield* SslMonitorsRepo
       const statusChanges = yield* StatusChanges
       const waker = new Waker()
@@ -107,15 +107,8 @@ export class CertificateChecks extends Context.Service<
       }, transactionOf(sql))
 
       const check = Effect.fnUntraced(function* (row: SslRow) {
-        const begunMs = elapsedMs(clock)
-        const { host, port, protocol, server_name } = row
-        const result = yield* probe.check({
-          host,
-          port,
-          protocol,
-          server_name: server_name ?? host
-        })
-        yield* write(row, result, Math.round(elapsedMs(clock) - begunMs))
+        const { duration_ms, result } = yield* checkCertificate(row)
+        yield* write(row, result, duration_ms)
       })
 
       return CertificateChecks.of({

@@ -57,7 +57,7 @@ export const toSslMonitor = (row: SslRow, now: Date): SslMonitor => ({
   certificate: row.certificate === null ? null : toCertificate(row.certificate, now)
 })
 
-const toCertificate = (certificate: ServerCertificate, now: Date): Certificate => ({
+export const toCertificate = (certificate: ServerCertificate, now: Date): Certificate => ({
   ...withTimestamps(certificate),
   names: certificate.names,
   serial: certificate.serial,

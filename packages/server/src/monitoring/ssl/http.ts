@@ -1,12 +1,16 @@
 import { Api } from "@scheduling/domain/Api"
 import { SslMonitor } from "@scheduling/domain/monitors/ssl/SslMonitor"
 import { Conflict } from "@scheduling/domain/shared/Errors"
-import { Effect, identity } from "effect"
+import { DateTime, Effect, identity } from "effect"
 import { implement, inWorkspace } from "../../http/index.ts"
+import { timestampOf } from "../../store/index.ts"
 import { monitorHandlers } from "../monitorHandlers.ts"
+import { MonitorTests } from "../MonitorTests.ts"
 import { makeKindMonitors } from "../KindMonitors.ts"
-import { sslKind } from "./sslKind.ts"
+import { makeCheckCertificate } from "./makeCheckCertificate.ts"
+import { sslKind, toSslSettings } from "./sslKind.ts"
 import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
+import { toCertificate } from "./SslRow.ts"
 
 export const SslMonitorsHandlers = implement(
   Api,
@@ -14,6 +18,8 @@ export const SslMonitorsHandlers = implement(
   Effect.fnUntraced(function* (handlers) {
     const monitors = yield* makeKindMonitors(yield* sslKind)
     const repo = yield* SslMonitorsRepo
+    const checkCertificate = yield* makeCheckCertificate
+    const tests = yield* MonitorTests
     const { common, handleMonitor } = yield* monitorHandlers(monitors, {
       answer: SslMonitor,
       createOperation: "ssl_monitors.create",
@@ -39,6 +45,25 @@ export const SslMonitorsHandlers = implement(
             return isConfirming ? Effect.void : repo.update(row, { check_at: at, failures: 0 })
           })
         )
+      ),
+
+      test: inWorkspace(
+        Effect.fnUntraced(function* (workspaceId, { payload }) {
+          yield* monitors.settingsOfNew(workspaceId, payload)
+          const { duration_ms, result } = yield* tests.run(
+            workspaceId,
+            checkCertificate(toSslSettings(payload))
+          )
+          const at = yield* DateTime.nowAsDate
+          const { certificate, message, verification } = result
+          return {
+            at: timestampOf(at),
+            verification,
+            verification_message: message,
+            certificate: certificate === null ? null : toCertificate(certificate, at),
+            duration_ms
+          }
+        })
       )
     })
   })

@@ -9,13 +9,13 @@ import { SslMonitorsRepo } from "./SslMonitorsRepo.ts"
 import { sslTable } from "./SslRow.ts"
 
 const CheckingLayer = onlyOnRunnerNodes(
-  CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer), Layer.provide(TlsProbe.layer))
+  CertificateChecksLayer.pipe(Layer.provide(CertificateChecks.layer))
 )
 
 export const sslMonitors = {
   table: sslTable,
   layer: Layer.mergeAll(SslMonitorsHandlers, CheckingLayer).pipe(
-    Layer.provide(SslMonitorsRepo.layer)
+    Layer.provide([SslMonitorsRepo.layer, TlsProbe.layer])
   ),
   correctTimes: (sql: SqlClient.SqlClient) => [
     sql`

@@ -35,11 +35,7 @@ export const sslKind = Effect.gen(function* () {
   const kind: MonitorKind<SslTypes> = {
     table: sslTable,
     rows: yield* SslMonitorsRepo,
-    toSettings: (input) => ({
-      ...sslDefaults,
-      port: defaultPorts[input.protocol ?? sslDefaults.protocol],
-      ...input
-    }),
+    toSettings: toSslSettings,
     changeSettings: (row, changes) => ({ ...row, ...changes }),
     checkTarget: (_, { host }) =>
       host === undefined ? Effect.void : checkTargets([{ path: ["host"], url: urlOfHost(host) }]),
@@ -73,6 +69,12 @@ export const sslKind = Effect.gen(function* () {
     })
   }
   return kind
+})
+
+export const toSslSettings = (input: SslMonitorInput) => ({
+  ...sslDefaults,
+  port: defaultPorts[input.protocol ?? sslDefaults.protocol],
+  ...input
 })
 
 const toTarget = ({ host, port, protocol, server_name }: SslSettings) => ({

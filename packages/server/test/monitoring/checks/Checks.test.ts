@@ -7,8 +7,8 @@ import { Ids } from "../../../src/core/Ids.ts"
 import { Outbox } from "../../../src/events/Outbox.ts"
 import { Signals } from "../../../src/events/Signals.ts"
 import { type CheckOutcome, noMeasurements } from "@scheduling/calls/probes/checkErrors"
-import { Checks, Probers } from "../../../src/monitoring/checks/Checks.ts"
-import { ChecksRepo, type DueMonitorRow } from "../../../src/monitoring/checks/ChecksRepo.ts"
+import { type CheckedMonitor, Checks, Prober } from "../../../src/monitoring/checks/Checks.ts"
+import { ChecksRepo } from "../../../src/monitoring/checks/ChecksRepo.ts"
 import { IncidentsRepo } from "../../../src/incidents/IncidentsRepo.ts"
 import { MaintenanceRepo } from "../../../src/incidents/maintenance/MaintenanceRepo.ts"
 import { MonitorEventsRepo } from "../../../src/monitoring/MonitorEventsRepo.ts"
@@ -21,7 +21,9 @@ import { ask, type Member, signUp, times, together } from "../../support/http.ts
 import { testAppLayer, testNow } from "../../support/TestApp.ts"
 import { monitorsOfKind } from "../monitors.ts"
 
-type Target = (row: DueMonitorRow) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
+type Target = (
+  monitor: CheckedMonitor
+) => Partial<CheckResult> & Partial<Omit<CheckOutcome, "result">>
 
 /** Creates one node's checks service. `target` determines the responses. */
 const nodeWith = (target: Target) =>
@@ -35,14 +37,14 @@ const nodeWith = (target: Target) =>
       MonitorsRepo.layer,
       Outbox.layer,
       PlacesRepo.layer,
-      Layer.succeed(Probers, {
-        http: (row) =>
+      Layer.succeed(Prober, {
+        check: (monitor) =>
           Effect.sync(() => {
             const {
-              host = new URL(urlOf(row)).hostname,
+              host = new URL(urlOf(monitor)).hostname,
               isUnreached = false,
               ...result
-            } = target(row)
+            } = target(monitor)
             return { result: { ...noMeasurements, ...result }, host, isUnreached }
           })
       })
@@ -50,7 +52,7 @@ const nodeWith = (target: Target) =>
     Layer.provide([Ids.layer, Signals.layer, Layer.succeed(StoreClock, () => DateTime.nowAsDate)])
   )
 
-const urlOf = ({ target }: DueMonitorRow) => (target as { readonly url: string }).url
+const urlOf = ({ target }: CheckedMonitor) => (target as { readonly url: string }).url
 
 /** Runs all due checks. There are fewer of them than one statement leases. */
 const checkAll = Effect.gen(function* () {
@@ -75,8 +77,8 @@ layer(testAppLayer())("the checks of a node", (it) => {
       const sites = sitesOf(member)
       yield* together(times(60, () => sites.create()))
       const seen: Array<string> = []
-      const node = nodeWith(({ id }) => {
-        seen.push(id)
+      const node = nodeWith(({ monitor_id }) => {
+        seen.push(monitor_id)
         return {}
       })
       yield* together([checkAll.pipe(Effect.provide(node)), checkAll.pipe(Effect.provide(node))])

@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram"
 import type { AddressInfo } from "node:net"
 import { outcome, signUp, together } from "../../support/http.ts"
 import { runningConfig, runningNodeLayer } from "../../support/TestApp.ts"
-import { firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
 interface Answer {
   /** The response code: 0 for success, 2 for a server failure, 3 for an unknown name. */
@@ -83,7 +83,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
         resolver: `127.0.0.1:${port}`
       })
       const of = (label: string, input: object = {}) => ({ host: `${label}.example.com`, ...input })
-      const cases: ReadonlyArray<readonly [input: object, code: string | null, message: RegExp]> = [
+      const cases: ReadonlyArray<CheckCase> = [
         [of("www"), null, /^$/],
         [of("www", { expected_values: [ips[1]] }), null, /^$/],
         [of("www", { expected_values: ips.toReversed(), match: "exactly" }), null, /^$/],
@@ -121,6 +121,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a DNS monit
         assert.match(error?.message ?? "", message, JSON.stringify(input))
         assert.strictEqual(monitor.status, code === null ? "up" : "down")
       })
+      yield* assertTested(monitors, cases)
       assert.deepStrictEqual(checked[0]?.last_check.values, ips)
       assert.lengthOf(checked.find(({ host }) => host.startsWith("many"))?.last_check.values, 20)
     })
@@ -155,6 +156,8 @@ layer(runningNodeLayer({ ...runningConfig, egressAllow: [] }), { excludeTestServ
           assert.strictEqual(error.code, "address_refused")
           assert.isEmpty(Object.values(measured).filter((value) => value !== null))
         }
+        const { body: tested } = yield* monitors.test({ host: "db.internal" })
+        assert.deepStrictEqual({ ...tested, at: checked[0]?.last_check.at }, checked[0]?.last_check)
       })
     )
   }

@@ -14,7 +14,13 @@ import type { RequestListener } from "node:http"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import { ask, type Member, outcome, signUp, together } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
-import { eventuallyOf, firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import {
+  assertTested,
+  type CheckCase,
+  eventuallyOf,
+  firstCheckOf,
+  monitorsOfKind
+} from "../monitors.ts"
 
 const httpOf = (member: Member, defaults: object = {}) =>
   monitorsOfKind("http", member, { name: "Site", confirm_after: 1, ...defaults })
@@ -98,7 +104,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       const soon = new Date(Date.now() + 3.5 * 86_400_000)
       const url = (port: number) => ({ url: `http://127.0.0.1:${port}/` })
       const secure = (port: number) => ({ url: `https://127.0.0.1:${port}/` })
-      const cases: ReadonlyArray<readonly [input: object, code: string | null, message: RegExp]> = [
+      const cases: ReadonlyArray<CheckCase> = [
         [url(unavailable), "http_status", /^Responded with 503\.$/],
         [{ ...url(ok), success_codes: ["201", "301-399"] }, "http_status", /200 is not one of 201/],
         [{ ...url(unavailable), success_codes: ["503"] }, null, /^$/],
@@ -146,6 +152,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
         const status: MonitorStatus = code === null ? "up" : "down"
         assert.strictEqual(monitor.status, status)
       })
+      yield* assertTested(httpOf(member), cases)
       const { body: incidents } = yield* httpOf(member).incidents("?limit=100")
       const failing = cases.filter(([, code]) => code !== null)
       assert.lengthOf(incidents.data, failing.length)
@@ -244,6 +251,10 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of an HTTP mon
       assert.strictEqual(refused.last_check.error?.code, "secret_refused")
       const missing = yield* checked(member, { url, headers: { "x-key": "{{ secrets.NONE }}" } })
       assert.strictEqual(missing.last_check.error?.code, "secret_missing")
+      yield* assertTested(httpOf(member), [
+        [{ url, ...bearer("TOKEN") }, null, /^$/],
+        [{ url, ...bearer("OTHER") }, "secret_refused", /./]
+      ])
       const inUse = yield* ask("DELETE", `${member.workspace}/secrets/TOKEN`, {
         token: member.access_token
       })

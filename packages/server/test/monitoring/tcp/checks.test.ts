@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { outcome, signUp, together } from "../../support/http.ts"
 import { runningNodeLayer } from "../../support/TestApp.ts"
-import { firstCheckOf, monitorsOfKind } from "../monitors.ts"
+import { assertTested, type CheckCase, firstCheckOf, monitorsOfKind } from "../monitors.ts"
 
 layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monitor", (it) => {
   it.effect("says why a server is not as expected", () =>
@@ -22,7 +22,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monit
       })
       const closed = yield* Effect.scoped(tcpTarget(() => {}))
       const at = (port: number) => ({ host: "127.0.0.1", port })
-      const cases: ReadonlyArray<readonly [input: object, code: string | null, message: RegExp]> = [
+      const cases: ReadonlyArray<CheckCase> = [
         [at(silent), null, /^$/],
         [{ ...at(redis), send: "PING\r\n", expect: "+PONG" }, null, /^$/],
         [{ ...at(greeting), expect: "example.com ESMTP" }, null, /^$/],
@@ -40,6 +40,7 @@ layer(runningNodeLayer(), { excludeTestServices: true })("a check of a TCP monit
         assert.match(error?.message ?? "", message)
         assert.strictEqual(monitor.status, code === null ? "up" : "down")
       })
+      yield* assertTested(monitors, cases)
       const [open] = checked
       assert.deepInclude(open?.last_check, { dns_ms: null, tls_ms: null, wait_ms: null })
       assert.isNumber(open?.last_check.connect_ms)
